@@ -90,3 +90,24 @@ def test_what_tells_the_target_is_dropped() -> None:
     assert roles["bottles"].role == "dropped"
     assert roles["bottles"].reason.startswith("each of its values has one bought")
     assert {roles["q3"].role, roles["q9"].role} == {"quasi_identifier"}
+
+
+def test_a_number_that_is_cut_into_the_classes_of_the_target_is_dropped() -> None:
+    """Also where nearly every record has a value of its own, which counts of pairs cannot tell."""
+    draw = np.random.default_rng(4)
+    grams = draw.normal(3000, 700, 300).round(1)
+    frame = pd.DataFrame({"bwt": grams, "age": draw.integers(15, 45, 300)})
+    frame["low"] = np.where(grams < 2500, "yes", "no")
+    # Nine records are no class to judge by, and one that is not in order is enough against.
+    frame["rare"] = np.where(grams >= np.sort(grams)[-9], "yes", "no")
+    frame["nearly"] = frame["low"].where(frame.index != int(grams.argmax()), "yes")
+    roles = {
+        target: {one.name: one.role for one in propose(facts_of(frame, target), target)}
+        for target in ("low", "rare", "nearly")
+    }
+    assert {target: found["bwt"] for target, found in roles.items()} == {
+        "low": "dropped",
+        "rare": "quasi_identifier",
+        "nearly": "quasi_identifier",
+    }
+    assert roles["low"]["age"] == "quasi_identifier"

@@ -53,16 +53,17 @@ _QUASI = """
     immigrant foreign native nativeborn employed empl employment unemployed union retired
     occ occ10 exper experience tenure seniority hours smoker smoke smoking homeowner owner renter
     own death died deceased ward hospital clinic store
+    college university military army position
 """
 # Beginnings and ends of words that run together, as in statistical tables.
 _QUASI_PARTS = """
-    educ school marit marri child kids famil househ ethnic hispan gender birth occup employ
-    citizen immigr foreign urban rural smok divorc pregnan veteran postal zipcode
+    educ school college homeown marit marri child kids famil househ ethnic hispan gender birth
+    occup employ citizen immigr foreign urban rural smok divorc pregnan veteran postal zipcode
 """
 _SENSITIVE_PARTS = """
     income wage salar earning wealth health hlth diseas diagnos illness disab medic symptom
     therap treatm religi polit crimin offen convict arrest prison depress psych cancer diabet
-    surg hospvis docvis drinking alcohol
+    surg transplant chemother hospvis docvis drinking alcohol
 """
 _BIRTH = "birth birthdate birthday born dob geburtsdatum nacimiento"
 _AGE = "age ages alter edad edades idade eta leeftijd"
@@ -79,6 +80,8 @@ _SENSITIVE = """
     crime politics party orientation pregnant pregnancy hiv disability blood genetic
     inc hhninc hhinc faminc rincome realrinc nettfa assets loan balance pension
     vote voted voting partyid polviews religion relig belief church god sexuality
+    rx trt treat tx dose pulse chol cholesterol glucose bilirubin albumin creatinine ferritin
+    hemoglobin haemoglobin hypertension stroke angina asthma tumor tumour ulcer biopsy ecog karno
     ill sick bmi drugs cannabis suicide mental abuse offense sentence jail
 """
 _TARGET = """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from dbt_anonymize.project.warehouse import Warehouse
 
 # Values of a column are groups; numbers and dates of more values are cut into so many groups.
 _MOST_VALUES, _GROUPS = 100, 20
+# That ranges of classes of so many records do not overlap is no chance.
+_FEWEST_OF_A_CLASS = 10
 # Every column takes a pass over the table.
 _MOST_RECORDS = 30_000_000
 
@@ -46,12 +49,19 @@ def with_telling(
 
     Shares are of groups with the same value, corrected for chance, so that a column without
     relation to the target has 0 on average. None of a column whose values are no groups. Records
-    without a target do not count. Tables with few columns are not read: all of them are kept.
+    without a target do not count. Tables with few columns are not read: all of them are kept. A
+    number that is cut into classes, as a weight at birth into low and others, tells the target.
     """
     target = next((one for one in facts if one.name.lower() == predict.lower()), None)
-    if target is None or len(facts) <= MOST_QUASI or target.records > _MOST_RECORDS:
+    if target is None or target.kind == "other" or target.records > _MOST_RECORDS:
         return list(facts)
-    if target.kind == "other" or (not is_amount(target) and target.distinct > _MOST_VALUES):
+    if not is_amount(target) and target.distinct > _MOST_VALUES:
+        return list(facts)
+    if not is_amount(target):
+        told = replace(target, follows=_with_cuts(warehouse, relation, facts, target))
+        facts = [told if one is target else one for one in facts]
+        target = told
+    if len(facts) <= MOST_QUASI:
         return list(facts)
     share = _share_of_number if is_amount(target) else _share_of_classes
     return [
@@ -60,6 +70,32 @@ def with_telling(
         else one
         for one in facts
     ]
+
+
+def _with_cuts(
+    warehouse: Warehouse, relation: Any, facts: Sequence[ColumnFacts], target: ColumnFacts
+) -> tuple[str, ...]:
+    """Return what tells classes, with numbers and dates of which each class is a range."""
+    numbers = [
+        one
+        for one in facts
+        if one.kind in {"number", "date", "timestamp"} and one.distinct > target.distinct > 1
+    ]
+    name = quote_name(target.name)
+    ends = "".join(f", min({q}), max({q})" for q in (quote_name(one.name) for one in numbers))
+    rows = warehouse.rows(
+        f"select count(*){ends} from {relation} where {name} is not null group by {name}"  # noqa: S608 (quoted)
+    )
+    found = list(target.follows)
+    if min((row[0] for row in rows), default=0) < _FEWEST_OF_A_CLASS:
+        return target.follows
+    for place, one in enumerate(numbers):
+        ranges = [row[1 + 2 * place : 3 + 2 * place] for row in rows]
+        if one.name in found or one is target or any(None in pair for pair in ranges):
+            continue
+        if all(lower[1] < upper[0] for lower, upper in pairwise(sorted(ranges))):
+            found.append(one.name)
+    return tuple(found)
 
 
 def explained(groups: Iterable[tuple[float, float]], total: float) -> float:
