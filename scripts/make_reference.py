@@ -50,9 +50,6 @@ def escaped(text: str) -> str:
     )
 
 
-# --- spec -------------------------------------------------------------------------------------
-
-
 def spec_page() -> str:
     """Return the keys of a spec, a section per mapping."""
     schema = json_schema()
@@ -334,9 +331,6 @@ def _relation(model: dict[str, Any]) -> str:
     rows = [(f"`{one['name']}`", one["description"]) for one in model["columns"]]
     heading = f"## {_title(model)}\n\n`{model['name']}`: {escaped(model['description'])}"
     return f"{heading}\n\n{table(('column', 'what it holds'), rows)}"
-
-
-# --- commands ---------------------------------------------------------------------------------
 
 
 def commands_page() -> str:

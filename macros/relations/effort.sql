@@ -68,8 +68,8 @@ effort as (
             else classes.{{ column }}
         end as {{ column }}{{ "," if not loop.last }}
         {%- endfor %}
-    from generalized
-    left join classes
+    from {{ dbt_anonymize._apart("generalized") }}
+    left join {{ dbt_anonymize._apart("classes") }}
         on
             {{ dbt_anonymize._equal_quoted("generalized", "classes", quasi_identifiers | map(attribute="name"))
                 | join("\n            and ") }}

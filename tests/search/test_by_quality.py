@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from dbt_anonymize.information_loss.measures.loss import Loss
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import IntArray, Node, Table
-from dbt_anonymize.search import clock, optimum
+from dbt_anonymize.search import clock, efforts, optimum
 from dbt_anonymize.search.by_quality import QualitySearch, Races, corrected_interval, ladder
 from dbt_anonymize.search.guided import Guided
 from dbt_anonymize.search.race import EQUAL, Budget, Candidate, Track
@@ -198,6 +198,7 @@ def test_efforts_by_quality_keep_what_the_target_needs(shop: Project) -> None:
     assert "of the untouched table 1, of the zero rule" in shown
     assert "leaves gender as it is" in shown
     assert "What was to be trained ended it" in shown
+    assert "The time limit ended it" not in shown
     assert "adds less than 0.002" in shown or "add less than 0.002 each" in shown
     # Who did not say by what to search is told that the default is another one now.
     default = "searched by quality, the default; earlier versions searched by `loss`"
@@ -222,6 +223,18 @@ def test_records_that_the_frequencies_lack_are_counted(shop: Project) -> None:
     result = run(shop, "--measure", "guided")
     assert result.exit_code == 2
     assert "the frequencies must hold every record of customers_microdata" in text_of(result)
+
+
+def test_a_lattice_that_is_too_large_is_not_searched_to_its_end(
+    shop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Races do not depend on the optimum, which may take hours to be proven."""
+    monkeypatch.setattr(efforts, "WORK_OF_SHORTLIST", 0)
+    monkeypatch.setattr(optimum, "_FEWEST_CHECKS", 2)
+    result = run(shop, "--measure", "quality", "--evaluations", "12", "--dry-run")
+    assert result.exit_code == 0, result.output
+    assert "It ended before all were ruled out: best so far, not proven." in text_of(result)
+    assert "those on which decision_tree did best" in text_of(result)
 
 
 def test_a_target_that_no_model_can_learn_is_refused_with_a_way_out(shop: Project) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dbt_anonymize.cli.aim import Aim, Event, Predict, Time
 from dbt_anonymize.cli.common import Categories, Purpose, at_work, note, say
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import ProjectError, SpecError
@@ -32,9 +33,9 @@ def init(
     source: Annotated[
         str | None, typer.Option(help="dbt source to anonymize, as source_name.table_name.")
     ] = None,
-    predict: Annotated[
-        str | None, typer.Option(help="Column that models predict, the target.")
-    ] = None,
+    predict: Predict = None,
+    time: Time = None,
+    event: Event = None,
     purpose: Annotated[
         Purpose | None,
         typer.Option(help="To learn models from the release, or to count and sum it."),
@@ -61,21 +62,21 @@ def init(
     from dbt_anonymize.drafting.text import check_name, spec_text  # noqa: PLC0415
     from dbt_anonymize.spec.json_schema import write_schema  # noqa: PLC0415
 
-    declared = declared_source(ref, source)
+    declared, aim = declared_source(ref, source), Aim(Purpose.model, predict, time, event)
     path = check_name(place.project, name, replaces=replace_ or explain is not None)
     by_target = categories is Categories.target
     if by_target:
         _check_target(place.project.root / path, predict, purpose, explain)
     facts = _read(place, declared, predict, by_target=by_target)
     if explain is not None:
-        _explain(place, declared, facts, explain, name=name, predict=predict)
+        _explain(place, declared, facts, explain, name=name, aim=aim)
         return
     is_asked = not yes and sys.stdin.isatty()
     purpose = purpose or (_asked_purpose() if is_asked and not by_target else Purpose.model)
     is_tested = predict is not None or purpose is Purpose.model
-    proposals = _proposed(facts, predict, is_tested=is_tested, is_asked=is_asked, takes_all=yes)
+    proposals = _proposed(facts, aim, is_tested=is_tested, is_asked=is_asked, takes_all=yes)
     told = {"takes_all": yes, "is_tested": is_tested, "by_target": by_target}
-    drafted = _drafted(place, declared, proposals, name, **told)
+    drafted = _drafted(place, declared, proposals, name, event=event, **told)
     is_known = replace_ and (place.project.root / path).exists()
     written = write_seeds(place, name, drafted, replaces=replace_)
     write_schema(place.project.root)
@@ -132,7 +133,7 @@ def _read(
 
 def _proposed(
     facts: Sequence[ColumnFacts],
-    predict: str | None,
+    aim: Aim,
     *,
     is_tested: bool,
     is_asked: bool,
@@ -141,13 +142,13 @@ def _proposed(
     """Return a role for each column; the warehouse is closed while somebody thinks."""
     from dbt_anonymize.drafting.roles import guess_of, propose, take_all  # noqa: PLC0415
 
-    proposals = propose(facts, predict, is_guessed=is_tested)
+    proposals = propose(facts, aim.predict, aim.time, is_guessed=is_tested)
     target = next((one for one in proposals if one.is_target), None)
     if is_asked:
-        if predict is None and is_tested:
+        if aim.predict is None and is_tested:
             proposals = _asked_target(facts, target)
         return [_asked(one) for one in proposals]
-    if takes_all and predict is None and target is not None:
+    if takes_all and aim.predict is None and target is not None:
         note(f"Predicts {target.name} (guess: {guess_of(target)}; --predict names another).")
     return take_all(proposals) if takes_all else proposals
 
@@ -161,8 +162,13 @@ def _drafted(
     takes_all: bool,
     is_tested: bool,
     by_target: bool,
+    event: str | None,
 ) -> Drafted:
-    from dbt_anonymize.drafting.table import check_complete, draft_table  # noqa: PLC0415
+    from dbt_anonymize.drafting.table import (  # noqa: PLC0415
+        check_complete,
+        draft_table,
+        with_event,
+    )
 
     with place.warehouse() as warehouse, at_work("Building hierarchies and efforts"):
         relation = warehouse.relation_of(declared)
@@ -175,6 +181,7 @@ def _drafted(
             folder=place.shown(place.project.seeds),
             by_target=by_target,
         )
+        drafted = with_event(warehouse, relation, drafted, event)
     if takes_all:
         check_complete(relation.identifier, drafted, needs_target=is_tested)
     return drafted
@@ -194,7 +201,7 @@ def _explain(
     column: str,
     *,
     name: str,
-    predict: str | None,
+    aim: Aim,
 ) -> None:
     """Print what is known of a column; nothing is written."""
     from dbt_anonymize.drafting.explaining import explain, explain_hierarchy  # noqa: PLC0415
@@ -202,7 +209,7 @@ def _explain(
     from dbt_anonymize.drafting.table import draft_table  # noqa: PLC0415
     from dbt_anonymize.spec.problems import did_you_mean  # noqa: PLC0415
 
-    proposals = propose(facts, predict)
+    proposals = propose(facts, aim.predict, aim.time)
     one = next((one for one in proposals if one.name.lower() == column.lower()), None)
     if one is None:
         names = [one.name for one in facts]

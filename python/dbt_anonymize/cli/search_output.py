@@ -167,7 +167,11 @@ def _left_out(task: Task, found: Found) -> str:
 def _work(found: Found, measure: str, seconds: float) -> str:
     result = found.result
     way = "best-first through " if _is_best_first(found) else ""
-    proof = "" if found.is_complete else " The time limit ended it: best so far, not proven."
+    is_raced = found.races is not None
+    # What ended races is said below their efforts.
+    is_complete = result.is_complete if is_raced else found.is_complete
+    cause = "It ended before all were ruled out" if is_raced else "The time limit ended it"
+    proof = "" if is_complete else f" {cause}: best so far, not proven."
     if not result.is_complete:
         proof += (
             f" By what was searched, no levels can reach a better {measure} than "

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-import time
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dbt_anonymize.cli.aim import Aim, Event, Predict, Time
 from dbt_anonymize.cli.common import (
     Purpose,
     SafeConsole,
@@ -51,7 +52,7 @@ class _Tried:
 
     name: str
     source: Source
-    purpose: Purpose
+    aim: Aim
     drafted: Drafted
     spec: Spec
     counted: Counted
@@ -66,9 +67,9 @@ def try_(
         str, typer.Argument(help="Model or seed, or source_name.table_name.", show_default=False)
     ],
     *,
-    predict: Annotated[
-        str | None, typer.Option(help="Column that models predict, the target.")
-    ] = None,
+    predict: Predict = None,
+    time: Time = None,
+    event: Event = None,
     purpose: Annotated[
         Purpose, typer.Option(help="To learn models, or to count and sum without any model.")
     ] = Purpose.model,
@@ -95,37 +96,32 @@ def try_(
     from dbt_anonymize.project.engines import in_memory  # noqa: PLC0415
     from dbt_anonymize.search.race import Budget  # noqa: PLC0415
 
-    begin = time.monotonic()
+    begin = monotonic()
     if purpose is Purpose.statistics and (predict is not None or evaluations is not None):
         raise SpecError(
             "--purpose statistics trains no model, and --predict and --evaluations are of models. "
             "Leave them or it out."
         )
+    aim = Aim(purpose, predict, time, event)
     declared = _source(relation)
     named = name or _name_of(relation)
     path = check_name(place.project, named) if take or name else None
     budget = Budget(evaluations, None if evaluations else time_limit)
     with in_memory() as session:
-        tried = _try(
-            *(place, declared, named),
-            predict=predict,
-            purpose=purpose,
-            budget=budget,
-            session=session,
-        )
+        tried = _try(place, declared, named, aim=aim, budget=budget, session=session)
         console = SafeConsole(quiet=is_quiet())
-        _show(console, tried, time.monotonic() - begin)
+        _show(console, tried, monotonic() - begin)
         if take is None:
-            console.print(_next(relation, tried.spec))
+            console.print(_next(relation, tried))
             return
         _take(place, tried, str(take.value), path or check_name(place.project, named))
 
 
-def _next(relation: str, spec: Spec) -> str:
-    what = f"--predict {spec.target}" if spec.is_tested else "--purpose statistics"
+def _next(relation: str, tried: _Tried) -> str:
+    aim = replace(tried.aim, predict=tried.spec.target) if tried.spec.is_tested else tried.aim
     return (
-        f"Nothing was written. `dbt-anonymize try {relation} {what} --take balanced` writes spec, "
-        "hierarchies and models of these alternatives and releases the one that is taken."
+        f"Nothing was written. `dbt-anonymize try {relation} {aim.options} --take balanced` writes "
+        "spec, hierarchies and models of these alternatives and releases the one that is taken."
     )
 
 
@@ -146,15 +142,14 @@ def _try(
     declared: Source,
     name: str,
     *,
-    predict: str | None,
-    purpose: Purpose,
+    aim: Aim,
     budget: Budget,
     session: Any,
 ) -> _Tried:
     from dbt_anonymize.trial.sample import read_few, read_sample  # noqa: PLC0415
 
     with place.warehouse() as warehouse:
-        drafted, spec = _drafted(place, warehouse, declared, name, predict=predict, purpose=purpose)
+        drafted, spec = _drafted(place, warehouse, declared, name, aim)
         with at_work("Counting combinations"):
             relation = warehouse.relation_of(declared)
             counted = _counted(warehouse, relation, spec, drafted)
@@ -165,7 +160,7 @@ def _try(
         trial = _searched(spec, counted, drawn, budget)
     except SearchError as error:
         raise SearchError(f"{name}: {error}") from error
-    return _Tried(name, declared, purpose, drafted, spec, counted, drawn, trial)
+    return _Tried(name, declared, aim, drafted, spec, counted, drawn, trial)
 
 
 def _searched(spec: Spec, counted: Counted, drawn: Drawn, budget: Budget) -> Trial:
@@ -185,21 +180,23 @@ def _drafted(
     warehouse: Warehouse,
     declared: Source,
     name: str,
-    *,
-    predict: str | None,
-    purpose: Purpose,
+    aim: Aim,
 ) -> tuple[Drafted, Spec]:
     """Draft roles, hierarchies and a spec without efforts."""
     from dbt_anonymize.cli.init import option_of  # noqa: PLC0415
     from dbt_anonymize.drafting.roles import propose, take_all  # noqa: PLC0415
-    from dbt_anonymize.drafting.table import check_complete, draft_table  # noqa: PLC0415
+    from dbt_anonymize.drafting.table import (  # noqa: PLC0415
+        check_complete,
+        draft_table,
+        with_event,
+    )
     from dbt_anonymize.drafting.telling import facts_for  # noqa: PLC0415
     from dbt_anonymize.drafting.text import spec_of, spec_text  # noqa: PLC0415
 
-    relation, is_tested = warehouse.relation_of(declared), purpose is Purpose.model
+    relation, is_tested = warehouse.relation_of(declared), aim.purpose is Purpose.model
     with at_work(f"Reading {relation.identifier}"):
-        facts = facts_for(warehouse, relation, predict)
-        proposals = take_all(propose(facts, predict, is_guessed=is_tested))
+        facts = facts_for(warehouse, relation, aim.predict)
+        proposals = take_all(propose(facts, aim.predict, aim.time, is_guessed=is_tested))
         drafted = draft_table(
             warehouse,
             relation,
@@ -209,8 +206,9 @@ def _drafted(
             folder=place.shown(place.project.seeds),
             efforts=0,
         )
+        drafted = with_event(warehouse, relation, drafted, aim.event)
     check_complete(relation.identifier, drafted, needs_target=is_tested)
-    text = spec_text(name, declared, drafted, takes_all=True, purpose=purpose.value)
+    text = spec_text(name, declared, drafted, takes_all=True, purpose=aim.purpose.value)
     return drafted, spec_of(text, drafted)
 
 
@@ -347,7 +345,7 @@ def _take(place: Place, tried: _Tried, wanted: str, path: Any) -> None:
     levels = [one.levels for one in efforts if one.levels]
     drafted = replace(tried.drafted, efforts=levels, is_tried=True)
     text = spec_text(
-        *(tried.name, tried.source, drafted), takes_all=True, purpose=tried.purpose.value
+        *(tried.name, tried.source, drafted), takes_all=True, purpose=tried.aim.purpose.value
     )
     text = with_released(with_efforts(text, efforts), number)
     write_schema(place.project.root)

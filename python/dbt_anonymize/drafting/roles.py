@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from dbt_anonymize.drafting.facts import ColumnFacts
 from dbt_anonymize.drafting.names import is_key, is_key_of_person, said_by
 from dbt_anonymize.drafting.refusals import find_predictable
+from dbt_anonymize.drafting.survival import find_time
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.pluralize import counted
 
@@ -38,7 +39,8 @@ _OF_SNAPSHOTS = {"dbt_scd_id", "dbt_updated_at", "dbt_valid_from", "dbt_valid_to
 class Proposal:
     """A role of a column; ``KEY`` is the record key, which has none.
 
-    ``is_decided``: names or values say so; else a person should look at it.
+    ``is_decided``: names or values say so; else a person should look at it. ``is_time``: the time
+    until the target happens.
     """
 
     facts: ColumnFacts
@@ -46,6 +48,7 @@ class Proposal:
     reason: str
     is_decided: bool = True
     is_target: bool = False
+    is_time: bool = False
     mask: str | None = None
 
     @property
@@ -55,15 +58,20 @@ class Proposal:
 
 
 def propose(
-    facts: Sequence[ColumnFacts], predict: str | None = None, *, is_guessed: bool = True
+    facts: Sequence[ColumnFacts],
+    predict: str | None = None,
+    time: str | None = None,
+    *,
+    is_guessed: bool = True,
 ) -> list[Proposal]:
     """Return a proposal for each column, in their order.
 
-    ``predict`` names the target; a column that models cannot predict is a `SpecError`. Without it
-    the target ``is_guessed``, or there is none.
+    ``predict`` names the target, ``time`` the time until it happens; a column that models cannot
+    predict is a `SpecError`. Without a name the target ``is_guessed``, or there is none.
     """
     wanted = None if predict is None else find_predictable(facts, predict)
-    key = _key([one for one in facts if one is not wanted])
+    timed = find_time(facts, wanted, time) if wanted and time else None
+    key = _key([one for one in facts if one is not wanted and one is not timed])
     found = [
         Proposal(one, KEY, "unique and never NULL") if one is key else _role(one) for one in facts
     ]
@@ -75,8 +83,16 @@ def propose(
                 f"--predict {predict} must not be an identifier, which is never released: "
                 f"{target.reason}. Name another column."
             )
-    targeted = [one if one is not target else _as_target(one, predict) for one in found]
-    return _limited(_without_what_follows(targeted))
+    targeted = [
+        one if one is not target else _as_target(one, predict)
+        for one in found
+        if one.facts is not timed
+    ]
+    limited = _limited(_without_what_follows(targeted))
+    if timed is not None and target is not None:
+        what = f"time until {target.name} or the last sight, which models predict; {_alone(timed)}"
+        limited.insert(facts.index(timed), Proposal(timed, "sensitive", what, is_time=True))
+    return limited
 
 
 def _without_what_follows(found: Sequence[Proposal]) -> list[Proposal]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -13,6 +13,7 @@ from dbt_anonymize.drafting.efforts import first_efforts
 from dbt_anonymize.drafting.facts import singled_out
 from dbt_anonymize.drafting.plans import Plan, plan, seed_name
 from dbt_anonymize.drafting.roles import KEY, Proposal, is_amount, propose_subject
+from dbt_anonymize.drafting.survival import find_event
 from dbt_anonymize.errors import HierarchyError, SpecError, WarehouseError
 from dbt_anonymize.project.values import TableColumn
 from dbt_anonymize.project.warehouse import Warehouse
@@ -27,7 +28,8 @@ class Drafted:
     """Roles, hierarchies and efforts of a draft.
 
     ``subject`` is the identifier that says whose record it is, where people have several.
-    ``is_tried``: models were trained to find the efforts.
+    ``is_tried``: models were trained to find the efforts; ``event``: the value of the target that
+    says that it happened, where models predict the time until then.
     """
 
     proposals: Sequence[Proposal]
@@ -36,6 +38,7 @@ class Drafted:
     singled: list[tuple[tuple[str, ...], int]]
     efforts: list[dict[str, int]]
     subject: Proposal | None = None
+    event: str | None = None
     is_tried: bool = False
 
     @property
@@ -49,12 +52,19 @@ class Drafted:
     @property
     def measure(self) -> str:
         """The measure that fits the target; accuracy rewards guessing the most frequent class."""
+        if self.time is not None:
+            return "concordance_index"
         return "r2" if self.target is not None and is_amount(self.target.facts) else "roc_auc"
 
     @property
     def outer_share(self) -> float | None:
         """Share of the records that no hierarchy has seen the target of, where one has."""
         return OUTER_SHARE if any(one.reads_target for one in self.plans.values()) else None
+
+    @property
+    def time(self) -> Proposal | None:
+        """The column with the time until the target happens."""
+        return next((one for one in self.proposals if one.is_time), None)
 
     @property
     def target(self) -> Proposal | None:
@@ -110,6 +120,16 @@ def draft_table(
         efforts=found,
         subject=subject,
     )
+
+
+def with_event(warehouse: Warehouse, relation: Any, drafted: Drafted, event: str | None) -> Drafted:
+    """Return a draft with the value of its target that says that it happened, if it has a time.
+
+    Without an ``event`` the values say so themselves, or it is a `SpecError`.
+    """
+    if drafted.time is None or drafted.target is None:
+        return drafted
+    return replace(drafted, event=find_event(warehouse, relation, drafted.target.name, event))
 
 
 def check_complete(relation: str, drafted: Drafted, *, needs_target: bool = True) -> None:

@@ -54,7 +54,9 @@ def spec_text(
     target = drafted.target
     is_known = target is not None and target in decided
     kept = {"quasi_identifier", "insensitive", "sensitive"}
-    features = [one.name for one in decided if one.role in kept and not one.is_target]
+    features = [
+        one.name for one in decided if one.role in kept and not (one.is_target or one.is_time)
+    ]
     usable = [one for one in features if one not in drafted.failed]
     return (
         _environment()
@@ -70,7 +72,9 @@ def spec_text(
             purpose=purpose,
             is_tested=target is not None or purpose != "statistics",
             sensitive=[
-                one.name for one in decided if one.role == "sensitive" and not one.is_target
+                one.name
+                for one in decided
+                if one.role == "sensitive" and not (one.is_target or one.is_time)
             ],
             target=target.name if target is not None and is_known else None,
             features=usable,

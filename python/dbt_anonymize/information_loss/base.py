@@ -281,8 +281,7 @@ class InformationLoss(Measure, ABC):
         self.generalization_factor = min(1.0, 2.0 - 2.0 * gs)
         self.suppression_factor = min(1.0, 2.0 * gs)
         self._sums: TableSums | None = None
-        # Bounds by attribute and level where nothing is suppressed.
-        self._free_bounds: tuple[FloatArray, ...] | None = None
+        self._free_bounds: tuple[FloatArray, ...] | None = None  # where nothing is suppressed
 
     @property
     def is_monotone_in_suppression(self) -> bool:

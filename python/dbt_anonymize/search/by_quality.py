@@ -34,7 +34,7 @@ SHORTLIST = 20
 SPLITS = sum(splits for splits, _ in ROUNDS)
 # Work for the search of the candidates of one class size: some seconds. Not a time, so that a slow
 # machine finds the same.
-_WORK_OF_SHORTLIST = 1_000_000_000
+WORK_OF_SHORTLIST = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class QualitySearch:
         *,
         track: Track,
         budget: Budget,
-        shortlist_work: int = _WORK_OF_SHORTLIST,
+        shortlist_work: int = WORK_OF_SHORTLIST,
         shortlist: int = SHORTLIST,
     ):
         self._shortlist = shortlist

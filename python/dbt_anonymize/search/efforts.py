@@ -16,13 +16,14 @@ from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.profitable import Profitable
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import Node, Table
-from dbt_anonymize.search.by_quality import QualitySearch, Races, ladder
+from dbt_anonymize.search.by_quality import WORK_OF_SHORTLIST, QualitySearch, Races, ladder
 from dbt_anonymize.search.chain import Chain, chain
 from dbt_anonymize.search.diagnosis import explain_infeasible
 from dbt_anonymize.search.evidence import check_learned
 from dbt_anonymize.search.guided import Guided
+from dbt_anonymize.search.lattice import Lattice
 from dbt_anonymize.search.local_recoding import local_rounds, measure_rounds
-from dbt_anonymize.search.optimum import search
+from dbt_anonymize.search.optimum import checks_for, search
 from dbt_anonymize.search.pareto import ParetoFront, pareto_front
 from dbt_anonymize.search.publisher_payout import PublisherPayout
 from dbt_anonymize.search.race import Budget, Track
@@ -188,7 +189,12 @@ def find_efforts(task: Task, steps: Steps = lambda _: None) -> Found:
     clock = _Deadline(None if is_raced else task.options.time_limit)
     guarantees, loss, limit = task.guarantees, task.loss(), task.suppression_limit
     common = (task.table, guarantees, loss, limit)
-    result = search(*common, time_limit=clock.share(_SHARE_OF_OPTIMUM), progress=steps("optimum"))
+    result = search(
+        *common,
+        time_limit=clock.share(_SHARE_OF_OPTIMUM),
+        most_checks=_checks(task.table) if is_raced else None,
+        progress=steps("optimum"),
+    )
     if result.optimum is None:
         raise SearchError(explain_infeasible(task.table, task.declared, limit, result.is_complete))
     races: Races | None = None
@@ -219,6 +225,11 @@ def find_efforts(task: Task, steps: Steps = lambda _: None) -> Found:
         progress=steps("Pareto front"),
     )
     return Found(result, found, front, efforts, local, races, reasons)
+
+
+def _checks(table: Table) -> int:
+    """Return how many nodes are checked for the optimum beside races, which do not depend on it."""
+    return checks_for(WORK_OF_SHORTLIST, table, Lattice.of(table))
 
 
 def _race(task: Task, guarantees: Guarantees, steps: Steps) -> tuple[Races, Reasons]:

@@ -18,6 +18,8 @@ from dbt_anonymize.search.results import CheckedNode, ProgressCallback, SearchRe
 # Share of a time limit in which other measures look for a good node by the loss, which has sharp
 # bounds: a search that ends early has that node at least.
 _SHARE_OF_START = 0.3
+# Where checks are limited: nearly all lattices are searched to their end by the loss with so many.
+_CHECKS_OF_START = 20_000
 # Beyond, the arrays of all nodes take longer than the nodes that can be checked.
 MOST_ENUMERATED = 1_000_000
 # Of an amount of work: a check costs as much as so many rows at least, and some are always made.
@@ -59,6 +61,7 @@ def search(
             Loss(),
             suppression_limit,
             time_limit=None if time_limit is None else time_limit * _SHARE_OF_START,
+            most_checks=None if most_checks is None else _CHECKS_OF_START,
             progress=progress,
         )
         start = first.optimum

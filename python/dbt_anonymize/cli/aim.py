@@ -1,0 +1,48 @@
+"""What a release is for: statistics, or models that predict a class, a number or a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+from dbt_anonymize.cli.common import Purpose
+from dbt_anonymize.errors import SpecError
+
+Predict = Annotated[str | None, typer.Option(help="Column that models predict, the target.")]
+Time = Annotated[
+    str | None,
+    typer.Option(help="Column with the time until the target happens or was last seen not to."),
+]
+Event = Annotated[
+    str | None, typer.Option(help="With --time: the value of the target that says it happened.")
+]
+
+
+@dataclass(frozen=True)
+class Aim:
+    """Purpose, and the columns that options name; ``None`` where a target is guessed or none.
+
+    Options that contradict each other are a `SpecError`.
+    """
+
+    purpose: Purpose = Purpose.model
+    predict: str | None = None
+    time: str | None = None
+    event: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.time is not None and self.predict is None:
+            raise SpecError(
+                "--time is the time until a target happens, and needs one: --predict <column>."
+            )
+        if self.event is not None and self.time is None:
+            raise SpecError("--event is of a target with a time, and needs it: --time <column>.")
+
+    @property
+    def options(self) -> str:
+        """The aim as options of a command."""
+        named = {"predict": self.predict, "time": self.time, "event": self.event}
+        shown = [f"--{name} {value}" for name, value in named.items() if value is not None]
+        return " ".join(shown) if self.purpose is Purpose.model else "--purpose statistics"
