@@ -111,3 +111,12 @@ def test_a_number_that_is_cut_into_the_classes_of_the_target_is_dropped() -> Non
         "nearly": "quasi_identifier",
     }
     assert roles["low"]["age"] == "quasi_identifier"
+
+
+def test_of_many_columns_those_stay_that_are_known_then_those_that_are_sensitive() -> None:
+    draw = np.random.default_rng(5)
+    sizes = {"region": 150, "annual_income": 150, "bought": 2, **{f"q{n}": 7 for n in range(14)}}
+    frame = pd.DataFrame({name: draw.integers(0, size, 3000) for name, size in sizes.items()})
+    roles = {one.name: one.role for one in propose(facts_of(frame, None), "bought")}
+    assert roles["region"] == roles["annual_income"] == "quasi_identifier"
+    assert sum(role == "quasi_identifier" for role in roles.values()) == 12

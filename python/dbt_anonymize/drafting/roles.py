@@ -310,10 +310,11 @@ def _limited(found: Sequence[Proposal]) -> list[Proposal]:
     ]
 
 
-def _obscurity(one: Proposal) -> tuple[bool, float, int]:
+def _obscurity(one: Proposal) -> tuple[int, float, int]:
     """Rank a quasi-identifier: first what its name tells, what tells of the target, few values."""
-    is_known = said_by(one.name, "quasi_identifier")
-    return not is_known, -(one.facts.tells or 0.0), one.facts.distinct
+    kinds = ("quasi_identifier", "sensitive")
+    said = next((rank for rank, kind in enumerate(kinds) if said_by(one.name, kind)), len(kinds))
+    return said, -(one.facts.tells or 0.0), one.facts.distinct
 
 
 def take_all(proposals: Sequence[Proposal]) -> list[Proposal]:
