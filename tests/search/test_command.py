@@ -205,6 +205,11 @@ def test_rounds_do_not_race(shop: Project) -> None:
     by_default = run(shop, *local)
     assert by_default.exit_code == 0, by_default.output
     assert "guided chooses rounds of levels; no race compares them" in text_of(by_default)
+    # As drafts declare it.
+    with_spec(shop, lambda text: f"{text}search: {{measure: quality}}\n")
+    declared = run(shop, *local)
+    assert declared.exit_code == 0, declared.output
+    assert "guided chooses rounds of levels; no race compares them" in text_of(declared)
 
 
 def test_a_measure_of_classes_is_left_to_the_build_for_rounds(shop: Project) -> None:

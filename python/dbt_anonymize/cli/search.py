@@ -117,7 +117,7 @@ def search(
             time_limit=time_limit,
             evaluations=evaluations,
         )
-        if (measure or spec.search.measure) is None and spec.is_tested:
+        if measure is None and spec.is_tested:
             console.print(_default_line(spec, options), end="")
         found, reasons = _search(console, place, spec, options, dry_run=dry_run, verbose=verbose)
         if not is_table:
@@ -130,22 +130,22 @@ def search(
 
 
 def _measure(spec: Spec, measure: Measure | None, recoding: Recoding) -> str:
-    """Return what to search by; rounds by the guided measure unless another one is named."""
+    """Return what to search by; rounds by the guided measure instead of quality."""
     if measure is not None:
         return str(measure.value)
-    is_named = spec.search.measure is not None
-    is_raced = not is_named and spec.search_measure == QUALITY
+    is_raced = spec.search_measure == QUALITY
     return GUIDED if is_raced and recoding is Recoding.local else spec.search_measure
 
 
 def _default_line(spec: Spec, options: Options) -> str:
     """Say by what is searched where nobody said it; nothing in a first search."""
-    if options.recoding == "local":
+    is_named = spec.search.measure is not None
+    if options.recoding == "local" and not (is_named and spec.search_measure == options.measure):
         return (
             f"{spec.name}: {options.measure} chooses rounds of levels; no race compares them, the "
             "build scores them.\n"
         )
-    if not spec.efforts:
+    if is_named or not spec.efforts:
         return ""
     return (
         f"{spec.name}: searched by {options.measure}, the default; earlier versions searched by "
