@@ -61,7 +61,7 @@ def show(
     console.print(_limits(task, found))
     console.print(_work(found, measure, seconds))
     chained: dict[CheckedNode, int] = {}
-    if task.options.recoding == "local":
+    if found.local:
         _show_rounds(console, task, found)
     else:
         useful = (node for _, node in found.chain.points if any(node.node))
@@ -218,12 +218,16 @@ def _show_races(
         f"Efforts from weak to strong: those on which {task.spec.tests.deciding_model} did best, "
         f"of {counted(races.trained, 'model')} trained"
     )
-    headings = ("effort", "required k", "reached k", "suppressed", measure, "against untouched")
+    is_local = task.options.recoding == "local"
+    headings = ("effort", "required k", *(("rounds",) if is_local else ()), "reached k")
+    headings = (*headings, "suppressed", measure, "against untouched")
     table = figures_table(headings, [])
-    for (required, checked), raced in zip(races.points, races.raced, strict=True):
+    points = zip(races.points, races.rounds, races.raced, strict=True)
+    for (required, checked), rounds, raced in points:
         table.add_row(
-            str(efforts.get(checked, "-")),
-            *(str(required), str(checked.k), str(checked.suppressed)),
+            *(str(efforts.get(checked, "-")), str(required)),
+            *((str(len(rounds) or "-"),) if is_local else ()),
+            *(str(checked.k), str(checked.suppressed)),
             _score(raced.score),
             " to ".join(map(_score, raced.interval)),
         )
