@@ -202,3 +202,10 @@ def test_efforts_are_written_as_they_won(shop: Project) -> None:
     )
     assert "gender as it is to *" in shown
     assert "; by record" in (shop.folder / SPEC).read_text(encoding="utf-8")
+
+
+def test_a_population_is_refused_before_anything_is_trained(crowd: Project) -> None:
+    result = run(crowd, "--measure", "quality", "--recoding", "local")
+    assert result.exit_code == 2
+    assert "local recoding must have a table without a population" in text_of(result)
+    assert "Search full-domain efforts instead" in text_of(result)

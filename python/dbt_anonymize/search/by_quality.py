@@ -191,6 +191,9 @@ class QualitySearch:
         found: dict[Key, Candidate] = {}
         for one in winners:
             able = [other for other in winners if other.checked.k >= one.required]
+            if not one.rounds:
+                # Rounds of larger classes raced against it already.
+                able = [other for other in able if not other.rounds]
             best = self._track.preferred([one, *able])
             found.setdefault(best.key, replace(best, required=max(one.required, best.required)))
         return sorted(found.values(), key=lambda one: one.required)

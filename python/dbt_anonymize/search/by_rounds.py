@@ -20,8 +20,8 @@ from dbt_anonymize.search.clock import Clock
 from dbt_anonymize.search.guided import Guided
 from dbt_anonymize.search.lattice import Lattice
 from dbt_anonymize.search.local_recoding import (
-    SMALLEST_SHARE,
     Round,
+    check_population,
     find_rounds,
     measure_rounds,
 )
@@ -34,6 +34,8 @@ from dbt_anonymize.search.results import CheckedNode
 FACTOR_OF_ROUNDS = 0.05
 _FACTORS = (FACTOR_OF_ROUNDS, 0.2, 0.5)
 _OF_EACH_FACTOR = 2
+# At most ten rounds: on public tables models learned as much as from fifty, which nobody reads.
+_SMALLEST_SHARE = Decimal("0.1")
 # Labels of different attributes and levels have different codes, but for `*`.
 _ROOT = -1
 
@@ -46,13 +48,16 @@ class LocalCandidates:
     guarantees: Guarantees
     rows: IntArray
 
+    def __post_init__(self) -> None:
+        check_population(self.table)
+
     def first_nodes(self, k: int, work: int) -> list[Node]:
         """Return nodes that lose the least where the next round releases what they suppress."""
         lattice = Lattice.of(self.table)
         found: list[Node] = []
         for factor in _FACTORS:
             checker = Checker(
-                *(self.table, self.guarantees, Guided(gs=factor), Decimal(1) - SMALLEST_SHARE),
+                *(self.table, self.guarantees, Guided(gs=factor), Decimal(1) - _SMALLEST_SHARE),
                 lattice.lowest,
                 must_release=True,
             )
@@ -69,7 +74,11 @@ class LocalCandidates:
     def _of(self, first: Node, k: int) -> Candidate | None:
         required = max(k, self.guarantees.min_class_size)
         guarantees = replace(self.guarantees, min_class_size=required)
-        rounds = find_rounds(self.table, guarantees, Guided(gs=FACTOR_OF_ROUNDS), first=first)
+        rounds = find_rounds(
+            *(self.table, guarantees, Guided(gs=FACTOR_OF_ROUNDS)),
+            first=first,
+            smallest_share=_SMALLEST_SHARE,
+        )
         nodes = tuple(one.node for one in rounds)
         is_left = self.table.records > 0
         round_of_row = np.zeros(len(is_left), dtype=np.int64)

@@ -87,7 +87,7 @@ def find_rounds(
     ----------
     .. [1] Prasser, Kohlmayer and Kuhn 2016, and ARX's `optimizeIterativeFast`.
     """
-    _check_population(table)
+    check_population(table)
     # What holds for every class holds for the classes of all rounds; other rules are for the whole.
     guarantees = replace(guarantees, release_rules=[])
     best_node = _BestNode(table, guarantees, loss, time_limit, time.monotonic(), progress)
@@ -104,7 +104,8 @@ def find_rounds(
     return _completed(table, guarantees, rounds, left, best_node) if left.any() else rounds
 
 
-def _check_population(table: Table) -> None:
+def check_population(table: Table) -> None:
+    """Raise a `SearchError` where a population is declared."""
     if table.population is not None:
         raise SearchError(
             "local recoding must have a table without a population, since nobody outside the "
