@@ -36,6 +36,39 @@ def show(
 
     ``words`` say what levels mean.
     """
+    measure = task.options.loss
+    if found.result.optimum is None:
+        return
+    is_raced = found.races is not None
+    if verbose or not is_raced:
+        _show_optimum(console, task, found, seconds)
+    chained: dict[CheckedNode, int] = {}
+    if found.local:
+        _show_rounds(console, task, found)
+    else:
+        useful = (node for _, node in found.chain.points if any(node.node))
+        chained = {node: number for number, node in enumerate(useful, start=1)}
+        if found.races is None:
+            console.print("Efforts from weak to strong: the least loss with the required k")
+            console.print(_nodes_table(task, found.chain.points, chained))
+        else:
+            _show_races(console, task, found.races, chained)
+            _show_reasons(console, task.spec, found, words)
+    if left_out := _left_out(task, found):
+        console.print(left_out)
+    if not verbose:
+        points = counted(len(found.front.points), "node")
+        more = f"{points} on the Pareto front of k and {measure}"
+        more += f"; searched in {seconds:.0f} s" if is_raced else ""
+        console.print(f"{more}: --verbose lists them.")
+        return
+    unproven = "" if found.front.is_complete else " (as far as found in the time it had)"
+    console.print(f"Pareto front: no other levels reach this k with less loss{unproven}")
+    console.print(_nodes_table(task, found.front.points, chained, is_front=True))
+
+
+def _show_optimum(console: SafeConsole, task: Task, found: Found, seconds: float) -> None:
+    """Show the node that loses the least, what limits it, and what it took."""
     from dbt_anonymize.search.limits import is_flat  # noqa: PLC0415 (keeps --help fast)
 
     best, measure = found.result.optimum, task.options.loss
@@ -60,27 +93,6 @@ def show(
         )
     console.print(_limits(task, found))
     console.print(_work(found, measure, seconds))
-    chained: dict[CheckedNode, int] = {}
-    if found.local:
-        _show_rounds(console, task, found)
-    else:
-        useful = (node for _, node in found.chain.points if any(node.node))
-        chained = {node: number for number, node in enumerate(useful, start=1)}
-        if found.races is None:
-            console.print("Efforts from weak to strong: the least loss with the required k")
-            console.print(_nodes_table(task, found.chain.points, chained))
-        else:
-            _show_races(console, task, found.races, chained)
-            _show_reasons(console, task.spec, found, words)
-    if left_out := _left_out(task, found):
-        console.print(left_out)
-    if not verbose:
-        points = counted(len(found.front.points), "node")
-        console.print(f"{points} on the Pareto front of k and {measure}: --verbose lists them.")
-        return
-    unproven = "" if found.front.is_complete else " (as far as found in the time it had)"
-    console.print(f"Pareto front: no other levels reach this k with less loss{unproven}")
-    console.print(_nodes_table(task, found.front.points, chained, is_front=True))
 
 
 def _required(found: Found) -> list[int]:
@@ -215,12 +227,12 @@ def _show_races(
     measure = task.spec.measure
     first = races.raced[0]
     console.print(
-        f"Efforts from weak to strong: those on which {task.spec.tests.deciding_model} did best, "
-        f"of {counted(races.trained, 'model')} trained"
+        f"{task.spec.name}: efforts from weak to strong, those on which "
+        f"{task.spec.tests.deciding_model} did best, of {counted(races.trained, 'model')} trained"
     )
     is_local = task.options.recoding == "local"
-    headings = ("effort", "required k", *(("rounds",) if is_local else ()), "reached k")
-    headings = (*headings, "suppressed", measure, "against untouched")
+    headings = ("effort", "required k", *(("rounds",) if is_local else ()), "k", "left out")
+    headings = (*headings, measure, "more than untouched")
     table = figures_table(headings, [])
     points = zip(races.points, races.rounds, races.raced, strict=True)
     for (required, checked), rounds, raced in points:
@@ -229,7 +241,7 @@ def _show_races(
             *((str(len(rounds) or "-"),) if is_local else ()),
             *(str(checked.k), str(checked.suppressed)),
             _score(raced.score),
-            " to ".join(map(_score, raced.interval)),
+            " to ".join(map(_score, raced.interval)) if raced.splits > 1 else "-",
         )
     console.print(table)
     splits = counted(first.splits, "split")
@@ -257,7 +269,9 @@ def _show_reasons(console: SafeConsole, spec: Spec, found: Found, words: Words) 
 
 def _score(value: float) -> str:
     """Return a score; errors have a minus sign."""
-    return "-" if math.isnan(value) or math.isinf(value) else f"{value:.4g}"
+    if math.isnan(value) or math.isinf(value):
+        return "-"
+    return f"{value:.3f}" if abs(value) < 10 else f"{value:.4g}"
 
 
 def _is_best_first(found: Found) -> bool:
