@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-com
 
 PYTEST := $(BIN)/pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder
 
-.PHONY: help setup setup-dev demo chromium lint lint-python lint-sql format types test test-fast test-slow coverage compat compat-smallest postgres postgres-18 spark spark-smallest recipes bi faults docs reference seeds dist generate bench clean
+.PHONY: help setup setup-dev demo chromium lint lint-python lint-sql format types test test-fast test-slow coverage compat compat-smallest postgres postgres-18 spark spark-smallest recipes ducklake bi faults docs reference seeds dist generate bench clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -114,8 +114,9 @@ postgres-18: setup-dev .postgres-18/.ready ## Run all tests on Postgres 18, whic
 	@touch $@
 
 spark: export DBT_ANONYMIZE_FULL := 1
-spark: .venv-spark/.ready ## Run all tests on a local Spark, which needs Java 17
+spark: .venv-spark/.ready ## Run all tests on a local Spark, which needs Java 17, and the smallest part on two executors
 	.venv-spark/bin/python -m pytest tests/spark
+	DBT_ANONYMIZE_SPARK_MASTER=standalone .venv-spark/bin/python -m pytest tests/spark/test_smallest.py
 
 spark-smallest: $(VENV)/.dev
 	@if command -v java >/dev/null && $(MAKE) .venv-spark/.ready; \
@@ -132,6 +133,16 @@ spark-smallest: $(VENV)/.dev
 recipes: export DBT_ANONYMIZE_FULL := 1
 recipes: .venv-recipes/.ready ## Run the recipes for Dagster and Polars, which take 280 MB
 	.venv-recipes/bin/python -m pytest tests/recipes
+
+.venv-ducklake/.ready: tests/ducklake/requirements.txt scripts/link_venv.py $(VENV)/.dev
+	@echo "Installing into $(@D) ..."
+	$(BIN)/python scripts/link_venv.py $(VENV) $(@D)
+	$(@D)/bin/python -m pip --disable-pip-version-check install --quiet --no-deps --requirement $<
+	@touch $@
+
+ducklake: export DBT_ANONYMIZE_FULL := 1
+ducklake: .venv-ducklake/.ready ## Build a project whose tables lie in a DuckLake, on DuckDB 1.5
+	.venv-ducklake/bin/python -m pytest tests/ducklake
 
 # Superset wants older versions of what dbt and the tests want.
 .venv-bi/.ready: tests/bi/requirements.txt

@@ -8,7 +8,8 @@
     {%- set places = dbt_anonymize._written_vaults() -%}
     {%- set errors = [] -%}
     {%- for place in places -%}
-        {%- do errors.extend(dbt_anonymize._vault_owner_errors(
+        {%- set misplaced = dbt_anonymize._vault_place_error(place) -%}
+        {%- do errors.extend([misplaced] if misplaced else dbt_anonymize._vault_owner_errors(
             place.database, place.schema, place.sources, place.registers
         )) -%}
     {%- endfor -%}

@@ -146,27 +146,36 @@
     {{ return(adapter.dispatch("_check_vault_place", "dbt_anonymize")(anonymization)) }}
 {%- endmacro %}
 
-{% macro default___check_vault_place(anonymization) -%}{%- endmacro %}
+{% macro default___check_vault_place(anonymization) -%}
+    {%- set error = dbt_anonymize._vault_place_error(this) -%}
+    {%- if error -%}{%- do dbt_anonymize._raise_errors(anonymization, [error]) -%}{%- endif -%}
+{%- endmacro %}
 
-{% macro duckdb___check_vault_place(anonymization) -%}
-    {%- if this.database == target.database -%}
-        {%- do dbt_anonymize._raise_errors(anonymization, [
-            "the vault must be a database file of its own; got the database of the warehouse, " ~ target.database
-            ~ ". Attach another file in the profile as " ~ dbt_anonymize._vault_database()
-            ~ ", and let no generate_database_name of your project take it away."
-        ]) -%}
-    {%- endif -%}
+
+{# Why nothing of a vault may lie in the database and schema of a relation or mapping; "" where it may. #}
+{% macro _vault_place_error(place) -%}
+    {{ return(adapter.dispatch("_vault_place_error", "dbt_anonymize")(place)) }}
+{%- endmacro %}
+
+{% macro default___vault_place_error(place) -%}{{ return("") }}{%- endmacro %}
+
+{% macro duckdb___vault_place_error(place) -%}
+    {{ return(
+        "the vault must be a database file of its own; got the database of the warehouse, " ~ target.database
+        ~ ". Attach another file in the profile as " ~ dbt_anonymize._vault_database()
+        ~ ", and let no generate_database_name of your project take it away."
+        if place.database == target.database else ""
+    ) }}
 {%- endmacro %}
 
 {# The vault's schema is closed to all but custodians, so nobody else may need what is in it. #}
-{% macro postgres___check_vault_place(anonymization) -%}
-    {%- if this.schema in dbt_anonymize._schemas_of_others() -%}
-        {%- do dbt_anonymize._raise_errors(anonymization, [
-            "the vault must be a schema of its own; got " ~ this.schema ~ ", which is also that of the target or of a"
-            ~ " release. Choose another with the variable dbt_anonymize_vault_schema, and let no generate_schema_name"
-            ~ " of your project take it away."
-        ]) -%}
-    {%- endif -%}
+{% macro postgres___vault_place_error(place) -%}
+    {{ return(
+        "the vault must be a schema of its own; got " ~ place.schema ~ ", which is also that of the target or of a"
+        ~ " release. Choose another with the variable dbt_anonymize_vault_schema, and let no generate_schema_name"
+        ~ " of your project take it away."
+        if place.schema in dbt_anonymize._schemas_of_others() else ""
+    ) }}
 {%- endmacro %}
 
 

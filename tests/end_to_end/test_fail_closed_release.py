@@ -222,6 +222,8 @@ def test_the_vault_must_not_be_the_warehouse(consumer: Project) -> None:
     )
     outcome = consumer.dbt("run", "-s", "customers_identifiers")
     assert "the vault must be a database file of its own" in outcome.messages
+    left = "select count(*) from duckdb_tables() where table_name = 'dbt_anonymize_owner'"
+    assert consumer.query(f"{left} and database_name = current_database()") == [(0,)]
 
 
 def test_a_profile_without_a_vault_is_told_what_to_add(consumer: Project) -> None:

@@ -8,15 +8,22 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.typing import NDArray
 
 from dbt_anonymize.evaluation.arrays import Floats
 from dbt_anonymize.evaluation.data.features import SPACES, Reading
 from dbt_anonymize.evaluation.data.leveled import leveled
-from dbt_anonymize.evaluation.data.reading import Effort, EffortReader, FeatureColumn
+from dbt_anonymize.evaluation.data.reading import (
+    PER_RECORD,
+    Effort,
+    EffortReader,
+    FeatureColumn,
+)
 from dbt_anonymize.evaluation.data.sampling import draw_sample
 from dbt_anonymize.evaluation.data.spaces import Space
 from dbt_anonymize.evaluation.problem import EffortData
 from tests.evaluation.read_efforts import Connection, efforts_of, intervals
+from tests.evaluation.tables import table
 
 TREE = pd.DataFrame(
     {
@@ -74,3 +81,48 @@ def test_leveled_columns_are_those_that_are_read(
                 shown(untouched, made.original[space]), shown(untouched, built.original[space])
             )
         np.testing.assert_array_equal(made.suppressed, built.suppressed)
+
+
+def recoded(
+    connection: Connection, efforts: list[dict[str, Any]], nodes: list[dict[str, int]]
+) -> tuple[Effort, NDArray[np.int64]]:
+    """Return records at different nodes as a local recoding is built, and the node of each."""
+    of_record = np.arange(60) % len(nodes)
+    frames = []
+    for number, levels in enumerate(nodes):
+        (one,) = (e for e in efforts if e["effort"] and e["levels"] == levels)
+        frame = one["relation"].df()
+        own = frame[of_record[frame["record_id"].to_numpy()] == number]
+        frames.append(own.assign(**{f"{name}_level": level for name, level in levels.items()}))
+    built = table(connection, pd.concat(frames).assign(is_suppressed=False))
+    return Effort(1, with_classes(built), PER_RECORD), of_record
+
+
+@pytest.mark.parametrize("numbers", ["by_model", "midpoint", "bounds", "class_mean"])
+@pytest.mark.parametrize("categories", ["label", "leaves", "frequencies"])
+def test_rounds_are_those_that_are_read(
+    connection: Connection, numbers: str, categories: str
+) -> None:
+    efforts, features = world(connection)
+    columns = [FeatureColumn(**feature) for feature in features]
+    untouched = Effort(**{**efforts[0], "relation": with_classes(efforts[0]["relation"])})
+    sample = draw_sample(untouched.relation, "record_id", 1000, 1)
+    reader = EffortReader(
+        untouched, columns, Reading(numbers, categories), sample, "record_id", has_recount=True
+    )
+    raw, _, first = reader.first({})
+    names = ["age", "job"]
+    for rounds in ([(0, 1), (2, 0)], [(1, 1), (2, 1)], [(1, 0), (2, 1), (3, 2)], [(0, 0), (3, 2)]):
+        nodes = [dict(zip(names, node, strict=True)) for node in rounds]
+        effort, of_record = recoded(connection, efforts, nodes)
+        built = reader.further(effort, first)
+        assert built.classes is not None
+        # In the order of the record key, which is that of the records here.
+        levels = {name: np.array([node[name] for node in nodes])[of_record] for name in names}
+        made = leveled(reader, first, levels, built.suppressed, built.classes)
+        assert made.is_recoded
+        for space in SPACES:
+            np.testing.assert_allclose(shown(made, made.own[space]), shown(built, built.own[space]))
+            np.testing.assert_allclose(
+                shown(raw, made.original[space]), shown(raw, built.original[space])
+            )

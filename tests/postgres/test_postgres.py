@@ -42,6 +42,7 @@ VAULT = (
     "members_relinkings",
     "members_releases",
     "members_tokens",
+    "dbt_anonymize_owner",
 )
 PURPOSE = ("--purpose", "contact tracing")
 AUDIT = "select attempt, database_user, outcome, shown_people from shop_vault.members_relinkings"

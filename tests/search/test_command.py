@@ -194,24 +194,6 @@ def test_rounds_are_written_for_local_recoding(shop: Project) -> None:
     assert {row["effort"] for row in lattice(shop)} == {None}
 
 
-def test_rounds_do_not_race(shop: Project) -> None:
-    local = ("--recoding", "local", "--efforts", "1", "--dry-run")
-    refused = run(shop, *local, "--measure", "quality")
-    assert refused.exit_code == 2
-    assert "customers: quality as measure must be searched for levels" in text_of(refused)
-    assert "`--measure guided`" in text_of(refused)
-    assert "no race compares" not in text_of(run(shop, *local))
-    with_spec(shop, lambda text: text.replace("search: {measure: loss}\n", ""))
-    by_default = run(shop, *local)
-    assert by_default.exit_code == 0, by_default.output
-    assert "guided chooses rounds of levels; no race compares them" in text_of(by_default)
-    # As drafts declare it.
-    with_spec(shop, lambda text: f"{text}search: {{measure: quality}}\n")
-    declared = run(shop, *local)
-    assert declared.exit_code == 0, declared.output
-    assert "guided chooses rounds of levels; no race compares them" in text_of(declared)
-
-
 def test_a_measure_of_classes_is_left_to_the_build_for_rounds(shop: Project) -> None:
     arguments = ("--recoding", "local", "--efforts", "1", "--measure", "discernibility")
     result = run(shop, *arguments, "--dry-run")

@@ -24,7 +24,7 @@ from dbt_anonymize.cli.common import (
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.cli.search_output import lost, reasons_in_words, rows_of, show
 from dbt_anonymize.errors import EvaluationError, SearchError
-from dbt_anonymize.information_loss.names import GUIDED, MEASURE_NAMES, QUALITY
+from dbt_anonymize.information_loss.names import GUIDED, MEASURE_NAMES
 from dbt_anonymize.output import Format
 from dbt_anonymize.pluralize import counted
 
@@ -112,13 +112,13 @@ def search(
             spec,
             efforts=efforts,
             sizes=sizes,
-            measure=_measure(spec, measure, recoding),
+            measure=spec.search_measure if measure is None else str(measure.value),
             recoding=recoding,
             time_limit=time_limit,
             evaluations=evaluations,
         )
-        if measure is None and spec.is_tested:
-            console.print(_default_line(spec, options), end="")
+        if (measure or spec.search.measure) is None and spec.is_tested and spec.efforts:
+            console.print(_default_measure(name, options.measure))
         found, reasons = _search(console, place, spec, options, dry_run=dry_run, verbose=verbose)
         if not is_table:
             columns, rows = rows_of(spec, options.loss, found)
@@ -129,27 +129,10 @@ def search(
             _write(console, place, spec, found.efforts, reasons)
 
 
-def _measure(spec: Spec, measure: Measure | None, recoding: Recoding) -> str:
-    """Return what to search by; rounds by the guided measure instead of quality."""
-    if measure is not None:
-        return str(measure.value)
-    is_raced = spec.search_measure == QUALITY
-    return GUIDED if is_raced and recoding is Recoding.local else spec.search_measure
-
-
-def _default_line(spec: Spec, options: Options) -> str:
-    """Say by what is searched where nobody said it; nothing in a first search."""
-    is_named = spec.search.measure is not None
-    if options.recoding == "local" and not (is_named and spec.search_measure == options.measure):
-        return (
-            f"{spec.name}: {options.measure} chooses rounds of levels; no race compares them, the "
-            "build scores them.\n"
-        )
-    if is_named or not spec.efforts:
-        return ""
+def _default_measure(name: str, measure: str) -> str:
     return (
-        f"{spec.name}: searched by {options.measure}, the default; earlier versions searched by "
-        "`loss`. `search: {measure: …}` in the spec says which, and ends this line.\n"
+        f"{name}: searched by {measure}, the default; earlier versions searched by `loss`. "
+        "`search: {measure: …}` in the spec says which, and ends this line."
     )
 
 

@@ -43,7 +43,7 @@ def show(
     if verbose or not is_raced:
         _show_optimum(console, task, found, seconds)
     chained: dict[CheckedNode, int] = {}
-    if task.options.recoding == "local":
+    if found.local:
         _show_rounds(console, task, found)
     else:
         useful = (node for _, node in found.chain.points if any(node.node))
@@ -230,12 +230,16 @@ def _show_races(
         f"{task.spec.name}: efforts from weak to strong, those on which "
         f"{task.spec.tests.deciding_model} did best, of {counted(races.trained, 'model')} trained"
     )
-    headings = ("effort", "required k", "k", "left out", measure, "more than untouched")
+    is_local = task.options.recoding == "local"
+    headings = ("effort", "required k", *(("rounds",) if is_local else ()), "k", "left out")
+    headings = (*headings, measure, "more than untouched")
     table = figures_table(headings, [])
-    for (required, checked), raced in zip(races.points, races.raced, strict=True):
+    points = zip(races.points, races.rounds, races.raced, strict=True)
+    for (required, checked), rounds, raced in points:
         table.add_row(
-            str(efforts.get(checked, "-")),
-            *(str(required), str(checked.k), str(checked.suppressed)),
+            *(str(efforts.get(checked, "-")), str(required)),
+            *((str(len(rounds) or "-"),) if is_local else ()),
+            *(str(checked.k), str(checked.suppressed)),
             _score(raced.score),
             " to ".join(map(_score, raced.interval)) if raced.splits > 1 else "-",
         )

@@ -27,7 +27,11 @@ def classes_of(table: Table, node: Node) -> Classes:
     >>> classes_of(table, (0,)).records.tolist(), classes_of(table, (1,)).records.tolist()
     ([3, 4], [7])
     """
-    labels = labels_of(table, node, np.arange(len(table.leaves)))
+    return classes_by(table, labels_of(table, node, np.arange(len(table.leaves))), node)
+
+
+def classes_by(table: Table, labels: IntArray, node: Node = ()) -> Classes:
+    """Group the rows of a table by the codes of their labels (rows, attributes)."""
     first, class_of_row = group(labels)
     count = len(first)
     records = sums(class_of_row, table.records, count)

@@ -17,24 +17,29 @@ import numpy as np
 from dbt_anonymize.information_loss.measures.loss import Loss
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.table import Node, Table
+from dbt_anonymize.search.by_rounds import LocalCandidates
 from dbt_anonymize.search.candidates import Candidates
 from dbt_anonymize.search.checking import Checker
 from dbt_anonymize.search.clock import Clock
 from dbt_anonymize.search.guided import Guided
 from dbt_anonymize.search.lattice import Lattice
 from dbt_anonymize.search.optimum import best_nodes
-from dbt_anonymize.search.race import ROUNDS, Budget, Candidate, Key, Track
+from dbt_anonymize.search.race import EQUAL, SPLITS, Budget, Candidate, Key, Track
 from dbt_anonymize.search.results import CheckedNode
 
 # Class sizes of efforts, from the guaranteed one up.
 LADDER = (5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)
 # Candidates by the guided measure.
 SHORTLIST = 20
-# Splits of all rounds, on which untouched records are scored too.
-SPLITS = sum(splits for splits, _ in ROUNDS)
 # Work for the search of the candidates of one class size: some seconds. Not a time, so that a slow
 # machine finds the same.
 WORK_OF_SHORTLIST = 1_000_000_000
+# Nodes that rounds begin with beside the winner: the best of the shortlist by the guided measure.
+FIRST_NODES = 3
+# Share of what may be trained that local recodings get, where there are any.
+SHARE_OF_ROUNDS = 0.4
+# Of that, the share of their race; the rest compares the best of them with the winner once more.
+SHARE_OF_RACE = 0.7
 
 
 @dataclass(frozen=True)
@@ -60,12 +65,16 @@ class Raced:
 
 @dataclass(frozen=True)
 class Races:
-    """Winners by required class size, from the smallest up, and what it took."""
+    """Winners by required class size, from the smallest up, and what it took.
+
+    ``rounds`` are the levels of each round of a winner; none where all records have the same.
+    """
 
     points: tuple[tuple[int, CheckedNode], ...]
     raced: tuple[Raced, ...]
     trained: int
     is_complete: bool
+    rounds: tuple[tuple[Node, ...], ...] = ()
 
 
 def ladder(smallest: int, length: int) -> list[int]:
@@ -96,6 +105,7 @@ class QualitySearch:
         budget: Budget,
         shortlist_work: int = WORK_OF_SHORTLIST,
         shortlist: int = SHORTLIST,
+        is_local: bool = False,
     ):
         self._shortlist = shortlist
         self._shortlist_work = shortlist_work
@@ -111,6 +121,7 @@ class QualitySearch:
             for measure in (Guided(), Loss())
         )
         self.candidates = Candidates(guided, self._lattice, track.rows)
+        self._local = LocalCandidates(table, guarantees, track.rows) if is_local else None
         self._is_complete = True
         self._of_size: dict[int, list[Candidate]] = {}
         self.winners: list[Candidate] = []
@@ -118,17 +129,59 @@ class QualitySearch:
     def run(self, sizes: Sequence[int]) -> Races:
         """Return the winners of all class sizes that a node reaches which tells something."""
         winners: list[Candidate] = []
+        chosen: list[Candidate] = []
         for place, k in enumerate(sorted(set(sizes), reverse=True)):
             self._track.progress.begin(k)
             part = self._budget.share(1.0 / (len(set(sizes)) - place))
-            winner = self._winner(k, winners, part)
-            self._budget.pay(part)
+            of_nodes = part if self._local is None else part.share(1.0 - SHARE_OF_ROUNDS)
+            winner = self._winner(k, winners, of_nodes)
+            self._budget.pay(of_nodes)
             if winner is not None:
                 winners.append(winner)
-        self.winners = chosen = self._without_doubles(winners)
+                chosen.append(self._with_rounds(winner, k, chosen, part, of_nodes))
+        self.winners = chosen = self._without_doubles(chosen)
         raced = tuple(self._raced(chosen)) if chosen else ()
         points = tuple((one.required, one.checked) for one in chosen)
-        return Races(points, raced, self._budget.trained, self._is_complete)
+        rounds = tuple(one.rounds for one in chosen)
+        return Races(points, raced, self._budget.trained, self._is_complete, rounds)
+
+    def _with_rounds(
+        self,
+        winner: Candidate,
+        k: int,
+        chosen: Sequence[Candidate],
+        part: Budget,
+        of_nodes: Budget,
+    ) -> Candidate:
+        """Return the best local recoding if it is better than the best node, else that."""
+        if self._local is None:
+            return winner
+        part.pay(of_nodes)
+        budget = part.share(1.0)
+        nodes = [one.checked.node for one in self.raced(k)[: 1 + FIRST_NODES]]
+        nodes += self._best(self._lossy, k, 1)
+        nodes += self._local.first_nodes(k, self._shortlist_work)
+        local = [one for one in chosen if one.rounds] + self._local.of(dict.fromkeys(nodes), k)
+        local.sort(key=lambda one: one.checked.loss)
+        of_race = budget.share(SHARE_OF_RACE)
+        self._track.race([winner, *local], of_race, {winner.key})
+        budget.pay(of_race)
+        best = self._best_rounds(local, winner)
+        gain = None if best is None else self._track.gain(best, winner, budget)
+        self._budget.pay(budget)
+        self._is_complete = self._is_complete and not budget.is_spent
+        return best if best is not None and gain is not None and gain > EQUAL else winner
+
+    def _best_rounds(self, local: Sequence[Candidate], winner: Candidate) -> Candidate | None:
+        """Return the best of the local recodings that raced to the end and are better."""
+        last = max(map(self._track.splits, local), default=0)
+        better = [
+            one
+            for one in local
+            if self._track.splits(one) == last
+            and (self._track.difference(one, winner) or 0.0) > EQUAL
+        ]
+        return self._track.preferred(better) if better else None
 
     def _without_doubles(self, winners: Sequence[Candidate]) -> list[Candidate]:
         """Return winners from the smallest class size up, each once, for the largest that it keeps.
@@ -138,6 +191,9 @@ class QualitySearch:
         found: dict[Key, Candidate] = {}
         for one in winners:
             able = [other for other in winners if other.checked.k >= one.required]
+            if not one.rounds:
+                # Rounds of larger classes raced against it already.
+                able = [other for other in able if not other.rounds]
             best = self._track.preferred([one, *able])
             found.setdefault(best.key, replace(best, required=max(one.required, best.required)))
         return sorted(found.values(), key=lambda one: one.required)

@@ -17,6 +17,7 @@ from dbt_anonymize.privacy.profitable import Profitable
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import Node, Table
 from dbt_anonymize.search.by_quality import WORK_OF_SHORTLIST, QualitySearch, Races, ladder
+from dbt_anonymize.search.by_rounds import FACTOR_OF_ROUNDS
 from dbt_anonymize.search.chain import Chain, chain
 from dbt_anonymize.search.diagnosis import explain_infeasible
 from dbt_anonymize.search.evidence import check_learned
@@ -37,9 +38,6 @@ Recoding = Literal["full_domain", "local"]
 # Called with the name of each step; returns what takes its progress.
 Steps = Callable[[str], ProgressCallback | None]
 
-# In the rounds of a local recoding suppression is cheap, because the next round takes the records
-# up; ARX recommends 0 to 0.05.
-_FACTOR_OF_ROUNDS = 0.05
 # Shares of a time limit: the optimum matters most, the Pareto front least.
 _SHARE_OF_OPTIMUM, _SHARE_OF_CHAIN = 0.5, 0.6
 # No effort depends on the Pareto front, which takes a search for each of up to a hundred points.
@@ -65,14 +63,6 @@ class Options:
     time_limit: float | None = None
     ks: tuple[int, ...] = ()
     evaluations: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.races and self.recoding == "local":
-            raise SearchError(
-                f"{QUALITY} as measure must be searched for levels that all records share, since "
-                "no race compares rounds of levels yet. Choose rounds by `--measure guided`, or "
-                "leave `--recoding local` out."
-            )
 
     @property
     def loss(self) -> str:
@@ -112,7 +102,7 @@ class Found:
     """The outcome of a search.
 
     ``efforts`` is the chain as a spec writes it, without a node that generalizes nothing. ``local``
-    describes each of them if they are of local recoding.
+    describes each of them if they are of local recoding and did not race.
     """
 
     result: SearchResult
@@ -212,7 +202,9 @@ def find_efforts(task: Task, steps: Steps = lambda _: None) -> Found:
         )
     efforts: tuple[Effort, ...]
     local: tuple[LocalEffort, ...] = ()
-    if is_local:
+    if races is not None:
+        efforts = _raced_efforts(task, races, guarantees)
+    elif is_local:
         efforts, local = _local_efforts(task, found, guarantees, clock, steps)
     else:
         efforts = _full_domain_efforts(task, found, guarantees)
@@ -247,6 +239,7 @@ def _race(task: Task, guarantees: Guarantees, steps: Steps) -> tuple[Races, Reas
         *(task.table, guarantees, task.suppression_limit),
         track=track,
         budget=of_races,
+        is_local=task.options.recoding == "local",
     )
     sizes = _class_sizes(task, guarantees)
     sizes = sizes or ladder(guarantees.min_class_size, task.options.efforts)
@@ -275,6 +268,22 @@ def _full_domain_efforts(task: Task, found: Chain, guarantees: Guarantees) -> tu
     )
 
 
+def _raced_efforts(task: Task, races: Races, guarantees: Guarantees) -> tuple[Effort, ...]:
+    winners = zip(races.points, races.rounds, strict=True)
+    return tuple(
+        _local_effort(task.spec, rounds, _own_k(required, guarantees))
+        if rounds
+        else Effort(levels=_levels(task.spec, checked.node), k=_own_k(required, guarantees))
+        for (required, checked), rounds in winners
+        if any(checked.node)  # as above
+    )
+
+
+def _local_effort(spec: Spec, rounds: Sequence[Node], k: int | None) -> Effort:
+    levels = tuple(_levels(spec, node) for node in rounds)
+    return Effort(recoding="local", rounds=levels, k=k)
+
+
 def _own_k(required: int, guarantees: Guarantees) -> int | None:
     """Return the k of an effort; None if it is the guaranteed one."""
     return required if required > guarantees.min_class_size else None
@@ -299,11 +308,7 @@ def _local_efforts(
             "the limit."
         )
     efforts = tuple(
-        Effort(
-            recoding="local",
-            rounds=tuple(_levels(task.spec, node) for node in local.rounds),
-            k=_own_k(local.required, guarantees),
-        )
+        _local_effort(task.spec, local.rounds, _own_k(local.required, guarantees))
         for local in known
     )
     return efforts, known
@@ -316,7 +321,7 @@ def _local(task: Task, required: int, clock: _Deadline, steps: Steps) -> LocalEf
     rounds = local_rounds(
         task.table,
         guarantees,
-        task.loss(_FACTOR_OF_ROUNDS),
+        task.loss(FACTOR_OF_ROUNDS),
         time_limit=clock.share(_SHARE_OF_CHAIN),
         progress=steps(f"rounds for k = {required}"),
     )

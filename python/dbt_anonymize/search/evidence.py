@@ -11,8 +11,8 @@ import numpy as np
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.evaluation.arrays import Floats
 from dbt_anonymize.evaluation.measures import LOWER_IS_BETTER
-from dbt_anonymize.search.by_quality import SPLITS, corrected_interval
-from dbt_anonymize.search.race import Budget, Candidate, Track
+from dbt_anonymize.search.by_quality import corrected_interval
+from dbt_anonymize.search.race import SPLITS, Budget, Candidate, Track
 
 # After so many splits it is looked whether a model is surely better already.
 LOOKS = (3, 6, SPLITS)

@@ -30,7 +30,7 @@ CHECKS_OF_A_ROUND = 50
 
 
 @dataclass(frozen=True)
-class _Round:
+class Round:
     """The node of a round, and which rows of the whole table it releases."""
 
     node: Node
@@ -46,13 +46,33 @@ def local_rounds(
     time_limit: float | None = None,
     progress: ProgressCallback | None = None,
 ) -> list[tuple[Node, int]]:
+    """Return levels and released records (> 0) of each round that `find_rounds` finds."""
+    rounds = find_rounds(
+        *(table, guarantees, loss),
+        smallest_share=smallest_share,
+        time_limit=time_limit,
+        progress=progress,
+    )
+    return [(r.node, int(table.records[r.rows].sum())) for r in rounds]
+
+
+def find_rounds(
+    table: Table,
+    guarantees: Guarantees,
+    loss: InformationLoss,
+    *,
+    first: Node | None = None,
+    smallest_share: Decimal = SMALLEST_SHARE,
+    time_limit: float | None = None,
+    progress: ProgressCallback | None = None,
+) -> list[Round]:
     """Find levels for one part of the records after the other until none is left.
 
     Each round searches the node that loses the least for the records left, of which it may suppress
-    all but ``smallest_share`` of the table. Classes that keep every guarantee about classes are
-    released, the others are left to the next round; guarantees about the whole release suppress
-    later. If the rest cannot be released by itself, rounds are taken back from the last one on
-    until a node releases their records and the rest.
+    all but ``smallest_share`` of the table; the node of the first one may be given. Classes that
+    keep every guarantee about classes are released, the others are left to the next round;
+    guarantees about the whole release suppress later. If the rest cannot be released by itself,
+    rounds are taken back from the last one on until a node releases their records and the rest.
 
     ``guarantees`` are compiled for this table, so that distances refer to all records. A low
     generalization/suppression factor of ``loss`` (ARX: 0 to 0.05) makes suppression cheap, so that
@@ -60,49 +80,64 @@ def local_rounds(
     ``time_limit`` (seconds) ends searches early: rounds may then lose more. So do
     `CHECKS_OF_A_ROUND` by measures that depend on classes.
 
-    Returns levels and released records (> 0) of each round. Together they are all records, unless
-    not even the coarsest node keeps the guarantees; then records are left, or the list is empty.
+    Together rounds release all records, unless not even the coarsest node keeps the guarantees;
+    then records are left, or the list is empty.
 
     References
     ----------
     .. [1] Prasser, Kohlmayer and Kuhn 2016, and ARX's `optimizeIterativeFast`.
     """
+    check_population(table)
+    # What holds for every class holds for the classes of all rounds; other rules are for the whole.
+    guarantees = replace(guarantees, release_rules=[])
+    best_node = _BestNode(table, guarantees, loss, time_limit, time.monotonic(), progress)
+    rounds: list[Round] = []
+    left = table.records > 0
+    while left.any():
+        given = None if rounds else first
+        node = given or best_node(left, _limit(table, left, smallest_share))
+        released = left if node is None else _released(table, left, guarantees, node)
+        if node is None or not released.any():
+            break
+        rounds.append(Round(node, released))
+        left = left & ~released
+    return _completed(table, guarantees, rounds, left, best_node) if left.any() else rounds
+
+
+def check_population(table: Table) -> None:
+    """Raise a `SearchError` where a population is declared."""
     if table.population is not None:
         raise SearchError(
             "local recoding must have a table without a population, since nobody outside the "
             "source has a record in it; got one. Search full-domain efforts instead."
         )
-    # What holds for every class holds for the classes of all rounds; other rules are for the whole.
-    guarantees = replace(guarantees, release_rules=[])
-    started = time.monotonic()
 
-    def best_node(left: BoolArray, limit: Decimal) -> Node | None:
+
+@dataclass(frozen=True)
+class _BestNode:
+    """Search the best node for a part of the rows, of which a share may be suppressed."""
+
+    table: Table
+    guarantees: Guarantees
+    loss: InformationLoss
+    time_limit: float | None
+    started: float
+    progress: ProgressCallback | None
+
+    def __call__(self, left: BoolArray, limit: Decimal) -> Node | None:
         remaining = None
-        if time_limit is not None:
-            remaining = max(0.0, time_limit - (time.monotonic() - started))
+        if self.time_limit is not None:
+            remaining = max(0.0, self.time_limit - (time.monotonic() - self.started))
         found = search(
-            _part(table, left),
-            guarantees,
-            loss,
+            _part(self.table, left),
+            self.guarantees,
+            self.loss,
             limit,
             time_limit=remaining,
-            most_checks=None if isinstance(loss, PerAttribute) else CHECKS_OF_A_ROUND,
-            progress=progress,
+            most_checks=None if isinstance(self.loss, PerAttribute) else CHECKS_OF_A_ROUND,
+            progress=self.progress,
         ).optimum
         return None if found is None else found.node
-
-    rounds: list[_Round] = []
-    left = table.records > 0
-    while left.any():
-        node = best_node(left, _limit(table, left, smallest_share))
-        released = left if node is None else _released(table, left, guarantees, node)
-        if node is None or not released.any():
-            break
-        rounds.append(_Round(node, released))
-        left = left & ~released
-    if left.any():
-        rounds = _completed(table, guarantees, rounds, left, best_node)
-    return [(r.node, int(table.records[r.rows].sum())) for r in rounds]
 
 
 def measure_rounds(
@@ -175,10 +210,10 @@ def _added_up(table: Table, loss: Guided, parts: Sequence[tuple[Node, BoolArray,
 def _completed(
     table: Table,
     guarantees: Guarantees,
-    rounds: list[_Round],
+    rounds: list[Round],
     left: BoolArray,
     best_node: Callable[[BoolArray, Decimal], Node | None],
-) -> list[_Round]:
+) -> list[Round]:
     """Return rounds that release everything, or the rounds as they are if there are none."""
     for kept in range(len(rounds) - 1, -1, -1):
         left = left | rounds[kept].rows
@@ -189,7 +224,7 @@ def _completed(
                 continue
             released = _released(table, left, guarantees, candidate)
             if bool((released == left).all()):
-                return [*rounds[:kept], _Round(candidate, released)]
+                return [*rounds[:kept], Round(candidate, released)]
     return rounds
 
 

@@ -19,7 +19,7 @@ from dbt_anonymize.evaluation.measures import LOWER_IS_BETTER
 from dbt_anonymize.evaluation.problem import ZERO_RULE, EffortData, Model, Task
 from dbt_anonymize.evaluation.splits import Splitting
 from dbt_anonymize.evaluation.workers import run_tasks, worker_count
-from dbt_anonymize.privacy.table import IntArray
+from dbt_anonymize.privacy.table import IntArray, Node
 from dbt_anonymize.search.records import Records
 from dbt_anonymize.search.results import CheckedNode
 from dbt_anonymize.search.training import TrainingProgress
@@ -29,6 +29,8 @@ from dbt_anonymize.spec.quality import MOST_REPETITIONS, Quality
 ROUNDS = ((1, math.inf), (3, 15), (10, 5))
 # Differences of fewer are chance: those of the first two rounds.
 FEWEST_SPLITS = sum(splits for splits, _ in ROUNDS[:2])
+# Splits of all rounds.
+SPLITS = sum(splits for splits, _ in ROUNDS)
 # Candidates whose mean scores differ by less are equal.
 EQUAL = 0.002
 # Models that are trained before the budget is looked at again.
@@ -38,31 +40,47 @@ _TOGETHER = 5
 # Splits that no evaluation draws.
 _FIRST_SPLIT = MOST_REPETITIONS + 1
 
-# The levels, and how many records are suppressed: what makes a generalized table another one.
-Key = tuple[tuple[int, ...], int]
+# The levels of each round, and how many records are suppressed: what makes a generalized table
+# another one.
+Key = tuple[tuple[Node, ...], int]
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A node that is feasible with a class size, before it is trained on.
+    """Levels that are feasible with a class size, before they are trained on.
 
     Attributes
     ----------
+    checked : CheckedNode
+        What is known of them; the node of several rounds is the coarsest level of each attribute.
     required : int
         Class size.
     suppressed, classes : arrays, shape (records,)
         Of the records that models are trained on, which are suppressed, and their classes.
+    rounds : tuple of Node
+        Levels of each round of a local recoding; none where all records have the same.
+    round_of : array, shape (records,), or None
+        The round that releases each record.
     """
 
     checked: CheckedNode
     required: int
     suppressed: Bools
     classes: Codes
+    rounds: tuple[Node, ...] = ()
+    round_of: Codes | None = None
 
     @property
     def key(self) -> Key:
         """Equal for equal generalized tables."""
-        return self.checked.node, self.checked.suppressed
+        return self.rounds or (self.checked.node,), self.checked.suppressed
+
+    @property
+    def levels(self) -> Sequence[int] | Codes:
+        """The level of each attribute, or of each attribute and record."""
+        return (
+            self.checked.node if self.round_of is None else np.array(self.rounds)[self.round_of].T
+        )
 
 
 @dataclass
@@ -152,7 +170,7 @@ class Track:
 
         None where these are fewer than `FEWEST_SPLITS`.
         """
-        splits = min(self._splits(one), self._splits(other))
+        splits = min(self.splits(one), self.splits(other))
         means = [self._mean(each, splits) for each in (one, other)]
         if splits < FEWEST_SPLITS or not np.isfinite(means).all():
             return None
@@ -160,7 +178,7 @@ class Track:
 
     def _ordered(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Return candidates by their scores on the splits that all have that have any."""
-        common = min((known for one in candidates if (known := self._splits(one))), default=0)
+        common = min((known for one in candidates if (known := self.splits(one))), default=0)
         return sorted(candidates, key=lambda one: -self._mean(one, common))
 
     def _largest(self, ordered: Sequence[Candidate]) -> Candidate:
@@ -170,15 +188,27 @@ class Track:
 
     def _equal(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Return the candidates that do as well as the first on the splits that it has."""
-        known = self._splits(candidates[0])
+        known = self.splits(candidates[0])
         best = self._mean(candidates[0], known) - EQUAL
-        equal = [one for one in candidates if self._splits(one) >= known > 0]
+        equal = [one for one in candidates if self.splits(one) >= known > 0]
         return [one for one in equal if self._mean(one, known) >= best]
 
-    def _splits(self, candidate: Candidate) -> int:
-        """Return on how many of the first splits a candidate was trained."""
+    def gain(self, one: Candidate, other: Candidate, budget: Budget) -> float | None:
+        """Return by how much a candidate does better on splits after those of all rounds.
+
+        Which of many looks best in a race owes something to luck; these splits chose neither.
+        """
+        fresh = range(SPLITS, 2 * SPLITS)
+        self.advance([one, other], fresh, budget)
+        known = [self.scores.get(each.key, {}) for each in (one, other)]
+        if not all(split in of for split in fresh for of in known):
+            return None
+        return float(np.mean([known[0][split] - known[1][split] for split in fresh]))
+
+    def splits(self, candidate: Candidate) -> int:
+        """Return on how many of the first splits of rounds a candidate was trained."""
         known = self.scores.get(candidate.key, {})
-        return next(split for split in range(len(known) + 1) if split not in known)
+        return next((split for split in range(SPLITS) if split not in known), SPLITS)
 
     def _mean(self, candidate: Candidate, splits: int) -> float:
         """Return the mean score on the first splits; minus infinity where one is missing."""
@@ -226,7 +256,7 @@ class Track:
         return leveled(
             self.records.reader,
             self.records.first,
-            dict(zip(self.names, candidate.checked.node, strict=True)),
+            dict(zip(self.names, candidate.levels, strict=True)),
             candidate.suppressed,
             candidate.classes,
         )

@@ -138,6 +138,9 @@ def find_reasons(
     given: list[Mapping[str, Given]] = []
     burdens: dict[str, Burden] = {}
     for winner in winners:
+        if winner.rounds:
+            given.append({})  # no round by itself is finer or coarser than all of them
+            continue
         finer, without = candidates.finer(winner), candidates.without(winner)
         others = [*without.values(), *finer.values()]
         track.advance([winner, *others], range(FEWEST_SPLITS), budget)

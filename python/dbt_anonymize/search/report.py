@@ -35,7 +35,7 @@ def lattice_rows(task: Task, found: Found) -> list[tuple[Any, ...]]:
     """
     known = _visited(found)
     on_front = {checked.node for _, checked in found.front.points}
-    in_chain = {checked.node: n for n, (_, checked) in enumerate(_numbered(task, found), start=1)}
+    in_chain = _numbered(found)
     unchecked = (on_front | in_chain.keys()) - {
         node for node, (status, _) in known.items() if status == Status.CHECKED
     }
@@ -78,11 +78,14 @@ def _visited(found: Found) -> dict[Node, tuple[Status, CheckedNode]]:
     return known
 
 
-def _numbered(task: Task, found: Found) -> list[tuple[int, CheckedNode]]:
-    """Return the nodes of the chain that are efforts; a local recoding has none."""
-    if task.options.recoding == "local":
-        return []
-    return [point for point in found.chain.points if any(point[1].node)]
+def _numbered(found: Found) -> dict[Node, int]:
+    """Return the number of each node that is an effort; rounds of a local recoding are none."""
+    numbered = enumerate(found.efforts, start=1)
+    return {
+        tuple(effort.levels.values()): number
+        for number, effort in numbered
+        if effort.levels is not None
+    }
 
 
 def write_lattice(

@@ -140,7 +140,7 @@ def least_losses(spec: Spec, counted: Counted, rows: np.ndarray, seconds: float 
     chosen = {MORE_USE: able[0], BALANCED: balanced, MORE_PRIVACY: able[-1]}
     alternatives = []
     for names, (k, checked) in _without_doubles(
-        chosen, lambda point: (point[1].node, point[1].suppressed)
+        chosen, lambda point: ((point[1].node,), point[1].suppressed)
     ):
         classes, suppressed = checker.suppressed_classes(checked.node, k)
         left_out = classes.table_rows(suppressed)[rows]

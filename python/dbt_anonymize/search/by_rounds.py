@@ -1,0 +1,139 @@
+"""Local recodings as candidates of a race: rounds of levels, and what they release.
+
+A candidate releases everybody. Some first node is given; the guided measure chooses the levels of
+those whose classes are too weak at it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+import numpy as np
+
+from dbt_anonymize.privacy.grouping import classes_by, group, labels_of
+from dbt_anonymize.privacy.guarantees import Guarantees
+from dbt_anonymize.privacy.table import Attribute, BoolArray, Classes, IntArray, Node, Table
+from dbt_anonymize.search.checking import Checker
+from dbt_anonymize.search.clock import Clock
+from dbt_anonymize.search.guided import Guided
+from dbt_anonymize.search.lattice import Lattice
+from dbt_anonymize.search.local_recoding import (
+    Round,
+    check_population,
+    find_rounds,
+    measure_rounds,
+)
+from dbt_anonymize.search.optimum import best_nodes
+from dbt_anonymize.search.race import Candidate
+from dbt_anonymize.search.results import CheckedNode
+
+# In rounds suppression is cheap, because the next one takes the records up; ARX recommends 0 to
+# 0.05. First nodes are found with each of these factors.
+FACTOR_OF_ROUNDS = 0.05
+_FACTORS = (FACTOR_OF_ROUNDS, 0.2, 0.5)
+_OF_EACH_FACTOR = 2
+# At most ten rounds: on public tables models learned as much as from fifty, which nobody reads.
+_SMALLEST_SHARE = Decimal("0.1")
+# Labels of different attributes and levels have different codes, but for `*`.
+_ROOT = -1
+
+
+@dataclass(frozen=True)
+class LocalCandidates:
+    """Make candidates of first nodes; ``rows`` are the rows of the table of records."""
+
+    table: Table
+    guarantees: Guarantees
+    rows: IntArray
+
+    def __post_init__(self) -> None:
+        check_population(self.table)
+
+    def first_nodes(self, k: int, work: int) -> list[Node]:
+        """Return nodes that lose the least where the next round releases what they suppress."""
+        lattice = Lattice.of(self.table)
+        found: list[Node] = []
+        for factor in _FACTORS:
+            checker = Checker(
+                *(self.table, self.guarantees, Guided(gs=factor), Decimal(1) - _SMALLEST_SHARE),
+                lattice.lowest,
+                must_release=True,
+            )
+            clock = Clock(None, None)
+            best = best_nodes(checker, lattice, k, clock, _OF_EACH_FACTOR, work=work)
+            found += [one.node for one in best]
+        return list(dict.fromkeys(found))
+
+    def of(self, first_nodes: Iterable[Node], k: int) -> list[Candidate]:
+        """Return the local recodings that begin with these nodes and release everybody."""
+        found = (self._of(first, k) for first in first_nodes)
+        return list({one.rounds: one for one in found if one is not None}.values())
+
+    def _of(self, first: Node, k: int) -> Candidate | None:
+        required = max(k, self.guarantees.min_class_size)
+        guarantees = replace(self.guarantees, min_class_size=required)
+        rounds = find_rounds(
+            *(self.table, guarantees, Guided(gs=FACTOR_OF_ROUNDS)),
+            first=first,
+            smallest_share=_SMALLEST_SHARE,
+        )
+        nodes = tuple(one.node for one in rounds)
+        is_left = self.table.records > 0
+        round_of_row = np.zeros(len(is_left), dtype=np.int64)
+        for number, one in enumerate(rounds):
+            round_of_row[one.rows] = number
+            is_left &= ~one.rows
+        if len(rounds) < 2 or is_left.any():
+            return None
+        classes, class_of_row = released_classes(self.table, rounds)
+        if _is_broken(guarantees, classes):
+            return None
+        _, loss = measure_rounds(self.table, guarantees, Guided(), nodes)
+        return Candidate(
+            CheckedNode(
+                node=tuple(map(max, *nodes)),
+                k=int(classes.people.min()),
+                suppressed=0,
+                loss=np.nan if loss is None else loss,
+                is_feasible=True,
+            ),
+            required,
+            np.zeros(len(self.rows), dtype=np.bool_),
+            class_of_row[self.rows],
+            nodes,
+            round_of_row[self.rows],
+        )
+
+
+def released_classes(table: Table, rounds: Sequence[Round]) -> tuple[Classes, IntArray]:
+    """Return the classes of rounds that release everybody, and the class of each row.
+
+    `*`, of the root and of NULL, is the same label at all levels, so that classes of several rounds
+    may join. Other labels do so only where a hierarchy has one text for different values: classes
+    are larger then than they are here.
+    """
+    labels = np.empty((len(table.leaves), len(table.attributes)), dtype=np.int64)
+    for one in rounds:
+        at = np.flatnonzero(one.rows)
+        labels[at] = labels_of(table, one.node, at)
+        for column, (attribute, level) in enumerate(zip(table.attributes, one.node, strict=True)):
+            codes = labels[at, column]
+            apart = codes * (attribute.height + 1) + level
+            labels[at, column] = np.where(_is_root(attribute, level)[codes], _ROOT, apart)
+    return classes_by(table, labels), group(labels)[1]
+
+
+def _is_root(attribute: Attribute, level: int) -> BoolArray:
+    """Return which labels of a level are `*`: that of the highest, and below, that of NULL."""
+    found = np.full(len(attribute.shares[level]), level == attribute.height)
+    found[attribute.levels[level][attribute.shares[0] >= 1.0]] = True
+    return found
+
+
+def _is_broken(guarantees: Guarantees, classes: Classes) -> bool:
+    """Tell whether the build would suppress anybody; rules of labels hold for joined classes."""
+    if replace(guarantees, class_rules=[]).violating(classes).any():
+        return True
+    return bool(guarantees.release_rules) and guarantees.first_released(np.sort(classes.people)) > 0
