@@ -313,3 +313,12 @@ def test_a_vault_without_a_folder_is_named(project: Path) -> None:
     file.write_text(file.read_text().replace("a b/vault.duckdb", "a/b/vault.duckdb"))
     result = run("results", "--project-dir", project)
     assert f"Run `mkdir -p -m 700 {project / 'a' / 'b'}`." in result.stderr
+
+
+def test_a_project_without_its_packages_is_told_what_installs_them(project: Path) -> None:
+    (project / "packages.yml").write_text("packages:\n  - local: nowhere\n")
+    result = run("results", "--project-dir", project)
+    assert result.exit_code == 2
+    said = " ".join(result.stderr.split())
+    assert said.endswith("Run `dbt-anonymize new`.")
+    assert ".." not in said

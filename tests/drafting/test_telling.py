@@ -11,7 +11,7 @@ import pytest
 
 from dbt_anonymize.drafting.facts import ColumnFacts, read_facts
 from dbt_anonymize.drafting.roles import KEY, propose
-from dbt_anonymize.drafting.telling import with_telling
+from dbt_anonymize.drafting.telling import find_copies, with_telling
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.project.warehouse import Warehouse
 from tests.verify.clinic import SmallWarehouse
@@ -153,3 +153,21 @@ def test_a_record_key_that_is_left_out_is_none() -> None:
     frame = answers("bought").assign(key=range(RECORDS), number=range(RECORDS))
     roles = {one.name: one.role for one in propose(facts_of(frame, "bought"), drop=["key"])}
     assert (roles["key"], roles["number"]) == ("dropped", KEY)
+
+
+def test_a_time_that_equals_the_released_one_is_found() -> None:
+    """Without a relapse the time until one is the time until death, which stays as it is."""
+    draw = np.random.default_rng(3)
+    frame = pd.DataFrame({"key": range(RECORDS), "died": draw.integers(0, 2, RECORDS)})
+    frame["days"] = draw.integers(1, 4000, RECORDS)
+    relapsed = draw.random(RECORDS) < 0.5
+    frame["free_days"] = np.where(relapsed, frame["days"] // 2, frame["days"])
+    frame["marker"] = draw.integers(1, 4000, RECORDS)
+    connection = duckdb.connect(":memory:")
+    connection.from_df(frame).create("people")
+    warehouse = cast(Warehouse, SmallWarehouse(connection, {}))
+    facts = with_telling(warehouse, "people", read_facts(warehouse, "people"), "died")
+    found = find_copies(warehouse, "people", propose(facts, "died", "days"))
+    assert found == [("free_days", "days", int((frame["free_days"] == frame["days"]).sum()))]
+    left = propose(facts, "died", "days", drop=["free_days"])
+    assert find_copies(warehouse, "people", left) == []

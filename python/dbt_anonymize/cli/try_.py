@@ -61,6 +61,7 @@ class _Tried:
     counted: Counted
     sampled: Drawn
     trial: Trial
+    copies: list[tuple[str, str, int]]
 
 
 @on_target
@@ -158,12 +159,14 @@ def _try(
     budget: Budget,
     session: Any,
 ) -> _Tried:
+    from dbt_anonymize.drafting.telling import find_copies  # noqa: PLC0415 (keeps --help fast)
     from dbt_anonymize.trial.sample import read_few, read_sample  # noqa: PLC0415
 
     with place.warehouse() as warehouse:
         drafted, spec = _drafted(place, warehouse, declared, name, aim)
         with at_work("Counting combinations"):
             relation = warehouse.relation_of(declared)
+            copies = find_copies(warehouse, relation, drafted.proposals)
             counted = _counted(warehouse, relation, spec, drafted)
             read = read_sample if spec.is_tested else read_few
             drawn = read(warehouse, relation, spec, counted, session)
@@ -172,7 +175,7 @@ def _try(
         trial = _searched(spec, counted, drawn, budget)
     except SearchError as error:
         raise SearchError(f"{name}: {error}") from error
-    return _Tried(name, declared, aim, drafted, spec, counted, drawn, trial)
+    return _Tried(name, declared, aim, drafted, spec, counted, drawn, trial, copies)
 
 
 def _searched(spec: Spec, counted: Counted, drawn: Drawn, budget: Budget) -> Trial:
@@ -335,6 +338,12 @@ def _show_roles(console: SafeConsole, tried: _Tried) -> None:
         console.print(
             f"By itself, {said} of {tried.spec.target}: it may be part of it, or known only "
             f"after it. Then models learn nothing else; leave it out: {options}"
+        )
+    for quasi, kept, count in tried.copies:
+        console.print(
+            f"{kept} is released as it is and equals {quasi} in {count:,} records: who knows "
+            f"{quasi} finds them, whatever k is. Round {kept} in a model before, or, where nobody "
+            f"could know {quasi}, --drop {shlex.quote(quasi)}"
         )
 
 

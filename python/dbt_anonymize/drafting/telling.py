@@ -12,7 +12,7 @@ import numpy as np
 from dbt_anonymize.drafting.by_target import find_inner
 from dbt_anonymize.drafting.facts import ColumnFacts, read_facts
 from dbt_anonymize.drafting.refusals import check_table
-from dbt_anonymize.drafting.roles import is_amount, propose
+from dbt_anonymize.drafting.roles import Proposal, is_amount, propose
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.warehouse import Warehouse
 
@@ -20,6 +20,8 @@ from dbt_anonymize.project.warehouse import Warehouse
 _MOST_VALUES, _GROUPS = 100, 20
 # That ranges of classes of so many records do not overlap is no chance.
 _FEWEST_OF_A_CLASS = 10
+# Numbers that equal each other in so large a share of records are no two facts.
+_COPIED = 0.1
 # Every column takes a pass over the table.
 _MOST_RECORDS = 30_000_000
 
@@ -94,6 +96,39 @@ def _with_cuts(
         if all(lower[1] < upper[0] for lower, upper in pairwise(sorted(ranges))):
             found.append(one.name)
     return tuple(found)
+
+
+def find_copies(
+    warehouse: Warehouse, relation: Any, proposals: Sequence[Proposal]
+) -> list[tuple[str, str, int]]:
+    """Return quasi-identifiers that a number released as it is equals, with how many records.
+
+    A time until a relapse is that until death where there was none: generalized, it still finds
+    the record by the other.
+    """
+    precise = [
+        one
+        for one in proposals
+        if one.facts.kind == "number" and one.facts.distinct > _MOST_VALUES and not one.mask
+    ]
+    pairs = [
+        (quasi, kept)
+        for quasi in precise
+        for kept in precise
+        if quasi.role == "quasi_identifier" and kept.role in {"sensitive", "insensitive"}
+    ]
+    if not pairs or pairs[0][0].facts.records > _MOST_RECORDS:
+        return []
+    counts = ", ".join(
+        f"count(case when {quote_name(quasi.name)} = {quote_name(kept.name)} then 1 end)"
+        for quasi, kept in pairs
+    )
+    (row,) = warehouse.rows(f"select {counts} from {relation}")  # noqa: S608 (quoted)
+    return [
+        (quasi.name, kept.name, int(count))
+        for (quasi, kept), count in zip(pairs, row, strict=True)
+        if count >= _COPIED * quasi.facts.records
+    ]
 
 
 def explained(groups: Iterable[tuple[float, float]], total: float) -> float:

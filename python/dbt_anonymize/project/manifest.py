@@ -24,11 +24,17 @@ def parse_project(project: Project, choice: Sequence[str]) -> Any:
     if not outcome.success:
         if isinstance(outcome.exception, UnicodeDecodeError):
             raise WarehouseError(_not_utf8(project))
+        remedy = "Run `dbt-anonymize new`." if _lacks_packages(outcome) else "See `dbt parse`."
         raise WarehouseError(
-            f"{project.root}: must be a project that dbt can parse; got {outcome.exception}. "
-            "See `dbt parse`."
+            f"{project.root}: must be a project that dbt can parse; got "
+            f"{str(outcome.exception).rstrip('.')}. {remedy}"
         )
     return outcome.result
+
+
+def _lacks_packages(outcome: Any) -> bool:
+    """Tell whether packages are declared and not installed."""
+    return "dbt deps" in str(outcome.exception)
 
 
 def _not_utf8(project: Project) -> str:
