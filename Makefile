@@ -114,8 +114,9 @@ postgres-18: setup-dev .postgres-18/.ready ## Run all tests on Postgres 18, whic
 	@touch $@
 
 spark: export DBT_ANONYMIZE_FULL := 1
-spark: .venv-spark/.ready ## Run all tests on a local Spark, which needs Java 17
+spark: .venv-spark/.ready ## Run all tests on a local Spark, which needs Java 17, and the smallest part on two executors
 	.venv-spark/bin/python -m pytest tests/spark
+	DBT_ANONYMIZE_SPARK_MASTER=standalone .venv-spark/bin/python -m pytest tests/spark/test_smallest.py
 
 spark-smallest: $(VENV)/.dev
 	@if command -v java >/dev/null && $(MAKE) .venv-spark/.ready; \

@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 
 from dbt_anonymize.drafting.facts import ColumnFacts, read_facts
-from dbt_anonymize.drafting.roles import propose
+from dbt_anonymize.drafting.roles import KEY, propose
 from dbt_anonymize.drafting.telling import with_telling
+from dbt_anonymize.errors import SpecError
 from dbt_anonymize.project.warehouse import Warehouse
 from tests.verify.clinic import SmallWarehouse
 
@@ -120,3 +121,35 @@ def test_of_many_columns_those_stay_that_are_known_then_those_that_are_sensitive
     roles = {one.name: one.role for one in propose(facts_of(frame, None), "bought")}
     assert roles["region"] == roles["annual_income"] == "quasi_identifier"
     assert sum(role == "quasi_identifier" for role in roles.values()) == 12
+
+
+def test_what_explains_most_of_the_target_is_said_and_can_be_left_out() -> None:
+    """A part in a plan tells who may have one; a good feature does not tell so much."""
+    frame = answers("bought").dropna()[["q3", "tickets", "minutes", "bought"]]
+    has_part = (frame["bought"] == "yes") & (frame.index % 10 > 0)
+    frame["basket"] = np.where(has_part, 1, 0)
+    facts = facts_of(frame, "bought")
+    found = {one.name: one for one in propose(facts, "bought")}
+    assert [one.name for one in found.values() if one.gives_away] == ["basket"]
+    assert found["basket"].role == "quasi_identifier"
+    assert found["basket"].facts.explains == f"explains {found['basket'].facts.tells:.0%}"
+    left = {one.name: one for one in propose(facts, "bought", drop=["BASKET"])}
+    assert (left["basket"].role, left["basket"].gives_away) == ("dropped", False)
+    assert [*left] == [*found]
+    assert all(left[name] == one for name, one in found.items() if name != "basket")
+
+
+@pytest.mark.parametrize(
+    ("drop", "why"),
+    [("Bought", "Bought is what models predict"), ("nothing", "there is no nothing")],
+)
+def test_only_a_column_that_nobody_needs_is_left_out(drop: str, why: str) -> None:
+    facts = facts_of(answers("bought"), "bought")
+    with pytest.raises(SpecError, match=why):
+        propose(facts, "bought", drop=["q3", drop])
+
+
+def test_a_record_key_that_is_left_out_is_none() -> None:
+    frame = answers("bought").assign(key=range(RECORDS), number=range(RECORDS))
+    roles = {one.name: one.role for one in propose(facts_of(frame, "bought"), drop=["key"])}
+    assert (roles["key"], roles["number"]) == ("dropped", KEY)

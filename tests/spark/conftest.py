@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from click.testing import Result
 from tests.commands.conftest import command
 from tests.projects import Project
 from tests.spark.session import on_spark
+from tests.spark.standalone import STANDALONE, VARIABLE, standalone
 
 NO_SPARK = "there is no Spark: run `make spark`, which installs it beside .venv, with Java 17"
 
@@ -29,14 +31,24 @@ class OnSpark:
 
 
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give the folder of Spark, which dbt starts with its first statement."""
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Give the folder of Spark, which dbt starts with its first statement in this process.
+
+    With the variable of `standalone` it runs on executors of their own.
+    """
     if importlib.util.find_spec("pyspark") is None or not (
         shutil.which("java") or os.environ.get("JAVA_HOME")
     ):
         pytest.skip(NO_SPARK)
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-    return tmp_path_factory.mktemp("spark")
+    folder = tmp_path_factory.mktemp("spark")
+    if os.environ.get(VARIABLE) != STANDALONE:
+        yield folder
+        return
+    place = tmp_path_factory.mktemp("standalone")
+    with standalone(place) as url, pytest.MonkeyPatch.context() as patch:
+        patch.setenv(VARIABLE, url)
+        yield folder
 
 
 @pytest.fixture(scope="session")

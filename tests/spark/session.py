@@ -1,7 +1,8 @@
-"""A Spark of the tests' own, in this process: two cores, a small heap, everything in one folder."""
+"""A Spark of the tests' own: two cores, a small heap, everything in one folder."""
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import yaml
 
 from dbt_anonymize.project.generate import generate
 from tests.projects import Project
+from tests.spark.standalone import VARIABLE
 
 # The people lie in the vault; `dispatch` loads seeds by the macro of this package.
 SETTINGS: dict[str, Any] = {
@@ -22,7 +24,8 @@ SETTINGS: dict[str, Any] = {
 def parameters(folder: Path) -> dict[str, str]:
     """Return what starts Spark; tables are so small that compiling their plans would cost most."""
     return {
-        "spark.master": "local[2]",
+        "spark.master": os.environ.get(VARIABLE, "local[2]"),
+        "spark.executor.memory": "700m",
         "spark.ui.enabled": "false",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",

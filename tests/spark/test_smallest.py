@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from tests.postgres.compared import assert_same
 from tests.projects import Project, copy_consumer
 from tests.spark.session import on_spark, query
+from tests.spark.standalone import VARIABLE
 
 pytestmark = pytest.mark.slow
 
@@ -25,6 +27,16 @@ def on_duckdb(spark: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
     for project in (there, here):
         project.build("-s", "+customers_privacy", "--exclude", "resource_type:test")
     return there
+
+
+@pytest.mark.usefixtures("on_duckdb")
+def test_it_ran_on_the_executors_that_were_asked_for() -> None:
+    from pyspark.sql import SparkSession
+
+    context = SparkSession.builder.getOrCreate().sparkContext
+    assert context.master == os.environ.get(VARIABLE, "local[2]")
+    processes = context._jsc.sc().getExecutorMemoryStatus().size()
+    assert processes == (3 if VARIABLE in os.environ else 1), "with the driver"
 
 
 @pytest.mark.parametrize("name", RELATIONS)

@@ -81,3 +81,32 @@ def test_what_cannot_be_tried_is_said_in_a_line(
     assert done.exit_code == 2
     assert message in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_what_tells_the_target_is_said_and_left_out_of_a_draft_that_is_written_anew(
+    consumer: Project,
+) -> None:
+    model = consumer.folder / "models" / "called.sql"
+    model.write_text("select *, churned as reason from {{ ref('customers') }}")
+    words = ("try", "called", "--evaluations", "20", "--take", "more-use")
+    model.write_text(
+        "select *, case when churned = 'yes' and customer_id % 10 > 0 then 1 else 0 end as reason "
+        "from {{ ref('customers') }}"
+    )
+    consumer.build("--select", "called")
+    asked = (*words, "--predict", "churned", "--project-dir", consumer.folder)
+    first = run(*asked)
+    assert first.exit_code == 0, first.output
+    assert "leave it out: --drop reason" in " ".join(first.stdout.split())
+    text = (consumer.folder / "anonymizations" / "called.yml").read_text()
+    assert "of the target by itself: drop it if it is only known after" in text
+    assert (consumer.folder / "seeds" / "called_hierarchy_reason.csv").exists()
+    refused = run(*asked, "--drop", "reason")
+    assert refused.exit_code == 2
+    assert "write it anew with --replace" in " ".join(refused.stderr.split())
+    again = run(*asked, "--drop", "reason", "--replace")
+    assert again.exit_code == 0, again.output
+    assert "By itself" not in again.stdout
+    spec = load_spec(consumer.folder / "anonymizations" / "called.yml")
+    assert spec.columns["reason"].role == "dropped"
+    assert not (consumer.folder / "seeds" / "called_hierarchy_reason.csv").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -14,6 +15,10 @@ Predict = Annotated[str | None, typer.Option(help="Column that models predict, t
 Time = Annotated[
     str | None,
     typer.Option(help="Column with the time until the target happens or was last seen not to."),
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option(help="Column to leave out of the release and of models; may be repeated."),
 ]
 Event = Annotated[
     str | None, typer.Option(help="With --time: the value of the target that says it happened.")
@@ -31,6 +36,7 @@ class Aim:
     predict: str | None = None
     time: str | None = None
     event: str | None = None
+    drop: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.time is not None and self.predict is None:
@@ -45,4 +51,6 @@ class Aim:
         """The aim as options of a command."""
         named = {"predict": self.predict, "time": self.time, "event": self.event}
         shown = [f"--{name} {value}" for name, value in named.items() if value is not None]
-        return " ".join(shown) if self.purpose is Purpose.model else "--purpose statistics"
+        if self.purpose is not Purpose.model:
+            shown = ["--purpose statistics"]
+        return " ".join([*shown, *(f"--drop {shlex.quote(name)}" for name in self.drop)])

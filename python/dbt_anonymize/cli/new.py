@@ -59,7 +59,7 @@ def new(
     elif plan.is_starter:
         note("Ready. Run `dbt build`, then `dbt-anonymize results`.")
     else:
-        note("Ready. Run `dbt-anonymize init <name> --ref <model or seed>`, or --source.")
+        note("Ready. Next: `dbt-anonymize try <model, seed or source.table> --predict <column>`.")
 
 
 def _asked() -> list[str]:

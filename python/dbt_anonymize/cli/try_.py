@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from time import monotonic
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dbt_anonymize.cli.aim import Aim, Event, Predict, Time
+from dbt_anonymize.cli.aim import Aim, Drop, Event, Predict, Time
 from dbt_anonymize.cli.common import (
     Purpose,
     SafeConsole,
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 SECONDS = 12.0
 # Characters of a value that is shown.
 _WIDEST = 24
+# Sorts the labels of growing intervals, and says nothing to a reader of five records.
+_RANK = re.compile(r"^\d+(-\d+)?: (?=\[)")
 
 
 class Taken(StrEnum):
@@ -70,6 +73,7 @@ def try_(
     predict: Predict = None,
     time: Time = None,
     event: Event = None,
+    drop: Drop = None,
     purpose: Annotated[
         Purpose, typer.Option(help="To learn models, or to count and sum without any model.")
     ] = Purpose.model,
@@ -79,6 +83,9 @@ def try_(
     take: Annotated[
         Taken | None, typer.Option(help="Write this alternative: spec, hierarchies, models.")
     ] = None,
+    replace_: Annotated[
+        bool, typer.Option("--replace", help="Write the files of an earlier draft anew.")
+    ] = False,
     time_limit: Annotated[
         float,
         typer.Option(min=0, help="CPU seconds in which models are trained, or levels searched."),
@@ -102,25 +109,30 @@ def try_(
             "--purpose statistics trains no model, and --predict and --evaluations are of models. "
             "Leave them or it out."
         )
-    aim = Aim(purpose, predict, time, event)
+    aim = Aim(purpose, predict, time, event, tuple(drop or ()))
     declared = _source(relation)
     named = name or _name_of(relation)
-    path = check_name(place.project, named) if take or name else None
+    path = check_name(place.project, named, replaces=replace_) if take or name else None
     budget = Budget(evaluations, None if evaluations else time_limit)
     with in_memory() as session:
         tried = _try(place, declared, named, aim=aim, budget=budget, session=session)
         console = SafeConsole(quiet=is_quiet())
         _show(console, tried, monotonic() - begin)
         if take is None:
-            console.print(_next(relation, tried))
+            console.print(_next(place, relation, tried))
             return
-        _take(place, tried, str(take.value), path or check_name(place.project, named))
+        _take(place, tried, str(take.value), path, replaces=replace_)
 
 
-def _next(relation: str, tried: _Tried) -> str:
+def _next(place: Place, relation: str, tried: _Tried) -> str:
+    from dbt_anonymize.spec.loading import FOLDER, SUFFIX  # noqa: PLC0415 (keeps --help fast)
+
+    is_known = (place.project.root / FOLDER / f"{tried.name}{SUFFIX}").exists()
+    again = " --replace" * is_known
     aim = replace(tried.aim, predict=tried.spec.target) if tried.spec.is_tested else tried.aim
     return (
-        f"Nothing was written. `dbt-anonymize try {relation} {aim.options} --take balanced` writes "
+        f"Nothing was written. `dbt-anonymize try {relation} {aim.options} --take balanced{again}` "
+        "writes "
         "spec, hierarchies and models of these alternatives and releases the one that is taken."
     )
 
@@ -196,7 +208,9 @@ def _drafted(
     relation, is_tested = warehouse.relation_of(declared), aim.purpose is Purpose.model
     with at_work(f"Reading {relation.identifier}"):
         facts = facts_for(warehouse, relation, aim.predict)
-        proposals = take_all(propose(facts, aim.predict, aim.time, is_guessed=is_tested))
+        proposals = take_all(
+            propose(facts, aim.predict, aim.time, is_guessed=is_tested, drop=aim.drop)
+        )
         drafted = draft_table(
             warehouse,
             relation,
@@ -297,7 +311,8 @@ def _cells(columns: dict[str, list[str]]) -> Any:
     table = figures_table((), ["column", *([""] * most)])
     table.show_header = False
     for name, values in columns.items():
-        shown = (one if len(one) <= _WIDEST else f"{one[: _WIDEST - 1]}…" for one in values)
+        plain = (_RANK.sub("", one) for one in values)
+        shown = (one if len(one) <= _WIDEST else f"{one[: _WIDEST - 1]}…" for one in plain)
         table.add_row(name, *shown)
     return table
 
@@ -314,6 +329,13 @@ def _show_roles(console: SafeConsole, tried: _Tried) -> None:
         console.print(f"Predicts nothing; {total}.")
     for role, names in roles.items():
         console.print(f"{role}: {', '.join(names)}")
+    if telling := [one for one in tried.drafted.proposals if one.gives_away]:
+        said = ", ".join(f"{one.name} {one.facts.explains}" for one in telling)
+        options = " ".join(f"--drop {shlex.quote(one.name)}" for one in telling)
+        console.print(
+            f"By itself, {said} of {tried.spec.target}: it may be part of it, or known only "
+            f"after it. Then models learn nothing else; leave it out: {options}"
+        )
 
 
 def _share(raced: Raced) -> float | None:
@@ -322,7 +344,7 @@ def _share(raced: Raced) -> float | None:
     return (raced.score - raced.zero_rule) / gain if gain > 0 else None
 
 
-def _take(place: Place, tried: _Tried, wanted: str, path: Any) -> None:
+def _take(place: Place, tried: _Tried, wanted: str, path: Any, *, replaces: bool) -> None:
     """Count an alternative once more, and write it."""
     from dbt_anonymize.cli.init import write_seeds  # noqa: PLC0415
     from dbt_anonymize.drafting.text import spec_text  # noqa: PLC0415
@@ -349,10 +371,13 @@ def _take(place: Place, tried: _Tried, wanted: str, path: Any) -> None:
     )
     text = with_released(with_efforts(text, efforts), number)
     write_schema(place.project.root)
-    written = write_seeds(place, tried.name, tried.drafted)
+    written = write_seeds(place, tried.name, tried.drafted, replaces=replaces)
     (place.project.root / path).write_text(text, encoding="utf-8")
     for file in written:
         note(file)
     note(path.as_posix())
     changed = generate.generate(place.folder, [tried.name])
-    note(f"{len(changed)} models. Next: `dbt build`, then `dbt-anonymize results {tried.name}`.")
+    note(
+        f"models/{tried.name}/: {len(changed)} files. Next: `dbt build`, then "
+        f"`dbt-anonymize results {tried.name}`."
+    )

@@ -68,6 +68,11 @@ class ColumnFacts:
         return self.records > 1 and self.distinct == self.known == self.records
 
     @property
+    def explains(self) -> str:
+        """How much of the target its values explain by themselves."""
+        return f"explains {self.tells or 0.0:.0%}"
+
+    @property
     def repeats(self) -> bool:
         """Tell whether several records share a value."""
         return self.distinct < self.known

@@ -41,6 +41,19 @@ def find_predictable(facts: Sequence[ColumnFacts], predict: str) -> ColumnFacts:
     return found
 
 
+def find_dropped(
+    facts: Sequence[ColumnFacts], drop: Sequence[str], *, used: Sequence[ColumnFacts | None]
+) -> list[ColumnFacts]:
+    """Return the columns that are left out; no column, or one that is used, is refused."""
+    found = {one.name.lower(): one for one in facts}
+    for name in drop:
+        one = found.get(name.lower())
+        if one is None or one in used:
+            why = f"there is no {name}" if one is None else f"{name} is what models predict"
+            raise SpecError(f"--drop must name a column to leave out; {why}. Name another column.")
+    return [found[name.lower()] for name in drop]
+
+
 def _unpredictable(facts: ColumnFacts) -> str:
     """Return what keeps models from predicting a column; nothing where they can."""
     has_many = facts.kind != "number" and facts.distinct > MAX_CLASSES

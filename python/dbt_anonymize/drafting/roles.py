@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from dbt_anonymize.drafting.facts import ColumnFacts
 from dbt_anonymize.drafting.names import is_key, is_key_of_person, said_by
-from dbt_anonymize.drafting.refusals import find_predictable
+from dbt_anonymize.drafting.refusals import find_dropped, find_predictable
 from dbt_anonymize.drafting.survival import find_time
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.pluralize import counted
@@ -28,6 +28,8 @@ KEY = "record_key"
 _MOST_CLASSES = 20
 # More quasi-identifiers leave nobody with others alike.
 MOST_QUASI = 12
+# A column that alone explains so much of the target is seldom known before it.
+_GIVES_AWAY = 0.5
 # Texts of at most so many characters (yes, no, a code) name nobody.
 _YES_OR_NO = 3
 _PREDICTED = {"sensitive", "insensitive", "quasi_identifier"}
@@ -56,6 +58,12 @@ class Proposal:
         """Name of the column."""
         return self.facts.name
 
+    @property
+    def gives_away(self) -> bool:
+        """Tell whether models learn the target from it alone: part of it, or what follows it."""
+        is_feature = self.role in _PREDICTED and not (self.is_target or self.is_time)
+        return is_feature and (self.facts.tells or 0.0) >= _GIVES_AWAY
+
 
 def propose(
     facts: Sequence[ColumnFacts],
@@ -63,18 +71,25 @@ def propose(
     time: str | None = None,
     *,
     is_guessed: bool = True,
+    drop: Sequence[str] = (),
 ) -> list[Proposal]:
     """Return a proposal for each column, in their order.
 
     ``predict`` names the target, ``time`` the time until it happens; a column that models cannot
-    predict is a `SpecError`. Without a name the target ``is_guessed``, or there is none.
+    predict is a `SpecError`. Without a name the target ``is_guessed``, or there is none. Columns to
+    ``drop`` are neither.
     """
     wanted = None if predict is None else find_predictable(facts, predict)
     timed = find_time(facts, wanted, time) if wanted and time else None
-    key = _key([one for one in facts if one is not wanted and one is not timed])
+    dropped = find_dropped(facts, drop, used=[wanted, timed])
+    key = _key([one for one in facts if one not in (wanted, timed, *dropped)])
     found = [
-        Proposal(one, KEY, "unique and never NULL") if one is key else _role(one) for one in facts
+        Proposal(one, "dropped", "left out by --drop") if one in dropped else _role(one)
+        for one in facts
+        if one is not key
     ]
+    if key is not None:
+        found.insert(facts.index(key), Proposal(key, KEY, "unique and never NULL"))
     target = _target(found) if is_guessed else None
     if wanted is not None:
         target = next(one for one in found if one.facts is wanted)

@@ -12,7 +12,7 @@ import numpy as np
 from dbt_anonymize.drafting.by_target import find_inner
 from dbt_anonymize.drafting.facts import ColumnFacts, read_facts
 from dbt_anonymize.drafting.refusals import check_table
-from dbt_anonymize.drafting.roles import MOST_QUASI, is_amount, propose
+from dbt_anonymize.drafting.roles import is_amount, propose
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.warehouse import Warehouse
 
@@ -49,8 +49,8 @@ def with_telling(
 
     Shares are of groups with the same value, corrected for chance, so that a column without
     relation to the target has 0 on average. None of a column whose values are no groups. Records
-    without a target do not count. Tables with few columns are not read: all of them are kept. A
-    number that is cut into classes, as a weight at birth into low and others, tells the target.
+    without a target do not count. A number that is cut into classes, as a weight at birth into low
+    and others, tells the target.
     """
     target = next((one for one in facts if one.name.lower() == predict.lower()), None)
     if target is None or target.kind == "other" or target.records > _MOST_RECORDS:
@@ -61,8 +61,6 @@ def with_telling(
         told = replace(target, follows=_with_cuts(warehouse, relation, facts, target))
         facts = [told if one is target else one for one in facts]
         target = told
-    if len(facts) <= MOST_QUASI:
-        return list(facts)
     share = _share_of_number if is_amount(target) else _share_of_classes
     return [
         replace(one, tells=share(warehouse, relation, group, quote_name(target.name)))

@@ -37,7 +37,7 @@ def check_name(project: Project, name: str, *, replaces: bool = False) -> Path:
     if not replaces and (project.root / path).exists():
         raise ProjectError(
             f"{path.as_posix()}: must not exist yet. Choose another name, edit it, or write it "
-            "anew by `dbt-anonymize init --replace`."
+            "anew with --replace."
         )
     return path
 
@@ -63,6 +63,7 @@ def spec_text(
         .get_template("draft.yml.j2")
         .render(
             name=name,
+            described=_description(source, target.name if target is not None else None),
             source=source,
             drafted=drafted,
             records=drafted.proposals[0].facts.records if drafted.proposals else 0,
@@ -84,6 +85,12 @@ def spec_text(
             suppression_limit=SUPPRESSION_LIMIT,
         )
     )
+
+
+def _description(source: Source, target: str | None) -> str:
+    """Say what is known of a release that nobody has described yet."""
+    table = source.ref or ".".join(source.source or ())
+    return f"{table}, {f'to predict {target}' if target else 'for statistics'} (draft)."
 
 
 def spec_of(text: str, drafted: Drafted) -> Spec:

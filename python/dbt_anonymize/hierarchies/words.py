@@ -10,13 +10,15 @@ from dbt_anonymize.hierarchies.bounds import Bound, bound_text
 from dbt_anonymize.hierarchies.model import ROOT, Hierarchy, IntervalHierarchy
 from dbt_anonymize.pluralize import counted
 
+AS_IT_IS = "as it is"
 _MONTHS = {1: "month", 3: "quarter", 12: "year", 120: "decade", 1200: "century"}
 
 
 def level_words(tree: Hierarchy) -> tuple[str, ...]:
     """Say what each level leaves of a value, from level 1 on; the root is ``*``.
 
-    Intervals of one width are told by it; of five or more, the two at the ends may differ.
+    Intervals of one width are told by it; of five or more, the two at the ends may differ. Whole
+    numbers that each have a label of their own are as they are.
 
     Examples
     --------
@@ -38,6 +40,8 @@ def level_words(tree: Hierarchy) -> tuple[str, ...]:
 def _interval_words(tree: IntervalHierarchy, labels: Sequence[str]) -> str:
     if {*labels} == {ROOT}:
         return ROOT
+    if all(map(_is_value, tree.lower_bounds, tree.upper_bounds, labels)):
+        return AS_IT_IS
     ends: dict[str, tuple[Bound, Bound]] = {}
     for lower, upper, label in zip(tree.lower_bounds, tree.upper_bounds, labels, strict=True):
         ends[label] = (ends.get(label, (lower,))[0], upper)
@@ -45,6 +49,13 @@ def _interval_words(tree: IntervalHierarchy, labels: Sequence[str]) -> str:
     inner = intervals[1:-1] if len(intervals) > 4 else intervals
     step = _step(inner)
     return f"by {step}" if step else f"in {counted(len(intervals), 'interval')}"
+
+
+def _is_value(lower: Bound, upper: Bound, label: str) -> bool:
+    """Tell whether a label is the one whole number of its interval."""
+    if not isinstance(lower, Decimal) or not isinstance(upper, Decimal):
+        return False
+    return upper - lower == 1 and label.isdecimal() and Decimal(label) == lower
 
 
 def _step(intervals: Sequence[tuple[Bound, Bound]]) -> str | None:

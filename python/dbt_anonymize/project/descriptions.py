@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from dbt_anonymize.hierarchies.words import AS_IT_IS
 from dbt_anonymize.spec import Effort, Hierarchy
 
 Words = Mapping[str, Sequence[str]]
@@ -44,15 +45,12 @@ def in_words(
     ranges = _ranges(effort, trees)
     if not ranges:
         return f"keeps what {_way(effort)} leave of {', '.join(trees)}"
-    kept = [name for name, (_, high) in ranges.items() if high == 0]
+    spans = {name: _span(span, trees[name], words.get(name)) for name, span in ranges.items()}
+    kept = [name for name, said in spans.items() if said == AS_IT_IS]
     gone = [name for name, (low, _) in ranges.items() if low == trees[name].levels]
     if len(kept) == len(trees) and effort.is_full_domain:
         return "leaves everything as it is"
-    coarser = [
-        f"{name} {_span(span, trees[name], words.get(name))}"
-        for name, span in ranges.items()
-        if name not in {*kept, *gone}
-    ]
+    coarser = [f"{name} {said}" for name, said in spans.items() if name not in {*kept, *gone}]
     as_is = f" as {'they are' if kept[1:] else 'it is'}"
     groups = (("keeps", coarser, ""), ("leaves", kept, as_is))
     parts = [f"{verb} {', '.join(names)}{end}" for verb, names, end in groups if names]
@@ -89,8 +87,8 @@ def differing_levels(
 def _span(span: tuple[int, int], tree: Hierarchy, words: Sequence[str] | None) -> str:
     """Say the lowest and the highest level of a quasi-identifier, by number where words lack."""
     levels = range(1, tree.levels)
-    known = ["as it is", *(words or (f"at level {level} of {tree.levels}" for level in levels))]
-    return " to ".join([*known, "*"][level] for level in dict.fromkeys(span))
+    known = [AS_IT_IS, *(words or (f"at level {level} of {tree.levels}" for level in levels))]
+    return " to ".join(dict.fromkeys([*known, "*"][level] for level in span))
 
 
 def _ranges(effort: Effort, trees: Mapping[str, Hierarchy]) -> dict[str, tuple[int, int]]:
