@@ -13,14 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbt_anonymize.privacy.registry import compile_guarantees
-from dbt_anonymize.privacy.table import IntArray, Node, Table
+from dbt_anonymize.privacy.table import Attribute, IntArray, Node, Table
 from dbt_anonymize.project.generate import generate
 from dbt_anonymize.search import race
 from dbt_anonymize.search.by_quality import QualitySearch
-from dbt_anonymize.search.by_rounds import LocalCandidates
+from dbt_anonymize.search.by_rounds import LocalCandidates, released_classes
 from dbt_anonymize.search.coded_guarantees import coded_guarantees
 from dbt_anonymize.search.efforts import Effort
 from dbt_anonymize.search.load import load
+from dbt_anonymize.search.local_recoding import Round
 from dbt_anonymize.search.predictions import FOLDS, with_predictions
 from dbt_anonymize.search.race import EQUAL, Budget, Candidate, Track
 from dbt_anonymize.search.records import read_records
@@ -35,8 +36,6 @@ from tests.search.test_local import labels
 from tests.worlds.coded import tables
 
 LIMIT = Decimal("0.2")
-# How much better local recodings are than nodes.
-Gains = Sequence[float]
 
 
 @dataclass
@@ -112,6 +111,23 @@ def test_a_candidate_releases_everybody_in_classes_of_its_size(data: st.DataObje
         # Classes of several rounds may be one, never smaller.
         assert one.checked.k >= min(size for size in sizes.values() if size) >= k
         assert len(set(one.classes.tolist())) <= len(sizes)
+
+
+@pytest.mark.parametrize(("second", "sizes"), [((2, 1), [3, 7]), ((1, 1), [3, 6, 1])])
+def test_classes_of_two_rounds_join_where_both_are_suppressed_labels(
+    second: Node, sizes: list[int]
+) -> None:
+    """NULL, the last leaf, is `*` at every level; the one group of the others is not."""
+    one, shares = np.array([0, 0, 0]), np.array([0.5, 0.5, 1.0])
+    levels = (np.arange(3), np.array([0, 0, 1]), one)
+    age = Attribute("age", levels, (shares, np.ones(2), np.ones(1)), 2, 0.5)
+    sex = Attribute("sex", (np.arange(2), one[:2]), (shares[:2], np.ones(1)), 2, 0.5)
+    leaves = np.array([[0, 0], [2, 1], [2, 0], [1, 1]])
+    table = Table((age, sex), leaves, records=np.array([3, 2, 4, 1]))
+    is_first = np.array([True, True, False, False])
+    classes, of_row = released_classes(table, [Round((0, 1), is_first), Round(second, ~is_first)])
+    assert classes.people.tolist() == sizes
+    assert [sizes[number] for number in of_row] == [3, sizes[1], sizes[1], sizes[-1]]
 
 
 @dataclass

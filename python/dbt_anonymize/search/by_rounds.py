@@ -34,7 +34,7 @@ from dbt_anonymize.search.results import CheckedNode
 FACTOR_OF_ROUNDS = 0.05
 _FACTORS = (FACTOR_OF_ROUNDS, 0.2, 0.5)
 _OF_EACH_FACTOR = 2
-# At most ten rounds: on public tables models learned as much as from fifty, which nobody reads.
+# About ten rounds: on public tables models learned as much as from fifty, which nobody reads.
 _SMALLEST_SHARE = Decimal("0.1")
 # Labels of different attributes and levels have different codes, but for `*`.
 _ROOT = -1
