@@ -170,4 +170,5 @@ def test_a_time_that_equals_the_released_one_is_found() -> None:
     found = find_copies(warehouse, "people", propose(facts, "died", "days"))
     assert found == [("free_days", "days", int((frame["free_days"] == frame["days"]).sum()))]
     left = propose(facts, "died", "days", drop=["free_days"])
+    assert [one.name for one in left if one.is_telling] == ["days"]
     assert find_copies(warehouse, "people", left) == []

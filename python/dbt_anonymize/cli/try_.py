@@ -339,6 +339,11 @@ def _show_roles(console: SafeConsole, tried: _Tried) -> None:
             f"By itself, {said} of {tried.spec.target}: it may be part of it, or known only "
             f"after it. Then models learn nothing else; leave it out: {options}"
         )
+    for one in (one for one in tried.drafted.proposals if one.is_telling):
+        console.print(
+            f"{one.name} is released as it is, and {one.facts.singled:,} records have a value of "
+            "their own: who knows it finds them, whatever k is. Round it in a model before."
+        )
     for quasi, kept, count in tried.copies:
         console.print(
             f"{kept} is released as it is and equals {quasi} in {count:,} records: who knows "

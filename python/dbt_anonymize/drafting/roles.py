@@ -59,6 +59,12 @@ class Proposal:
         return self.facts.name
 
     @property
+    def is_telling(self) -> bool:
+        """Tell whether it is released as it is, and finds records by itself."""
+        is_kept = self.role in {"sensitive", "insensitive"} and not self.mask
+        return is_kept and self.facts.distinct > _MOST_CATEGORIES and self.facts.singled > 0
+
+    @property
     def gives_away(self) -> bool:
         """Tell whether models learn the target from it alone: part of it, or what follows it."""
         is_feature = self.role in _PREDICTED and not (self.is_target or self.is_time)
@@ -83,13 +89,10 @@ def propose(
     timed = find_time(facts, wanted, time) if wanted and time else None
     dropped = find_dropped(facts, drop, used=[wanted, timed])
     key = _key([one for one in facts if one not in (wanted, timed, *dropped)])
-    found = [
-        Proposal(one, "dropped", "left out by --drop") if one in dropped else _role(one)
-        for one in facts
-        if one is not key
-    ]
+    given = {one.name: Proposal(one, "dropped", "left out by --drop") for one in dropped}
     if key is not None:
-        found.insert(facts.index(key), Proposal(key, KEY, "unique and never NULL"))
+        given[key.name] = Proposal(key, KEY, "unique and never NULL")
+    found = [given.get(one.name) or _role(one) for one in facts]
     target = _target(found) if is_guessed else None
     if wanted is not None:
         target = next(one for one in found if one.facts is wanted)
@@ -148,9 +151,8 @@ def _detail(one: Proposal) -> tuple[bool, int, int]:
 
 
 def _as_target(found: Proposal, predict: str | None) -> Proposal:
-    shown = counted(found.facts.distinct, "class", "classes")
-    if is_amount(found.facts):
-        shown = "a number"
+    classes = counted(found.facts.distinct, "class", "classes")
+    shown = "a number" if is_amount(found.facts) else classes
     if found.facts.distinct > _MOST_CATEGORIES:
         shown += (
             f"; {_alone(found.facts)}, and released as it is: whoever knows it of somebody finds "
