@@ -213,9 +213,7 @@ def test_efforts_are_written_as_they_won(shop: Project) -> None:
     (effort,) = efforts_of(shop)
     assert effort.rounds
     assert effort.k == 40
-    assert re.search(
-        rf"effort required k rounds k left out .* 1 40 {len(effort.rounds)} \d+ 0", shown
-    )
+    assert re.search(rf"effort asked k rounds k left out .* 1 40 {len(effort.rounds)} \d+ 0", shown)
     assert "gender as it is to *" in shown
     assert "; by record" in (shop.folder / SPEC).read_text(encoding="utf-8")
 

@@ -230,15 +230,15 @@ def _show_races(
         f"{task.spec.name}: efforts from weak to strong, those on which "
         f"{task.spec.tests.deciding_model} did best, of {counted(races.trained, 'model')} trained"
     )
-    is_local = task.options.recoding == "local"
-    headings = ("effort", "required k", *(("rounds",) if is_local else ()), "k", "left out")
-    headings = (*headings, measure, "more than untouched")
+    has_rounds = any(races.rounds)
+    headings = ("effort", "asked k", *(("rounds",) if has_rounds else ()), "k", "left out")
+    headings = (*headings, measure, "difference")
     table = figures_table(headings, [])
     points = zip(races.points, races.rounds, races.raced, strict=True)
     for (required, checked), rounds, raced in points:
         table.add_row(
             *(str(efforts.get(checked, "-")), str(required)),
-            *((str(len(rounds) or "-"),) if is_local else ()),
+            *((str(len(rounds) or "-"),) if has_rounds else ()),
             *(str(checked.k), str(checked.suppressed)),
             _score(raced.score),
             " to ".join(map(_score, raced.interval)) if raced.splits > 1 else "-",
@@ -247,8 +247,9 @@ def _show_races(
     splits = counted(first.splits, "split")
     console.print(
         f"{measure} of the untouched table {_score(first.untouched)}, of the zero rule "
-        f"{_score(first.zero_rule)}; means of {splits}, differences with 95 % intervals. The build "
-        "scores the efforts again, on other splits of the same records."
+        f"{_score(first.zero_rule)}; means of {splits}, with 95 % intervals of the differences "
+        "to the untouched table. The build scores the efforts again, on other splits of the same "
+        "records."
     )
 
 
