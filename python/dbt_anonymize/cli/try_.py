@@ -337,7 +337,7 @@ def _show_roles(console: SafeConsole, tried: _Tried) -> None:
         options = " ".join(f"--drop {shlex.quote(one.name)}" for one in telling)
         console.print(
             f"By itself, {said} of {tried.spec.target}: it may be part of it, or known only "
-            f"after it. Then models learn nothing else; leave it out: {options}"
+            f"after it. Then models learn little else; leave it out: {options}"
         )
     for one in (one for one in tried.drafted.proposals if one.is_telling):
         console.print(
