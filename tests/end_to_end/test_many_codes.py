@@ -23,7 +23,7 @@ def test_a_model_of_many_codes_is_a_hierarchy(tmp_path: Path, materialized: str)
     assert verified.exit_code == 0, verified.output
     # The finest level of which every class has k.
     best = next(level for level in range(1, 5) if min(class_sizes(level).values()) >= K)
-    searched = command(project, "search", NAME, "--dry-run")
+    searched = command(project, "search", NAME, "--dry-run", "--verbose")
     assert f"{NAME}: code {best} loses the least" in searched.output
     # A code that is missing stops the build.
     project.edit(f"models/{HIERARCHY}.sql", lambda text: text.replace(f"{CODES - 1}", "99000"))
