@@ -186,31 +186,32 @@ def test_intervals_between_levels_are_written_like_their_leaves(warehouse: Wareh
     assert {c[1] for c in shown} == {Cell("Köln", None, None, 0, 0.25)}
 
 
-@pytest.mark.parametrize(
-    ("leaves", "above", "first", "middle"),
-    [
-        ("0|[01, 10)|[10, 20)|[20, 30)", "[00, 10)|[10, 30)", "[0, 20)", "[01, 20)"),
-        ("[05, 10)|[10, 20)|[20, 90)|[90, 100)", "[05, 20)|[20, 100)", "[05, 90)", "[10, 90)"),
-        ("00-04|05-09|10|11-29", "00-09|10-29", "00-10", "05-10"),
-        ("0|01-04|05-09|10-19", "00-04|05-19", "0-09", "01-09"),
-        ("4|5|6|7+", "4-5|6+", "4-6", "5-6"),
-        (
-            "1: [-20, -10)|2: [-10, 0)|3: 0|4: [01, 20)",
-            "1-2: [-20, 0)|3-4: [00, 20)",
-            "1: [-20, -10) - 3: 0",
-            "2: [-10, 0) - 3: 0",
-        ),
-        (
-            "2024-Q1|2024-Q2|2024-Q4|2025-Q1",
-            "2024-Q1+|2024-Q4+",
-            "2024-Q1 - 2024-Q4",
-            "2024-Q2 - 2024-Q4",
-        ),
-        # These do not sort, whatever is between them.
-        ("young|adult|middle|old", "below|above", "[0.0, 30.0)", "[10.0, 30.0)"),
-        ("-5|0|5|10", "below|above", "[0.0, 30.0)", "[10.0, 30.0)"),
-    ],
-)
+# Leaves, what lies above them, and how the first three and the middle two are written together.
+NOTATIONS = [
+    ("0|[01, 10)|[10, 20)|[20, 30)", "[00, 10)|[10, 30)", "[0, 20)", "[01, 20)"),
+    ("[05, 10)|[10, 20)|[20, 90)|[90, 100)", "[05, 20)|[20, 100)", "[05, 90)", "[10, 90)"),
+    ("00-04|05-09|10|11-29", "00-09|10-29", "00-10", "05-10"),
+    ("0|01-04|05-09|10-19", "00-04|05-19", "0-09", "01-09"),
+    ("4|5|6|7+", "4-5|6+", "4-6", "5-6"),
+    (
+        "1: [-20, -10)|2: [-10, 0)|3: 0|4: [01, 20)",
+        "1-2: [-20, 0)|3-4: [00, 20)",
+        "1: [-20, -10) - 3: 0",
+        "2: [-10, 0) - 3: 0",
+    ),
+    (
+        "2024-Q1|2024-Q2|2024-Q4|2025-Q1",
+        "2024-Q1+|2024-Q4+",
+        "2024-Q1 - 2024-Q4",
+        "2024-Q2 - 2024-Q4",
+    ),
+    # These do not sort, whatever is between them.
+    ("young|adult|middle|old", "below|above", "[0.0, 30.0)", "[10.0, 30.0)"),
+    ("-5|0|5|10", "below|above", "[0.0, 30.0)", "[10.0, 30.0)"),
+]
+
+
+@pytest.mark.parametrize(("leaves", "above", "first", "middle"), NOTATIONS)
 def test_labels_between_levels_are_written_and_sort_like_the_leaves(
     warehouse: Warehouse, leaves: str, above: str, first: str, middle: str
 ) -> None:

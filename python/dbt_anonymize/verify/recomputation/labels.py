@@ -203,11 +203,31 @@ class Generalization:
         )
 
     def _is_merged(self, label: str, lower: str, upper: str) -> str:
-        """Condition of a union of leaves: its ends as text, or as the labels of leaves say them."""
+        """Condition of a union of leaves: its ends as text, or as the labels of leaves say them.
+
+        Labels of leaves that are no intervals are joined: 05-09 and 10 to 05-10, 2024-Q1 and
+        2024-Q3 to 2024-Q1 - 2024-Q3.
+        """
         parts = quote_text(r"^\[(.*?), (.*)\)$")
         ends = []
         for group, (bound, end) in enumerate(((lower, "lower_bound"), (upper, "upper_bound")), 1):
             leaf = f"regexp_extract({self.text('level_1')}, {parts}, {group})"
             written = f"select {end}, unnest([{self.text(end)}, {leaf}]) from {self.relation}"  # noqa: S608
             ends.append(f"({bound}, regexp_extract({label}, {parts}, {group})) in ({written})")
-        return f"({label} similar to '\\[.*, .*\\)' and {' and '.join(ends)})"
+        is_interval = f"({label} similar to '\\[.*, .*\\)' and {' and '.join(ends)})"
+        first, last = (
+            f"(select {self.text('min(level_1)')} from {self.relation} where {end} = {bound})"  # noqa: S608
+            for bound, end in ((lower, "lower_bound"), (upper, "upper_bound"))
+        )
+        return f"({is_interval} or {label} in ({', '.join(_joined(first, last))}))"
+
+
+def _joined(first: str, last: str) -> Iterator[str]:
+    """Yield SQL of the labels from a leaf to another, NULL where they are not written so."""
+    number = quote_text("[0-9]+(-[0-9]+|[+])?")
+    are_numbers = " and ".join(f"{leaf} similar to {number}" for leaf in (first, last))
+    end = f"case when {last} like '%+' then '+' else '-' || regexp_extract({last}, '[0-9]+$') end"
+    yield f"case when {are_numbers} then regexp_extract({first}, '^[0-9]+') || {end} end"
+    upper = rf"regexp_extract({last}, '^\[.*?, (.*)\)$', 1)"
+    yield f"case when {first} = '0' and {upper} <> '' then '[0, ' || {upper} || ')' end"
+    yield f"{first} || ' - ' || {last}"
