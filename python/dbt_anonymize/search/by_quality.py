@@ -124,6 +124,7 @@ class QualitySearch:
         self._local = LocalCandidates(table, guarantees, track.rows) if is_local else None
         self._is_complete = True
         self._of_size: dict[int, list[Candidate]] = {}
+        self._least_losses: dict[int, Candidate | None] = {}
         self.winners: list[Candidate] = []
 
     def run(self, sizes: Sequence[int]) -> Races:
@@ -159,7 +160,8 @@ class QualitySearch:
         part.pay(of_nodes)
         budget = part.share(1.0)
         nodes = [one.checked.node for one in self.raced(k)[: 1 + FIRST_NODES]]
-        nodes += self._best(self._lossy, k, 1)
+        if (least_loss := self.of_least_loss(k)) is not None:
+            nodes.append(least_loss.checked.node)
         nodes += self._local.first_nodes(k, self._shortlist_work)
         local = [one for one in chosen if one.rounds] + self._local.of(dict.fromkeys(nodes), k)
         local.sort(key=lambda one: one.checked.loss)
@@ -213,8 +215,11 @@ class QualitySearch:
 
     def of_least_loss(self, k: int) -> Candidate | None:
         """Return the node of a class size that loses the least, chosen without the target."""
-        nodes = self._best(self._lossy, k, 1)
-        return next((self.candidates.of(node, k) for node in nodes), None)
+        if k not in self._least_losses:
+            nodes = self._best(self._lossy, k, 1)
+            found = next((self.candidates.of(node, k) for node in nodes), None)
+            self._least_losses[k] = found
+        return self._least_losses[k]
 
     def _winner(self, k: int, winners: Sequence[Candidate], budget: Budget) -> Candidate | None:
         least_loss = self.of_least_loss(k)

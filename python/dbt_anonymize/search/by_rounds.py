@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import cached_property
 
 import numpy as np
 
@@ -53,18 +54,30 @@ class LocalCandidates:
 
     def first_nodes(self, k: int, work: int) -> list[Node]:
         """Return nodes that lose the least where the next round releases what they suppress."""
-        lattice = Lattice.of(self.table)
-        found: list[Node] = []
-        for factor in _FACTORS:
-            checker = Checker(
+        found = (
+            one.node
+            for checker in self._checkers
+            for one in best_nodes(
+                checker, self._lattice, k, Clock(None, None), _OF_EACH_FACTOR, work=work
+            )
+        )
+        return list(dict.fromkeys(found))
+
+    @cached_property
+    def _lattice(self) -> Lattice:
+        return Lattice.of(self.table)
+
+    @cached_property
+    def _checkers(self) -> list[Checker]:
+        """Those of each factor, which serve all class sizes."""
+        return [
+            Checker(
                 *(self.table, self.guarantees, Guided(gs=factor), Decimal(1) - _SMALLEST_SHARE),
-                lattice.lowest,
+                self._lattice.lowest,
                 must_release=True,
             )
-            clock = Clock(None, None)
-            best = best_nodes(checker, lattice, k, clock, _OF_EACH_FACTOR, work=work)
-            found += [one.node for one in best]
-        return list(dict.fromkeys(found))
+            for factor in _FACTORS
+        ]
 
     def of(self, first_nodes: Iterable[Node], k: int) -> list[Candidate]:
         """Return the local recodings that begin with these nodes and release everybody."""
