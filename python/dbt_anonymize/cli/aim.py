@@ -1,4 +1,4 @@
-"""What a release is for: statistics, or models that predict a class, a number or a time."""
+"""Aim of a release: statistics, or models that predict a class, a number or a time."""
 
 from __future__ import annotations
 
@@ -49,8 +49,10 @@ class Aim:
     @property
     def options(self) -> str:
         """The aim as options of a command."""
-        named = {"predict": self.predict, "time": self.time, "event": self.event}
-        shown = [f"--{name} {value}" for name, value in named.items() if value is not None]
+        named = [("predict", self.predict), ("time", self.time), ("event", self.event)]
         if self.purpose is not Purpose.model:
-            shown = ["--purpose statistics"]
-        return " ".join([*shown, *(f"--drop {shlex.quote(name)}" for name in self.drop)])
+            named = [("purpose", self.purpose.value)]
+        named += [("drop", name) for name in self.drop]
+        return " ".join(
+            f"--{name} {shlex.quote(value)}" for name, value in named if value is not None
+        )

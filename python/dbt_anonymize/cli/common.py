@@ -49,7 +49,7 @@ class Purpose(StrEnum):
 
 
 class Categories(StrEnum):
-    """What merges categories without an order."""
+    """Ways to merge categories without an order."""
 
     frequency = "frequency"
     target = "target"

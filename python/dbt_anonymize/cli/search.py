@@ -149,15 +149,14 @@ def _options(
     """Return options with a limit for races, which end by nothing else."""
     from dbt_anonymize.search.efforts import Options  # noqa: PLC0415 (keeps --help fast)
 
-    with _prefixed(spec.name):
-        options = Options(
-            efforts=spec.search.efforts if efforts is None else efforts,
-            measure=measure,
-            recoding=recoding.value,
-            time_limit=time_limit,
-            ks=sizes,
-            evaluations=evaluations,
-        )
+    options = Options(
+        efforts=spec.search.efforts if efforts is None else efforts,
+        measure=measure,
+        recoding=recoding.value,
+        time_limit=time_limit,
+        ks=sizes,
+        evaluations=evaluations,
+    )
     is_open = time_limit is None and evaluations is None
     return replace(options, time_limit=SECONDS_OF_RACES) if options.races and is_open else options
 

@@ -36,12 +36,12 @@ def show(
 
     ``words`` say what levels mean.
     """
-    measure = task.options.loss
-    if found.result.optimum is None:
+    best, measure = found.result.optimum, task.options.loss
+    if best is None:
         return
     is_raced = found.races is not None
     if verbose or not is_raced:
-        _show_optimum(console, task, found, seconds)
+        _show_optimum(console, task, found, best, seconds)
     chained: dict[CheckedNode, int] = {}
     if found.local:
         _show_rounds(console, task, found)
@@ -67,13 +67,13 @@ def show(
     console.print(_nodes_table(task, found.front.points, chained, is_front=True))
 
 
-def _show_optimum(console: SafeConsole, task: Task, found: Found, seconds: float) -> None:
+def _show_optimum(
+    console: SafeConsole, task: Task, found: Found, best: CheckedNode, seconds: float
+) -> None:
     """Show the node that loses the least, what limits it, and what it took."""
     from dbt_anonymize.search.limits import is_flat  # noqa: PLC0415 (keeps --help fast)
 
-    best, measure = found.result.optimum, task.options.loss
-    if best is None:
-        return
+    measure = task.options.loss
     levels = ", ".join(_levels(task.spec, best))
     console.print(
         f"{task.spec.name}: {levels} loses the least ({measure} {lost(measure, best.loss)}), "

@@ -133,8 +133,8 @@ def _next(place: Place, relation: str, tried: _Tried) -> str:
     aim = replace(tried.aim, predict=tried.spec.target) if tried.spec.is_tested else tried.aim
     return (
         f"Nothing was written. `dbt-anonymize try {relation} {aim.options} --take balanced{again}` "
-        "writes "
-        "spec, hierarchies and models of these alternatives and releases the one that is taken."
+        "writes spec, hierarchies and models of these alternatives and releases the one that is "
+        "taken."
     )
 
 

@@ -69,7 +69,7 @@ class ColumnFacts:
 
     @property
     def explains(self) -> str:
-        """How much of the target its values explain by themselves."""
+        """Share of the target that its values explain by themselves, in words."""
         return f"explains {self.tells or 0.0:.0%}"
 
     @property

@@ -54,9 +54,8 @@ def spec_text(
     target = drafted.target
     is_known = target is not None and target in decided
     kept = {"quasi_identifier", "insensitive", "sensitive"}
-    features = [
-        one.name for one in decided if one.role in kept and not (one.is_target or one.is_time)
-    ]
+    known_before = [one for one in decided if not (one.is_target or one.is_time)]
+    features = [one.name for one in known_before if one.role in kept]
     usable = [one for one in features if one not in drafted.failed]
     return (
         _environment()
@@ -72,11 +71,7 @@ def spec_text(
             takes_all=takes_all,
             purpose=purpose,
             is_tested=target is not None or purpose != "statistics",
-            sensitive=[
-                one.name
-                for one in decided
-                if one.role == "sensitive" and not (one.is_target or one.is_time)
-            ],
+            sensitive=[one.name for one in known_before if one.role == "sensitive"],
             target=target.name if target is not None and is_known else None,
             features=usable,
             # Efforts give a level to each quasi-identifier, so all of them must be decided.

@@ -39,12 +39,12 @@ class Given:
 
     @property
     def is_small(self) -> bool:
-        """Whether that is as good as nothing."""
+        """Tell whether that is as good as nothing."""
         return self.adds is not None and self.adds < EQUAL
 
     @property
     def amount(self) -> str:
-        """What it adds, in two digits."""
+        """Gain of models, in two digits."""
         return f"{float(f'{self.adds or 0.0:.2g}'):g}"
 
 

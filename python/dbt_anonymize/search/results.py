@@ -107,7 +107,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Training:
-    """How far the training of models is: for which class size, how many, and what is left.
+    """Progress of the training of models: class size, how many, and the time left.
 
     ``share`` is of all that may be trained, ``left`` are seconds; None while nothing is known.
     """

@@ -208,12 +208,11 @@ class Generalization:
         Labels of leaves that are no intervals are joined: 05-09 and 10 to 05-10, 2024-Q1 and
         2024-Q3 to 2024-Q1 - 2024-Q3.
         """
-        parts = quote_text(r"^\[(.*?), (.*)\)$")
         ends = []
         for group, (bound, end) in enumerate(((lower, "lower_bound"), (upper, "upper_bound")), 1):
-            leaf = f"regexp_extract({self.text('level_1')}, {parts}, {group})"
+            leaf = _side(self.text("level_1"), group)
             written = f"select {end}, unnest([{self.text(end)}, {leaf}]) from {self.relation}"  # noqa: S608
-            ends.append(f"({bound}, regexp_extract({label}, {parts}, {group})) in ({written})")
+            ends.append(f"({bound}, {_side(label, group)}) in ({written})")
         is_interval = f"({label} similar to '\\[.*, .*\\)' and {' and '.join(ends)})"
         first, last = (
             f"(select {self.text('min(level_1)')} from {self.relation} where {end} = {bound})"  # noqa: S608
@@ -222,12 +221,18 @@ class Generalization:
         return f"({is_interval} or {label} in ({', '.join(_joined(first, last))}))"
 
 
+def _side(label: str, number: int) -> str:
+    """Return SQL of the lower (1) or upper (2) end of a label [lower, upper), empty of others."""
+    parts = quote_text(r"^\[(.*?), (.*)\)$")
+    return f"regexp_extract({label}, {parts}, {number})"
+
+
 def _joined(first: str, last: str) -> Iterator[str]:
     """Yield SQL of the labels from a leaf to another, NULL where they are not written so."""
     number = quote_text("[0-9]+(-[0-9]+|[+])?")
     are_numbers = " and ".join(f"{leaf} similar to {number}" for leaf in (first, last))
     end = f"case when {last} like '%+' then '+' else '-' || regexp_extract({last}, '[0-9]+$') end"
     yield f"case when {are_numbers} then regexp_extract({first}, '^[0-9]+') || {end} end"
-    upper = rf"regexp_extract({last}, '^\[.*?, (.*)\)$', 1)"
+    upper = _side(last, 2)
     yield f"case when {first} = '0' and {upper} <> '' then '[0, ' || {upper} || ')' end"
     yield f"{first} || ' - ' || {last}"
