@@ -1,4 +1,4 @@
-"""Commands that only read take the only anonymization of a project, and ask where there are more."""
+"""Commands that only read take the only anonymization of a project; of several, one is named."""
 
 from __future__ import annotations
 
