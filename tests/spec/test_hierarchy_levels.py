@@ -48,7 +48,8 @@ def test_levels_are_those_of_the_header(tmp_path: Path, declared: dict[str, Any]
     # Declared or read, it is the same spec.
     written = path.read_text(encoding="utf-8")
     shape = read_shape(path)
-    assert shape and shape.digest == spec.digest
+    assert shape
+    assert shape.digest == spec.digest
     (tmp_path / "seeds" / "cities.csv").write_text(
         CITIES.replace("level_2", "level_2,level_3"), encoding="utf-8"
     )
