@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 from dbt_anonymize.drafting.facts import ColumnFacts, read_facts
-from dbt_anonymize.drafting.roles import KEY, propose
+from dbt_anonymize.drafting.proposal import KEY
+from dbt_anonymize.drafting.roles import propose
 from dbt_anonymize.drafting.telling import find_copies, with_telling
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.project.warehouse import Warehouse

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dbt_anonymize.cli.aim import Keep
 from dbt_anonymize.cli.common import (
     Name,
     RowFormat,
@@ -82,6 +83,7 @@ def search(
             help="What to search by; search.measure of the spec, or quality; loss without a target."
         ),
     ] = None,
+    keep: Keep = None,
     time_limit: Seconds = None,
     evaluations: Evaluations = None,
     recoding: Annotated[
@@ -99,12 +101,14 @@ def search(
 
     CSV and JSON have a row for each effort and for each point of the Pareto front.
     """
+    from dbt_anonymize.search.keeping import keep_readable  # noqa: PLC0415 (keeps --help fast)
+
     is_table = form is Format.table
     sizes = _class_sizes(ks, efforts)
     # What is found is what was asked for only where nothing is written.
     console = SafeConsole(quiet=is_quiet() and not (dry_run and is_table), stderr=not is_table)
     with rows_alone(form) as out:
-        spec = place.spec(name)
+        spec = keep_readable(place.spec(name), keep or ())
         if spec.differential_privacy is not None:
             _search_privately(console, place, spec, dry_run=dry_run)
             return
