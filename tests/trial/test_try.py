@@ -13,6 +13,7 @@ from dbt_anonymize.search import clock
 from dbt_anonymize.spec import load_spec
 from tests.cli.conftest import run
 from tests.projects import Project
+from tests.trial.shown import figures
 
 pytestmark = [pytest.mark.dbt, pytest.mark.sampled_tests(group="installation")]
 
@@ -64,17 +65,6 @@ def test_nothing_is_written_until_one_is_taken_and_the_build_keeps_what_was_show
     assert "k:" in text.partition("efforts:")[2].partition("guarantees:")[0]
     verified = " ".join(run("verify", "clients", "--project-dir", consumer.folder).output.split())
     assert re.search("recomputation [0-9]+ hold", verified), verified
-
-
-def figures(shown: str) -> list[tuple[int, int]]:
-    """Return class size and records left out of each alternative, from weak to strong."""
-    rows = [
-        [int(number.replace(",", "")) for number in re.findall(r"[\d,]+", found[0])]
-        for name in ("k", "left out")
-        for found in [re.search(rf"^ ?{name} +[\d, ]+$", shown, flags=re.MULTILINE)]
-        if found
-    ]
-    return [(k, left_out) for k, left_out in zip(*rows, strict=True)]
 
 
 def test_each_effort_of_a_draft_says_what_it_keeps_and_gives_up(consumer: Project) -> None:

@@ -65,6 +65,12 @@ Evaluations = Annotated[
 ]
 
 
+Sizes = Annotated[
+    str | None, typer.Option(help="Class sizes of the efforts instead, such as 5,10,20,50.")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what is found; write nothing.")]
+
+
 @on_target
 def search(
     place: Place,
@@ -73,10 +79,7 @@ def search(
     efforts: Annotated[
         int | None, typer.Option(min=1, help="Efforts to find; search.efforts of the spec, or 5.")
     ] = None,
-    ks: Annotated[
-        str | None,
-        typer.Option(help="Class sizes of the efforts instead, such as 5,10,20,50."),
-    ] = None,
+    ks: Sizes = None,
     measure: Annotated[
         Measure | None,
         typer.Option(
@@ -89,9 +92,7 @@ def search(
     recoding: Annotated[
         Recoding, typer.Option(help="Same levels for all records, or rounds of levels.")
     ] = Recoding.full_domain,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what is found; write nothing.")
-    ] = False,
+    dry_run: DryRun = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Show the Pareto front too, as JSON and CSV do.")
     ] = False,

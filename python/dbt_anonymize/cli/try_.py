@@ -37,6 +37,14 @@ class Taken(StrEnum):
     more_privacy = "more-privacy"
 
 
+Replace = Annotated[
+    bool, typer.Option("--replace", help="Write the files of an earlier draft anew.")
+]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", help="Show records and reasons of each alternative.")
+]
+
+
 @on_target
 def try_(
     place: Place,
@@ -58,9 +66,7 @@ def try_(
     take: Annotated[
         Taken | None, typer.Option(help="Write this alternative: spec, hierarchies, models.")
     ] = None,
-    replace_: Annotated[
-        bool, typer.Option("--replace", help="Write the files of an earlier draft anew.")
-    ] = False,
+    replace_: Replace = False,
     time_limit: Annotated[
         float,
         typer.Option(min=0, help="CPU seconds in which models are trained, or levels searched."),
@@ -68,9 +74,7 @@ def try_(
     evaluations: Annotated[
         int | None, typer.Option(min=1, help="Models to train at most, instead of seconds.")
     ] = None,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", help="Show records and reasons of each alternative.")
-    ] = False,
+    verbose: Verbose = False,
 ) -> None:
     """Show three ways to release a table: levels, class sizes, what models learn, five rows.
 
