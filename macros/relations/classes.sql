@@ -23,6 +23,7 @@
 {#- Codes are read thrice, and joined with all rows. -#}
 {%- set steps = [] -%}
 {%- for quasi_identifier in quasi_identifiers if leveled -%}{%- do steps.append("codes_" ~ loop.index) -%}{%- endfor -%}
+{%- if leveled and dbt_anonymize._coded_rows("", [], [], {}) -%}{%- do steps.append("coded_frequencies") -%}{%- endif -%}
 {% call dbt_anonymize._in_steps(steps + ["generalized", "judged"]) -%}
 with
 
@@ -139,6 +140,9 @@ inner join limits on found.effort = limits.effort
 {%- endfor -%}
 {%- if leveled %}
 {{- dbt_anonymize._levels_of_efforts(leveled, quasi_identifiers, relations) }}
+{{- dbt_anonymize._coded_rows(
+    "frequencies", quasi_identifiers, counted + (["sample_share"] if are_sampled else []), leveled
+) }}
 {%- endif %}
 {%- for number, effort in recoded.items() %}
 {{- dbt_anonymize._recoded_shares(effort, quasi_identifiers, columns, record_key, "effort_" ~ number ~ "_") }}
@@ -325,6 +329,8 @@ labeled as (
 
 {# CTEs that end in `population_classes`: the people of the population in the classes of every effort with levels. #}
 {% macro _population_of_efforts(keys, quasi_identifiers, efforts) %}
+
+{{- dbt_anonymize._coded_rows("population", quasi_identifiers, ["records"], efforts) }}
 
 population_generalized as {{ dbt_anonymize._not_materialized() }}(
 {{ dbt_anonymize._codes_of_efforts("population", quasi_identifiers, ["records"], efforts) }}
