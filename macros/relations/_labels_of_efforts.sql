@@ -182,7 +182,7 @@ codes_{{ number }} as (
 {%- endmacro %}
 
 
-{# From rows with the code of each level: to choose one for each row and effort costs more than to read them again. #}
+{# From rows with the code of each level: choosing one for each row and effort costs more than reading them again. #}
 {% macro postgres___codes_of_efforts(rows, quasi_identifiers, columns, efforts, of_sample) %}
     {%- for number, effort in efforts.items() %}
     select

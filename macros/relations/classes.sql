@@ -23,7 +23,9 @@
 {#- Codes are read thrice, and joined with all rows. -#}
 {%- set steps = [] -%}
 {%- for quasi_identifier in quasi_identifiers if leveled -%}{%- do steps.append("codes_" ~ loop.index) -%}{%- endfor -%}
-{%- if leveled and dbt_anonymize._coded_rows("", [], [], {}) -%}{%- do steps.append("coded_frequencies") -%}{%- endif -%}
+{%- if leveled and dbt_anonymize._coded_rows("", [], [], {}) -%}
+    {%- do steps.append("coded_frequencies") -%}
+{%- endif -%}
 {% call dbt_anonymize._in_steps(steps + ["generalized", "judged"]) -%}
 with
 
