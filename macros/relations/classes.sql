@@ -20,13 +20,7 @@
 {%- set losses = dbt_anonymize._loss_of_classes(guarantees, quasi_identifiers, aggregate="") -%}
 {%- do dbt_anonymize._check_sensitive_labels(sensitive_hierarchies, is_frozen) -%}
 {%- do dbt_anonymize._check_population_of(guarantees, population, population_size, efforts) -%}
-{#- Codes are read thrice, and joined with all rows. -#}
-{%- set steps = [] -%}
-{%- for quasi_identifier in quasi_identifiers if leveled -%}{%- do steps.append("codes_" ~ loop.index) -%}{%- endfor -%}
-{%- if leveled and dbt_anonymize._coded_rows("", [], [], {}) -%}
-    {%- do steps.append("coded_frequencies") -%}
-{%- endif -%}
-{% call dbt_anonymize._in_steps(steps + ["generalized", "judged"]) -%}
+{% call dbt_anonymize._in_steps(dbt_anonymize._steps_of_classes(leveled, quasi_identifiers)) -%}
 with
 
 frequencies as {{ dbt_anonymize._not_materialized() }}(
@@ -119,6 +113,17 @@ select
 from {{ "judged" if dbt_anonymize._judge_labels(guarantees) else "labeled" }} as found
 inner join limits on found.effort = limits.effort
 {%- endcall %}
+{%- endmacro %}
+
+
+{# CTEs to be kept: codes are read thrice, and joined with all rows. #}
+{% macro _steps_of_classes(leveled, quasi_identifiers) -%}
+    {%- set steps = [] -%}
+    {%- if leveled -%}
+        {%- for quasi_identifier in quasi_identifiers -%}{%- do steps.append("codes_" ~ loop.index) -%}{%- endfor -%}
+        {%- if dbt_anonymize._coded_rows("", [], [], {}) -%}{%- do steps.append("coded_frequencies") -%}{%- endif -%}
+    {%- endif -%}
+    {{ return(steps + ["generalized", "judged"]) }}
 {%- endmacro %}
 
 
