@@ -13,6 +13,7 @@ import numpy as np
 
 from dbt_anonymize.evaluation.measures import LOWER_IS_BETTER
 from dbt_anonymize.pluralize import counted
+from dbt_anonymize.search.by_rounds import LocalCandidates
 from dbt_anonymize.search.candidates import Candidates
 from dbt_anonymize.search.race import EQUAL, FEWEST_SPLITS, Budget, Candidate, Track
 
@@ -189,17 +190,23 @@ class Reasons:
 
 
 def find_reasons(
-    track: Track, candidates: Candidates, winners: Sequence[Candidate], budget: Budget
+    track: Track,
+    candidates: Candidates,
+    winners: Sequence[Candidate],
+    budget: Budget,
+    *,
+    local: LocalCandidates | None = None,
 ) -> Reasons:
-    """Train what reasons need and is not trained yet, as far as the budget goes."""
+    """Train what reasons need and is not trained yet, as far as the budget goes.
+
+    ``local`` knows the winners that are local recodings: a column is finer or gone in all rounds.
+    """
     names = [attribute.name for attribute in candidates.checker.table.attributes]
     given: list[Mapping[str, Given]] = []
     burdens: dict[str, Burden] = {}
     for place, winner in enumerate(winners):
-        if winner.rounds:
-            given.append({})  # no round by itself is finer or coarser than all of them
-            continue
-        finer, without = candidates.finer(winner), candidates.without(winner)
+        source = local if winner.rounds and local is not None else candidates
+        finer, without = source.finer(winner), source.without(winner)
         part = budget.share(1.0 / (len(winners) - place))
         others = [*finer.values(), *without.values()]
         while others and not part.is_spent:
