@@ -116,12 +116,16 @@ def missed(given: Mapping[str, Given], measure: str) -> str:
     'would take off rmse: zip 0.1 (k stays 20); sex less than 0.002'
     >>> missed({"sex": small, "job": small}, "roc_auc")
     'what it gives up adds less than 0.002 each'
+    >>> missed({"sex": small, "job": Given(None, k=3, is_feasible=False)}, "roc_auc")
+    ''
     """
     known = {name: one for name, one in given.items() if one.adds is not None}
     small = [name for name, one in known.items() if one.is_small]
     large = sorted(known.keys() - {*small}, key=lambda name: (-(known[name].adds or 0.0), name))
     end = f" off {measure}" if measure in LOWER_IS_BETTER else ""
     each = " each" if small[1:] else ""
+    if len(known) < len(given):
+        small = []  # of others nothing is known
     if not large:
         verb = "takes" if end else "adds"
         return f"what it gives up {verb} less than {EQUAL:g}{end}{each}" if small else ""
