@@ -8,6 +8,9 @@ from dbt_anonymize.cli.common import FAILED_CHECK, DbtExecutable, Lines, Names, 
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.pluralize import counted
 
+# Files of models that are named where they differ.
+_MOST_NAMED = 3
+
 
 @on_target
 def build(
@@ -26,10 +29,13 @@ def build(
     from dbt_anonymize.project.stages import run_stage, stages_of  # noqa: PLC0415
     from dbt_anonymize.project.warehouse import closed_vaults  # noqa: PLC0415
 
-    if check(place.folder, names or ()):
+    if drifts := check(place.folder, names or ()):
+        files = ", ".join(f"{one.path.as_posix()} is {one.kind}" for one in drifts[:_MOST_NAMED])
+        more = f" and {counted(len(drifts) - _MOST_NAMED, 'file')} more"
         say(
-            "The models must be those of their specs; `dbt-anonymize generate --check` shows how "
-            "they differ. Nothing was built. Run `dbt-anonymize generate`.",
+            f"The models must be those of their specs; {files}"
+            f"{more if len(drifts) > _MOST_NAMED else ''} (`dbt-anonymize generate --check` shows "
+            "how). Nothing was built. Run `dbt-anonymize generate`.",
             err=True,
         )
         raise typer.Exit(FAILED_CHECK)
