@@ -264,6 +264,7 @@ EXAMPLE: dict[str, Any] = {
     },
     "alpha": 0.1,
     "qnf": "1 - 1/k",
+    "details": "all",
     "fidelity": {},
     "mapping": "token",
     "sample": {"share": 0.5},

@@ -16,5 +16,5 @@
         {'model': 'l_diversity', 'attribute': 'pregnancy_result', 'l': 2, 'variant': 'distinct'},
     ],
     repeats=['first_name', 'surname', 'address'],
-    spec={'source': 'fertility_clinic_patients', 'digest': '5b1e19d8ee418d72'},
+    spec={'source': 'fertility_clinic_patients', 'digest': 'bda64837656b46f5'},
 ) }}

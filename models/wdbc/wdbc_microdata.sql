@@ -13,5 +13,5 @@
     guarantees=[
         {'model': 'k_anonymity', 'k': 2},
     ],
-    spec={'source': 'wdbc_source', 'digest': 'eb671798ab13d7a0'},
+    spec={'source': 'wdbc_source', 'digest': '53ff8533160e70fb'},
 ) }}

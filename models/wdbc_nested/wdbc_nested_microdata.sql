@@ -14,5 +14,5 @@
     guarantees=[
         {'model': 'k_anonymity', 'k': 3},
     ],
-    spec={'source': 'wdbc_source', 'digest': 'b068215c92043d7b'},
+    spec={'source': 'wdbc_source', 'digest': '9c1e65e64f459cd5'},
 ) }}

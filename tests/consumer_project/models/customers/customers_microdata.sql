@@ -16,5 +16,5 @@
         {'model': 'k_anonymity', 'k': 4},
     ],
     repeats=['full name'],
-    spec={'source': 'customers', 'digest': '362f3a59889286cb'},
+    spec={'source': 'customers', 'digest': '14fbf1815a1102f4'},
 ) }}
