@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-compile --constraint constraints.txt
+# Byte code is kept when it is first used; where Python may not, each start of dbt would compile for 3 s.
+BYTECODE := $(if $(PYTHONDONTWRITEBYTECODE),$(BIN)/python -m compileall -q -j 2 $(VENV)/lib python,:)
 
 PYTEST := $(BIN)/pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder
 
@@ -23,11 +25,13 @@ $(BIN)/python:
 $(VENV)/.runtime: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing into $(VENV) ..."
 	$(PIP) --editable .
+	@$(BYTECODE)
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing into $(VENV) ..."
 	$(PIP) --editable '.[dev]'
+	@$(BYTECODE)
 	@touch $@ $(VENV)/.runtime
 
 # With the profile of this repository, also where the machine has another one.

@@ -13,6 +13,7 @@
         {% call statement("compare_with_specs", language="python") -%}
             {{ comparison }}
         {%- endcall %}
+        {%- do dbt_anonymize._raise_message() -%}
     {%- endif -%}
     {%- set has_vault = execute and dbt_anonymize._has_vault() -%}
     {%- if has_vault and not dbt_anonymize._has_python() -%}{%- do dbt_anonymize._spill_beside_vault() -%}{%- endif -%}

@@ -16,5 +16,8 @@
         {'model': 'l_diversity', 'attribute': 'pregnancy_result', 'l': 2, 'variant': 'distinct'},
     ],
     repeats=['first_name', 'surname', 'address'],
-    spec={'source': 'fertility_clinic_patients', 'digest': 'bda64837656b46f5'},
+    spec={
+        'source': 'fertility_clinic_patients', 'digest': 'bda64837656b46f5',
+        'keys': {'alpha': '1e9d', 'columns': '8310', 'details': '5cf7', 'efforts': 'c669', 'features': 'a94f', 'guarantees': '340a', 'name': '01af', 'qnf': 'a472', 'quality': 'aac0', 'record_key': 'd323', 'release': '12fa', 'source': 'de8e', 'suppression_limit': '0602', 'target': '74a4', 'version': '6b86'},
+    },
 ) }}

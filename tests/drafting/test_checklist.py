@@ -11,7 +11,8 @@ import duckdb
 import pytest
 
 from dbt_anonymize.drafting.facts import read_facts
-from dbt_anonymize.drafting.roles import Proposal, propose, take_all
+from dbt_anonymize.drafting.proposal import Proposal
+from dbt_anonymize.drafting.roles import propose, take_all
 from dbt_anonymize.project.warehouse import Warehouse
 from tests.verify.clinic import SmallWarehouse
 

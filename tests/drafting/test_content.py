@@ -11,8 +11,10 @@ from dbt_anonymize.drafting.content import content_of
 from dbt_anonymize.drafting.facts import ColumnFacts, Kind, kind_of, read_facts
 from dbt_anonymize.drafting.names import said_by
 from dbt_anonymize.drafting.plans import plan
+from dbt_anonymize.drafting.proposal import KEY
 from dbt_anonymize.drafting.refusals import check_table
-from dbt_anonymize.drafting.roles import KEY, guess_of, propose, propose_subject
+from dbt_anonymize.drafting.roles import guess_of, propose
+from dbt_anonymize.drafting.subjects import propose_subject
 from dbt_anonymize.errors import HierarchyError, SpecError
 from dbt_anonymize.project.warehouse import Warehouse
 from tests.verify.clinic import SmallWarehouse

@@ -14,7 +14,8 @@ import pytest
 
 from dbt_anonymize.drafting.content import _given_names
 from dbt_anonymize.drafting.facts import read_facts
-from dbt_anonymize.drafting.roles import Proposal, propose, take_all
+from dbt_anonymize.drafting.proposal import Proposal
+from dbt_anonymize.drafting.roles import propose, take_all
 from dbt_anonymize.drafting.telling import with_telling
 from dbt_anonymize.project.warehouse import Warehouse
 from tests.verify.clinic import SmallWarehouse

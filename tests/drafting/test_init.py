@@ -13,7 +13,8 @@ import yaml
 from typer.testing import CliRunner
 
 from dbt_anonymize.cli import app
-from dbt_anonymize.drafting.roles import Proposal, propose
+from dbt_anonymize.drafting.proposal import Proposal
+from dbt_anonymize.drafting.roles import propose
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.hierarchies.seed_csv import read_hierarchy
 from dbt_anonymize.spec import load_spec

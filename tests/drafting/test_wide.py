@@ -12,7 +12,7 @@ import pytest
 from dbt_anonymize.drafting.efforts import first_efforts
 from dbt_anonymize.drafting.facts import ColumnFacts, read_facts
 from dbt_anonymize.drafting.plans import Plan
-from dbt_anonymize.drafting.roles import Proposal
+from dbt_anonymize.drafting.proposal import Proposal
 from dbt_anonymize.drafting.table import Drafted, _combinations
 from dbt_anonymize.hierarchies.intervals import equal_width_intervals
 from dbt_anonymize.project.driver_errors import explained

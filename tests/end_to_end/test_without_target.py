@@ -15,6 +15,7 @@ from dbt_anonymize.spec import load_spec
 from dbt_anonymize.spec.tested import NO_MODEL
 from tests.cli.conftest import run
 from tests.projects import Project, copy_consumer
+from tests.trial.shown import figures, names_of
 
 pytestmark = pytest.mark.dbt
 
@@ -93,13 +94,8 @@ def test_try_ranks_alternatives_by_what_they_lose(shown: str) -> None:
     assert "Predicts nothing; 1,200 records." in shown
     assert NO_MODEL in " ".join(shown.split())
     assert "try surveyed --purpose statistics --take" in " ".join(shown.split())
-    rows = re.findall(r"^ +(\d+) +([\d,]+) +([\d.]+) +([-a-z, ]+?) *$", shown, re.MULTILINE)
-    assert [name for *_, names in rows for name in names.split(", ")] == [
-        "more-use",
-        "balanced",
-        "more-privacy",
-    ]
-    kept = [float(row[2]) for row in rows]
+    assert names_of(shown) == ["more-use", "balanced", "more-privacy"]
+    kept = [kept for (kept,) in figures(shown, "1 - loss")]
     assert kept == sorted(kept, reverse=True)
     assert len(set(kept)) > 1
 
@@ -112,14 +108,12 @@ def test_what_models_would_need_is_refused(surveyed: Project) -> None:
 
 
 def test_the_build_finds_what_was_shown(built: Project, shown: str) -> None:
-    rows = re.findall(r"^ +(\d+) +([\d,]+) +([\d.]+) +[-a-z, ]+$", shown, re.MULTILINE)
+    rows = figures(shown, "k", "left out", "1 - loss")
     found = built.query(
         "select k, suppressed_records, qf_mean from surveyed_results where effort > 0 "
         "order by effort"
     )
-    assert [(int(k), int(gone), float(qf)) for k, gone, qf in rows] == [
-        (k, gone, round(qf, 3)) for k, gone, qf in found
-    ]
+    assert rows == [(k, gone, round(qf, 3)) for k, gone, qf in found]
     ((reason,),) = built.query("select reason from surveyed_results where is_chosen")
     assert re.fullmatch(rf"chosen: release.effort is \d; {NO_MODEL}", reason)
     models = {path.stem for path in (built.folder / "models" / "surveyed").glob("*")}

@@ -18,7 +18,15 @@ Time = Annotated[
 ]
 Drop = Annotated[
     list[str] | None,
-    typer.Option(help="Column to leave out of the release and of models; may be repeated."),
+    typer.Option(
+        help="Column to leave out of the release and of models; may be repeated, or with commas."
+    ),
+]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Column that stays readable, at some level below *; may be repeated, or with commas."
+    ),
 ]
 Event = Annotated[
     str | None, typer.Option(help="With --time: the value of the target that says it happened.")
@@ -37,6 +45,7 @@ class Aim:
     time: str | None = None
     event: str | None = None
     drop: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.time is not None and self.predict is None:
@@ -53,6 +62,7 @@ class Aim:
         if self.purpose is not Purpose.model:
             named = [("purpose", self.purpose.value)]
         named += [("drop", name) for name in self.drop]
+        named += [("keep", name) for name in self.keep]
         return " ".join(
             f"--{name} {shlex.quote(value)}" for name, value in named if value is not None
         )

@@ -31,6 +31,13 @@ Names = Annotated[
     typer.Argument(metavar="[NAME]...", help="Anonymizations; all by default.", show_default=False),
 ]
 Name = Annotated[str, typer.Argument(help="Anonymization.", show_default=False)]
+# Of commands that only read.
+OnlyName = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[NAME]", help="Anonymization; the only one by default.", show_default=False
+    ),
+]
 DbtExecutable = Annotated[
     Path | None,
     typer.Option("--dbt", help="Executable of dbt; the one beside this command by default."),

@@ -9,7 +9,7 @@ import typer
 
 from dbt_anonymize.cli.common import (
     FAILED_CHECK,
-    Name,
+    OnlyName,
     SafeConsole,
     figures_table,
     rows_alone,
@@ -36,7 +36,7 @@ class Form(StrEnum):
 @on_target
 def diff(
     place: Place,
-    name: Name,
+    name: OnlyName = None,
     *,
     against: Annotated[
         str | None,
@@ -58,13 +58,13 @@ def diff(
     from dbt_anonymize.project.differences import compare  # noqa: PLC0415 (keeps --help fast)
 
     with rows_alone(form):
-        spec = place.spec(name)
+        spec = place.only_spec(name)
         with place.warehouse() as warehouse:
             comparison = compare(place.project, warehouse, spec, against)
     _show(comparison, form)
     if comparison.broken:
         for one in comparison.broken:
-            say(f"{name}: {one.text}.", err=True)
+            say(f"{spec.name}: {one.text}.", err=True)
         raise typer.Exit(FAILED_CHECK)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from dbt_anonymize.cli.common import Name, write_or_say
+from dbt_anonymize.cli.common import OnlyName, write_or_say
 from dbt_anonymize.cli.place import Place, on_target
 
 
@@ -22,7 +22,7 @@ class Form(StrEnum):
 @on_target
 def dossier(
     place: Place,
-    name: Name,
+    name: OnlyName = None,
     *,
     form: Annotated[Form, typer.Option("--format", help="How it is written.")] = Form.markdown,
     output: Annotated[
@@ -36,7 +36,7 @@ def dossier(
     from dbt_anonymize.dossier.evidence import collect  # noqa: PLC0415 (keeps --help fast)
     from dbt_anonymize.dossier.rendering import as_html, as_markdown  # noqa: PLC0415
 
-    spec = place.spec(name)
+    spec = place.only_spec(name)
     with place.warehouse() as warehouse:
         evidence = collect(warehouse, spec)
     text = as_html(evidence) if form is Form.html else as_markdown(evidence)

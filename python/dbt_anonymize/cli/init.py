@@ -19,7 +19,7 @@ from dbt_anonymize.pluralize import counted
 
 if TYPE_CHECKING:
     from dbt_anonymize.drafting.facts import ColumnFacts
-    from dbt_anonymize.drafting.roles import Proposal
+    from dbt_anonymize.drafting.proposal import Proposal
     from dbt_anonymize.drafting.table import Drafted
     from dbt_anonymize.spec import Source
 

@@ -73,6 +73,20 @@ class Place:
         (spec,) = self.specs([name])
         return spec
 
+    def only_spec(self, name: str | None) -> Spec:
+        """Return the spec of an anonymization; without a name, there must be one."""
+        from dbt_anonymize.spec.loading import spec_paths  # noqa: PLC0415 (keeps --help fast)
+
+        if name is not None:
+            return self.spec(name)
+        if others := list(spec_paths(self.project.root))[1:]:
+            raise SpecError(
+                f"NAME: must say which of {len(others) + 1} anonymizations; got none. They are "
+                f"{', '.join(spec_paths(self.project.root))}."
+            )
+        (spec,) = self.specs()
+        return spec
+
     def specs(self, names: list[str] | None = None) -> list[Spec]:
         """Return the specs that are named, all by default; there must be one."""
         from dbt_anonymize.spec import load_specs  # noqa: PLC0415

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from dbt_anonymize.cli.common import (
-    Name,
+    OnlyName,
     RowFormat,
     SafeConsole,
     figures_table,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @on_target
 def profile(
     place: Place,
-    name: Name,
+    name: OnlyName = None,
     *,
     k: Annotated[
         int | None, typer.Option("-k", min=2, help="Class size; that of the spec by default.")
@@ -44,10 +44,10 @@ def profile(
 ) -> None:
     """Estimate from a sample of classes how many records are in classes below k."""
     with rows_alone(form):
-        spec = place.spec(name)
+        spec = place.only_spec(name)
         if spec.subject is not None:
             raise SpecError(
-                f"{name}: a profile counts records, and with a subject classes count people. "
+                f"{spec.name}: a profile counts records, and with a subject classes count people. "
                 "Build the relations instead: `dbt build`."
             )
         with place.warehouse() as warehouse:
@@ -55,9 +55,9 @@ def profile(
     if form is not Format.table:
         show_rows(_Line._fields, found, form)
     elif not found:
-        say(f"{name}_microdata has no records.")
+        say(f"{spec.name}_microdata has no records.")
     else:
-        _show(name, found)
+        _show(spec.name, found)
 
 
 class _Line(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from dbt_anonymize.cli.common import Name, at_work, write_or_say
+from dbt_anonymize.cli.common import OnlyName, at_work, write_or_say
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import ProjectError
 
@@ -25,7 +25,7 @@ class Form(StrEnum):
 @on_target
 def report(
     place: Place,
-    name: Name,
+    name: OnlyName = None,
     *,
     form: Annotated[Form, typer.Option("--format", help="How it is written.")] = Form.html,
     output: Annotated[
@@ -45,7 +45,7 @@ def report(
     write = {Form.html: as_html, Form.md: as_markdown, Form.json: as_json}[form]
     if form is Form.html:
         _require_charts()
-    spec = place.spec(name)
+    spec = place.only_spec(name)
     with place.warehouse() as warehouse:
         found = find(warehouse, spec)
     with at_work("Drawing"):

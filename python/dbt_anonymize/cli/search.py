@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dbt_anonymize.cli.aim import Keep
 from dbt_anonymize.cli.common import (
     Name,
     RowFormat,
@@ -64,6 +65,12 @@ Evaluations = Annotated[
 ]
 
 
+Sizes = Annotated[
+    str | None, typer.Option(help="Class sizes of the efforts instead, such as 5,10,20,50.")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what is found; write nothing.")]
+
+
 @on_target
 def search(
     place: Place,
@@ -72,24 +79,20 @@ def search(
     efforts: Annotated[
         int | None, typer.Option(min=1, help="Efforts to find; search.efforts of the spec, or 5.")
     ] = None,
-    ks: Annotated[
-        str | None,
-        typer.Option(help="Class sizes of the efforts instead, such as 5,10,20,50."),
-    ] = None,
+    ks: Sizes = None,
     measure: Annotated[
         Measure | None,
         typer.Option(
             help="What to search by; search.measure of the spec, or quality; loss without a target."
         ),
     ] = None,
+    keep: Keep = None,
     time_limit: Seconds = None,
     evaluations: Evaluations = None,
     recoding: Annotated[
         Recoding, typer.Option(help="Same levels for all records, or rounds of levels.")
     ] = Recoding.full_domain,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what is found; write nothing.")
-    ] = False,
+    dry_run: DryRun = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Show the Pareto front too, as JSON and CSV do.")
     ] = False,
@@ -99,12 +102,14 @@ def search(
 
     CSV and JSON have a row for each effort and for each point of the Pareto front.
     """
+    from dbt_anonymize.search.keeping import keep_readable  # noqa: PLC0415 (keeps --help fast)
+
     is_table = form is Format.table
     sizes = _class_sizes(ks, efforts)
     # What is found is what was asked for only where nothing is written.
     console = SafeConsole(quiet=is_quiet() and not (dry_run and is_table), stderr=not is_table)
     with rows_alone(form) as out:
-        spec = place.spec(name)
+        spec = keep_readable(place.spec(name), keep or ())
         if spec.differential_privacy is not None:
             _search_privately(console, place, spec, dry_run=dry_run)
             return

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from dbt_anonymize.drafting.facts import ColumnFacts, kind_of
-from dbt_anonymize.drafting.roles import KEY, Proposal, is_amount, propose_subject
+from dbt_anonymize.drafting.proposal import KEY, Proposal, is_amount
+from dbt_anonymize.drafting.subjects import propose_subject
 from dbt_anonymize.errors import HierarchyError, SpecError
 from dbt_anonymize.hierarchies.by_target import Seen, merge_by_target
 from dbt_anonymize.hierarchies.model import CategoricalHierarchy

@@ -6,7 +6,7 @@ The warehouse codes and counts: only whole numbers are fetched.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -43,11 +43,13 @@ def count_combinations(
     subject: str | None = None,
     sensitive: Sequence[str] = (),
     most: int | None = None,
+    highest: Mapping[str, int] | None = None,
 ) -> Counted:
     """Count the records of each combination of leaves, at most so many combinations.
 
     With a ``subject``, a column, combinations are told apart by person, and by the values of the
-    ``sensitive`` columns. Raw values are their leaves here: no raw number is released.
+    ``sensitive`` columns. Raw values are their leaves here: no raw number is released. A search may
+    use levels up to the ``highest``.
     """
     codes = [_leaf_sql(warehouse, one, place) for place, one in enumerate(plans)]
     ranked = [*([subject] if subject else []), *sensitive]
@@ -66,7 +68,7 @@ def count_combinations(
     attributes, rows, leaves = [], [], []
     for one, values in zip(plans, arrays, strict=False):
         present, of_row = np.unique(values, return_inverse=True)
-        attributes.append(_attribute(one, present))
+        attributes.append(_attribute(one, present, (highest or {}).get(one.column)))
         rows.append(of_row.reshape(-1))
         leaves.append(present)
     others = dict(zip(ranked, arrays[len(plans) :], strict=True))
@@ -118,7 +120,7 @@ def _literal(bound: Bound) -> str:
     return f"date {quote_text(bound.isoformat())}"
 
 
-def _attribute(one: Plan, present: IntArray) -> Attribute:
+def _attribute(one: Plan, present: IntArray, highest: int | None) -> Attribute:
     """Return a quasi-identifier with the leaves that occur."""
     size = len(one.hierarchy.labels[0])
     levels, shares = [np.arange(len(present))], [np.full(len(present), 1.0 / size)]
@@ -136,6 +138,7 @@ def _attribute(one: Plan, present: IntArray) -> Attribute:
         domain_size=size,
         smallest_share=0.0 if is_interval else 1.0 / size,
         lowest=1 if is_interval else 0,
+        highest=highest,
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from dbt_anonymize.drafting.facts import ColumnFacts, singled_out
 from dbt_anonymize.drafting.names import said_by
 from dbt_anonymize.drafting.plans import Plan
-from dbt_anonymize.drafting.roles import KEY, Proposal
+from dbt_anonymize.drafting.proposal import KEY, Proposal
 from dbt_anonymize.pluralize import counted
 from dbt_anonymize.project.warehouse import Warehouse
 

@@ -66,6 +66,16 @@ class Plan:
         return "interval" if isinstance(self.hierarchy, IntervalHierarchy) else "categorical"
 
     @property
+    def readable(self) -> int:
+        """Highest level that leaves something to read; it is a `HierarchyError` where none does."""
+        highest = self.hierarchy.levels - 1
+        if highest < (1 if self.kind == "interval" else 0):
+            raise HierarchyError(
+                f"{self.column}: has no level below `*`, so it cannot stay readable."
+            )
+        return highest
+
+    @property
     def reads_target(self) -> bool:
         """Tell whether it was grown on what inner records show of the target."""
         return self.command.startswith("dbt-anonymize hierarchy by-target ")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dbt_anonymize.drafting.facts import ColumnFacts
+from dbt_anonymize.drafting.proposal import KEY, Proposal
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.evaluation.data.targets import MAX_CLASSES
 from dbt_anonymize.pluralize import counted
@@ -41,17 +42,48 @@ def find_predictable(facts: Sequence[ColumnFacts], predict: str) -> ColumnFacts:
     return found
 
 
+def find_named(
+    facts: Sequence[ColumnFacts], names: Sequence[str], option: str, purpose: str
+) -> list[ColumnFacts]:
+    """Return the columns that an option names, one by one or with commas between them.
+
+    A name without a column is refused.
+    """
+    found = {one.name.lower(): one for one in facts}
+    listed = [
+        name
+        for text in names
+        for name in ([text] if text.lower() in found else map(str.strip, text.split(",")))
+    ]
+    if missing := next((name for name in listed if name.lower() not in found), None):
+        raise SpecError(
+            f"{option} must name a column {purpose}; there is no {missing}. Name another column."
+        )
+    return [found[name.lower()] for name in listed]
+
+
 def find_dropped(
     facts: Sequence[ColumnFacts], drop: Sequence[str], *, used: Sequence[ColumnFacts | None]
 ) -> list[ColumnFacts]:
     """Return the columns that are left out; no column, or one that is used, is refused."""
-    found = {one.name.lower(): one for one in facts}
-    for name in drop:
-        one = found.get(name.lower())
-        if one is None or one in used:
-            why = f"there is no {name}" if one is None else f"{name} is what models predict"
-            raise SpecError(f"--drop must name a column to leave out; {why}. Name another column.")
-    return [found[name.lower()] for name in drop]
+    dropped = find_named(facts, drop, "--drop", "to leave out")
+    if wanted := next((one for one in dropped if one in used), None):
+        raise SpecError(
+            f"--drop must name a column to leave out; {wanted.name} is what models predict. Name "
+            "another column."
+        )
+    return dropped
+
+
+def check_kept(proposals: Sequence[Proposal], keep: Sequence[ColumnFacts]) -> None:
+    """Raise a `SpecError` for a column that must stay readable and is not released at all."""
+    for one in proposals:
+        if one.facts in keep and one.role in {"identifier", "dropped", KEY}:
+            what = "the record key" if one.role == KEY else f"{one.role}: {one.reason}"
+            raise SpecError(
+                f"--keep must name a column that can be released; {one.name} is {what}. Leave it "
+                "out, or decide its role in a draft of `dbt-anonymize init`."
+            )
 
 
 def _unpredictable(facts: ColumnFacts) -> str:

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dbt_anonymize.drafting.facts import ColumnFacts
 from dbt_anonymize.drafting.names import is_key, is_key_of_person, said_by
-from dbt_anonymize.drafting.refusals import find_dropped, find_predictable
+from dbt_anonymize.drafting.places import limited
+from dbt_anonymize.drafting.proposal import (
+    KEY,
+    MOST_CATEGORIES,
+    PREDICTED,
+    Proposal,
+    alone,
+    is_amount,
+)
+from dbt_anonymize.drafting.redundant import without_redundant
+from dbt_anonymize.drafting.refusals import check_kept, find_dropped, find_named, find_predictable
 from dbt_anonymize.drafting.survival import find_time
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.pluralize import counted
@@ -17,58 +27,10 @@ _NEAR_UNIQUE = 0.9
 _FEW = 10
 # Codes and whole numbers from so many characters on are of somebody rather than of something.
 _LONG_CODE, _LONG_NUMBER, _PRECISE_NUMBER = 6, 8, 5
-# A name that so many records repeat on average is of somebody with several.
-_RECORDS_OF_A_NAME = 1.5
-# Rank of a name among what may say whose record it is.
-_NAME = 3
-# Texts of more different values are no hierarchy that anybody reads; they are left to a person.
-_MOST_CATEGORIES = 100
-KEY = "record_key"
-# A number of more different values is predicted as a number.
-_MOST_CLASSES = 20
-# More quasi-identifiers leave nobody with others alike.
-MOST_QUASI = 12
-# A column that alone explains so much of the target is seldom known before it.
-_GIVES_AWAY = 0.5
 # Texts of at most so many characters (yes, no, a code) name nobody.
 _YES_OR_NO = 3
-_PREDICTED = {"sensitive", "insensitive", "quasi_identifier"}
 _KNOWN = "others could know it"
 _OF_SNAPSHOTS = {"dbt_scd_id", "dbt_updated_at", "dbt_valid_from", "dbt_valid_to", "dbt_is_deleted"}
-
-
-@dataclass(frozen=True)
-class Proposal:
-    """A role of a column; ``KEY`` is the record key, which has none.
-
-    ``is_decided``: names or values say so; else a person should look at it. ``is_time``: the time
-    until the target happens.
-    """
-
-    facts: ColumnFacts
-    role: str
-    reason: str
-    is_decided: bool = True
-    is_target: bool = False
-    is_time: bool = False
-    mask: str | None = None
-
-    @property
-    def name(self) -> str:
-        """Name of the column."""
-        return self.facts.name
-
-    @property
-    def is_telling(self) -> bool:
-        """Tell whether it is released as it is, and finds records by itself."""
-        is_kept = self.role in {"sensitive", "insensitive"} and not self.mask
-        return is_kept and self.facts.distinct > _MOST_CATEGORIES and self.facts.singled > 0
-
-    @property
-    def gives_away(self) -> bool:
-        """Tell whether models learn the target from it alone: part of it, or what follows it."""
-        is_feature = self.role in _PREDICTED and not (self.is_target or self.is_time)
-        return is_feature and (self.facts.tells or 0.0) >= _GIVES_AWAY
 
 
 def propose(
@@ -78,12 +40,13 @@ def propose(
     *,
     is_guessed: bool = True,
     drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
 ) -> list[Proposal]:
     """Return a proposal for each column, in their order.
 
     ``predict`` names the target, ``time`` the time until it happens; a column that models cannot
     predict is a `SpecError`. Without a name the target ``is_guessed``, or there is none. Columns to
-    ``drop`` are neither.
+    ``drop`` are neither; those to ``keep`` stay among many, or beside what they follow from.
     """
     wanted = None if predict is None else find_predictable(facts, predict)
     timed = find_time(facts, wanted, time) if wanted and time else None
@@ -106,56 +69,21 @@ def propose(
         for one in found
         if one.facts is not timed
     ]
-    limited = _limited(_without_what_follows(targeted))
+    kept = find_named(facts, keep, "--keep", "that stays readable")
+    found = limited(without_redundant(targeted, kept), kept)
+    check_kept(found, kept)
     if timed is not None and target is not None:
-        what = f"time until {target.name} or the last sight, which models predict; {_alone(timed)}"
-        limited.insert(facts.index(timed), Proposal(timed, "sensitive", what, is_time=True))
-    return limited
-
-
-def _without_what_follows(found: Sequence[Proposal]) -> list[Proposal]:
-    """Drop what follows from another column, and what tells the target: a number of cigarettes."""
-    target = next((one for one in found if one.is_target), None)
-    telling = target.facts.follows if target else ()
-    predicted = [one for one in found if one.role in _PREDICTED]
-    open_ = [one for one in predicted if one.name not in telling]
-    kept: dict[str, Proposal] = {}
-    dropped = {
-        one.name: f"each of its values has one {target.name}, so models would learn nothing else"
-        for one in predicted
-        if target and one.name in telling
-    }
-    for one in sorted(open_, key=_detail):
-        finer = next((n for n in one.facts.follows if n in kept and _replaces(kept[n], one)), None)
-        if finer is None or one.is_target:
-            kept[one.name] = one
-        else:
-            dropped[one.name] = f"it follows from {finer}: each value of that has one of these"
-    return [
-        replace(one, role="dropped", reason=dropped[one.name], mask=None, is_decided=True)
-        if one.name in dropped
-        else one
-        for one in found
-    ]
-
-
-def _replaces(finer: Proposal, one: Proposal) -> bool:
-    """Tell whether a column is needless beside a finer one; groups of hundreds of codes are not."""
-    many = finer.facts.distinct > max(_MOST_CATEGORIES, one.facts.distinct)
-    return finer.is_target or not many
-
-
-def _detail(one: Proposal) -> tuple[bool, int, int]:
-    """Order the target first, then columns of many values, of two that are alike the plain name."""
-    return not one.is_target, -one.facts.distinct, len(one.name)
+        what = f"time until {target.name} or the last sight, which models predict; {alone(timed)}"
+        found.insert(facts.index(timed), Proposal(timed, "sensitive", what, is_time=True))
+    return found
 
 
 def _as_target(found: Proposal, predict: str | None) -> Proposal:
     classes = counted(found.facts.distinct, "class", "classes")
     shown = "a number" if is_amount(found.facts) else classes
-    if found.facts.distinct > _MOST_CATEGORIES:
+    if found.facts.distinct > MOST_CATEGORIES:
         shown += (
-            f"; {_alone(found.facts)}, and released as it is: whoever knows it of somebody finds "
+            f"; {alone(found.facts)}, and released as it is: whoever knows it of somebody finds "
             "the record, so round it or make classes of it in a model before"
         )
     return replace(
@@ -173,11 +101,6 @@ def guess_of(target: Proposal) -> str:
     if said_by(target.name, "target"):
         return "its name says so"
     return "nothing says so, but it has few classes and is the last of these"
-
-
-def is_amount(facts: ColumnFacts) -> bool:
-    """Tell whether models predict a column as a number, not as a class."""
-    return facts.kind == "number" and facts.distinct > _MOST_CLASSES
 
 
 def _key(facts: Sequence[ColumnFacts]) -> ColumnFacts | None:
@@ -209,8 +132,8 @@ def _needless(facts: ColumnFacts) -> Proposal | None:
         return None
     if said_by(facts.name, "row_number") and facts.distinction >= _NEAR_UNIQUE:
         return Proposal(facts, "dropped", "a row number, which nobody needs")
-    if said_by(facts.name, "sampling_weight") and facts.distinct > _MOST_CATEGORIES:
-        return Proposal(facts, "dropped", f"a weight of a sample, by its name; {_alone(facts)}")
+    if said_by(facts.name, "sampling_weight") and facts.distinct > MOST_CATEGORIES:
+        return Proposal(facts, "dropped", f"a weight of a sample, by its name; {alone(facts)}")
     return None
 
 
@@ -260,7 +183,7 @@ def _text(facts: ColumnFacts) -> Proposal | None:
         return Proposal(facts, "dropped", "its name says free text, which may name anybody")
     is_known_code = facts.is_code and said_by(facts.name, "quasi_identifier")
     if facts.distinction >= _NEAR_UNIQUE and facts.distinct > _FEW and not is_known_code:
-        return Proposal(facts, "identifier", f"near-unique text: {_alone(facts)}")
+        return Proposal(facts, "identifier", f"near-unique text: {alone(facts)}")
     return None
 
 
@@ -268,20 +191,20 @@ def _by_name(facts: ColumnFacts) -> Proposal | None:
     if said_by(facts.name, "sensitive"):
         return _sensitive(facts)
     if said_by(facts.name, "quasi_identifier"):
-        return Proposal(facts, "quasi_identifier", f"{_KNOWN}; {_alone(facts)}")
+        return Proposal(facts, "quasi_identifier", f"{_KNOWN}; {alone(facts)}")
     return None
 
 
 def _sensitive(facts: ColumnFacts) -> Proposal:
     """Propose classes where values are so many that they find a person as a quasi-identifier."""
-    is_telling = facts.distinct > _MOST_CATEGORIES or (facts.singled and facts.distinct > _FEW)
+    is_telling = facts.distinct > MOST_CATEGORIES or (facts.singled and facts.distinct > _FEW)
     if facts.kind in {"number", "date"} and is_telling:
         knows = "an employer, bank or insurer knows it and finds the person"
         mask = "; or make it insensitive with a mask such as {round: 1000}"
-        what = f"sensitive, but {_alone(facts)}: {knows}, so in classes"
-        other = mask if facts.kind == "number" and facts.distinct > _MOST_CATEGORIES else ""
+        what = f"sensitive, but {alone(facts)}: {knows}, so in classes"
+        other = mask if facts.kind == "number" and facts.distinct > MOST_CATEGORIES else ""
         return Proposal(facts, "quasi_identifier", what + other)
-    return Proposal(facts, "sensitive", f"its name says so; {_alone(facts)}")
+    return Proposal(facts, "sensitive", f"its name says so; {alone(facts)}")
 
 
 def _by_content(facts: ColumnFacts) -> Proposal:
@@ -290,48 +213,23 @@ def _by_content(facts: ColumnFacts) -> Proposal:
     In doubt others could know it: a column that is generalized never singles anybody out.
     """
     if facts.has_zone:
-        reason = f"no mask takes a time zone; cast it in a model before; {_alone(facts)}"
+        reason = f"no mask takes a time zone; cast it in a model before; {alone(facts)}"
         return Proposal(facts, "dropped", reason, False)
     if facts.kind == "timestamp":
-        reason = f"released to the quarter; {_alone(facts)}"
+        reason = f"released to the quarter; {alone(facts)}"
         return Proposal(facts, "insensitive", reason, False, mask="{truncate: quarter}")
     if facts.kind == "date":
         return Proposal(
-            facts, "quasi_identifier", f"a date, which others could know; {_alone(facts)}"
+            facts, "quasi_identifier", f"a date, which others could know; {alone(facts)}"
         )
-    if facts.kind == "text" and facts.distinct > _MOST_CATEGORIES:
-        return Proposal(facts, "dropped", f"many texts; {_alone(facts)}", False)
+    if facts.kind == "text" and facts.distinct > MOST_CATEGORIES:
+        return Proposal(facts, "dropped", f"many texts; {alone(facts)}", False)
     what = _KNOWN
     if said_by(facts.name, "identifier"):
         what = "too few values to name anybody, whatever the column is called"
-    elif facts.kind == "number" and facts.distinct > _MOST_CATEGORIES:
+    elif facts.kind == "number" and facts.distinct > MOST_CATEGORIES:
         what = "precise number"
-    return Proposal(facts, "quasi_identifier", f"{what}; {_alone(facts)}")
-
-
-def _limited(found: Sequence[Proposal]) -> list[Proposal]:
-    """Return proposals with the quasi-identifiers that are known best; the others are dropped.
-
-    With many of them nearly everybody is alone, and every effort would be `*` everywhere.
-    """
-    quasi = [one for one in found if one.role == "quasi_identifier" and not one.is_target]
-    kept = set(map(id, sorted(quasi, key=_obscurity)[:MOST_QUASI]))
-    more = f"{len(quasi)} columns others could know are too many to generalize: "
-    return [
-        one
-        if one not in quasi or id(one) in kept
-        else replace(
-            one, role="dropped", reason=f"{more}{MOST_QUASI} are kept; {_alone(one.facts)}"
-        )
-        for one in found
-    ]
-
-
-def _obscurity(one: Proposal) -> tuple[int, float, int]:
-    """Rank a quasi-identifier: first what its name tells, what tells of the target, few values."""
-    kinds = ("quasi_identifier", "sensitive")
-    said = next((rank for rank, kind in enumerate(kinds) if said_by(one.name, kind)), len(kinds))
-    return said, -(one.facts.tells or 0.0), one.facts.distinct
+    return Proposal(facts, "quasi_identifier", f"{what}; {alone(facts)}")
 
 
 def take_all(proposals: Sequence[Proposal]) -> list[Proposal]:
@@ -344,55 +242,15 @@ def take_all(proposals: Sequence[Proposal]) -> list[Proposal]:
     ]
 
 
-def propose_subject(proposals: Sequence[Proposal]) -> Proposal | None:
-    """Return the identifier that says whose record it is, where people have several.
-
-    A key of people comes first, another key, what looks like the number or address of somebody,
-    and a name at last.
-    """
-    identifiers = [one for one in proposals if one.role == "identifier"]
-    found = {one.name: rank for one in identifiers if (rank := _rank(one.facts)) is not None}
-    if any(one.facts.looks and one.facts.is_unique for one in identifiers):
-        # Each record has an address or a number of somebody of its own: others have the same name.
-        found = {name: rank for name, rank in found.items() if rank < _NAME}
-    return min(
-        (one for one in identifiers if one.name in found),
-        key=lambda one: found[one.name],
-        default=None,
-    )
-
-
-def may_share(one: Proposal) -> bool:
-    """Tell whether people may share values of an identifier, judged by its name."""
-    return one.role == "identifier" and one.facts.repeats and said_by(one.name, "shared")
-
-
-def _rank(facts: ColumnFacts) -> int | None:
-    if not facts.repeats or facts.known < facts.records:
-        return None
-    if is_key(facts.name):
-        return 0 if is_key_of_person(facts.name) else 1
-    if facts.known < _RECORDS_OF_A_NAME * facts.distinct:
-        return None
-    if facts.looks and facts.looks not in {"phone numbers", "addresses of machines (IP)"}:
-        return 2
-    return _NAME if said_by(facts.name, "full_name") else None
-
-
 def _target(found: Sequence[Proposal]) -> Proposal | None:
     """Return what models could predict: a column called so, else the last one of few classes.
 
     What others could know of anybody by its name (sex, region) is rather learned from.
     """
-    open_ = [one for one in found if one.role in _PREDICTED and one.mask is None]
+    open_ = [one for one in found if one.role in PREDICTED and one.mask is None]
     usable = [one for one in open_ if one.facts.known == one.facts.records]
     classes = [one for one in usable if 2 <= one.facts.distinct <= _FEW]
     named = [one for one in classes if said_by(one.name, "target")]
     sensitive = [one for one in classes if one.role == "sensitive"]
     unknown = [one for one in classes if not said_by(one.name, "quasi_identifier")]
     return next((some[-1] for some in (named, sensitive, unknown) if some), None)
-
-
-def _alone(facts: ColumnFacts) -> str:
-    values = counted(facts.distinct, "value")
-    return f"{values}, {counted(facts.singled, 'record')} singled out by it alone"

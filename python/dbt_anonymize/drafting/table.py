@@ -12,7 +12,8 @@ from dbt_anonymize.drafting.by_target import OUTER_SHARE, find_inner
 from dbt_anonymize.drafting.efforts import first_efforts
 from dbt_anonymize.drafting.facts import singled_out
 from dbt_anonymize.drafting.plans import Plan, plan, seed_name
-from dbt_anonymize.drafting.roles import KEY, Proposal, is_amount, propose_subject
+from dbt_anonymize.drafting.proposal import KEY, Proposal, is_amount
+from dbt_anonymize.drafting.subjects import propose_subject
 from dbt_anonymize.drafting.survival import find_event
 from dbt_anonymize.errors import HierarchyError, SpecError, WarehouseError
 from dbt_anonymize.project.values import TableColumn
@@ -29,7 +30,8 @@ class Drafted:
 
     ``subject`` is the identifier that says whose record it is, where people have several.
     ``is_tried``: models were trained to find the efforts; ``event``: the value of the target that
-    says that it happened, where models predict the time until then.
+    says that it happened, where models predict the time until then; ``keep``: columns that
+    must stay readable.
     """
 
     proposals: Sequence[Proposal]
@@ -40,6 +42,12 @@ class Drafted:
     subject: Proposal | None = None
     event: str | None = None
     is_tried: bool = False
+    keep: tuple[str, ...] = ()
+
+    @property
+    def bounds(self) -> dict[str, int]:
+        """Highest level of each quasi-identifier that must stay readable: below `*`."""
+        return {name: self.plans[name].readable for name in self.keep if name in self.plans}
 
     @property
     def uncounted(self) -> tuple[int, int] | None:

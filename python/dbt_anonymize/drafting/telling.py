@@ -11,8 +11,9 @@ import numpy as np
 
 from dbt_anonymize.drafting.by_target import find_inner
 from dbt_anonymize.drafting.facts import ColumnFacts, read_facts
+from dbt_anonymize.drafting.proposal import Proposal, is_amount
 from dbt_anonymize.drafting.refusals import check_table
-from dbt_anonymize.drafting.roles import Proposal, is_amount, propose
+from dbt_anonymize.drafting.roles import propose
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.warehouse import Warehouse
 

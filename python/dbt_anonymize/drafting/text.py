@@ -9,7 +9,8 @@ import jinja2
 import yaml
 
 from dbt_anonymize import literals
-from dbt_anonymize.drafting.roles import KEY, Proposal, may_share
+from dbt_anonymize.drafting.proposal import KEY, Proposal
+from dbt_anonymize.drafting.subjects import may_share
 from dbt_anonymize.drafting.table import SUPPRESSION_LIMIT, Drafted, K
 from dbt_anonymize.errors import ProjectError, SpecError
 from dbt_anonymize.pluralize import counted

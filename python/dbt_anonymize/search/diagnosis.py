@@ -77,7 +77,7 @@ def explain_infeasible(
         lines = lines or ["each guarantee can be kept by itself, but no two of them together"]
     remedies = ["Weaken what fails", "raise suppression_limit"]
     if any(attribute.top < attribute.height for attribute in table.attributes):
-        remedies.append("raise `highest` in search.levels")
+        remedies.append("raise `highest` in search.levels, or --keep less")
     remedy = f"{', '.join(remedies[:-1])}, or {remedies[-1]}"
     return "\n".join([f"{head}.", *(f"- {line}." for line in lines), f"{remedy}."])
 

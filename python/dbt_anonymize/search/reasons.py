@@ -5,6 +5,7 @@ Said is only what was trained, on the same splits as the winner.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,10 @@ from dbt_anonymize.search.race import EQUAL, FEWEST_SPLITS, Budget, Candidate, T
 
 # Share of what may be trained that is kept for reasons.
 SHARE = 0.1
+# Columns of an effort that are trained together: of some, all that is needed is known then.
+_TOGETHER = 5
+# Columns that are named with what they would add; more is for a spec.
+_MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -48,8 +53,16 @@ class Given:
         return f"{float(f'{self.adds or 0.0:.2g}'):g}"
 
 
-def given_up(names: Sequence[str], given: Mapping[str, Given], measure: str) -> str:
+def given_up(
+    names: Sequence[str],
+    given: Mapping[str, Given],
+    measure: str,
+    *,
+    feasible: str = ": search longer",
+) -> str:
     """Say which columns an effort gives up, and what each adds, as far as that was trained.
+
+    ``feasible`` is said of one that the effort could keep without breaking anything.
 
     Examples
     --------
@@ -82,13 +95,46 @@ def given_up(names: Sequence[str], given: Mapping[str, Given], measure: str) -> 
     for name in large:
         column = known[name]
         if column.is_feasible:
-            said.append(f"{name} (would {several} {column.amount}{end}: search longer)")
+            said.append(f"{name} (would {several} {column.amount}{end}{feasible})")
         elif said:
             said.append(f"{name} ({column.amount}, {column.k})")
         else:
             said.append(f"{name} (would {several} {column.amount}{end}, but then k is {column.k})")
     texts.append(", ".join(said))
     return f"gives up {'; '.join(filter(None, texts))}"
+
+
+def missed(given: Mapping[str, Given], measure: str) -> str:
+    """Say briefly what columns that an effort gives up would add, the most first.
+
+    Examples
+    --------
+    >>> small, large = (Given(adds, k=3, is_feasible=False) for adds in (0.001, 0.0131))
+    >>> missed({"sex": small, "job": small, "zip": large}, "roc_auc")
+    'would add: zip 0.013 (then k is 3); the others less than 0.002 each'
+    >>> missed({"sex": small, "zip": Given(0.1, k=20, is_feasible=True)}, "rmse")
+    'would take off rmse: zip 0.1 (k stays 20); sex less than 0.002'
+    >>> missed({"sex": small, "job": small}, "roc_auc")
+    'what it gives up adds less than 0.002 each'
+    """
+    known = {name: one for name, one in given.items() if one.adds is not None}
+    small = [name for name, one in known.items() if one.is_small]
+    large = sorted(known.keys() - {*small}, key=lambda name: (-(known[name].adds or 0.0), name))
+    end = f" off {measure}" if measure in LOWER_IS_BETTER else ""
+    each = " each" if small[1:] else ""
+    if not large:
+        verb = "takes" if end else "adds"
+        return f"what it gives up {verb} less than {EQUAL:g}{end}{each}" if small else ""
+    said = [
+        f"{name} {known[name].amount} ({'k stays' if known[name].is_feasible else 'then k is'} "
+        f"{known[name].k})"
+        for name in large[:_MOST_NAMED]
+    ]
+    more = f", and {counted(len(large) - _MOST_NAMED, 'more column')}"
+    text = ", ".join(said) + (more if len(large) > _MOST_NAMED else "")
+    others = "the others" if each else "".join(small)
+    rest = f"; {others} less than {EQUAL:g}{each}" if small else ""
+    return f"{'would take' + end if end else 'would add'}: {text}{rest}"
 
 
 @dataclass(frozen=True)
@@ -103,6 +149,14 @@ class Burden:
     required: int
     k: int
     k_without: int
+
+    @property
+    def option(self) -> str:
+        """Say what would help an alternative that is not written yet."""
+        return (
+            f"Models do as well without {self.column}, and k would be {self.k_without:,} instead "
+            f"of {self.k:,}: --drop {shlex.quote(self.column)}"
+        )
 
     def advice(self, effort: int) -> str:
         """Say what would help an effort.
@@ -137,13 +191,18 @@ def find_reasons(
     names = [attribute.name for attribute in candidates.checker.table.attributes]
     given: list[Mapping[str, Given]] = []
     burdens: dict[str, Burden] = {}
-    for winner in winners:
+    for place, winner in enumerate(winners):
         if winner.rounds:
             given.append({})  # no round by itself is finer or coarser than all of them
             continue
         finer, without = candidates.finer(winner), candidates.without(winner)
-        others = [*without.values(), *finer.values()]
-        track.advance([winner, *others], range(FEWEST_SPLITS), budget)
+        part = budget.share(1.0 / (len(winners) - place))
+        others = [*finer.values(), *without.values()]
+        while others and not part.is_spent:
+            size = min(max(part.affordable() // FEWEST_SPLITS, 1), _TOGETHER)
+            track.advance([winner, *others[:size]], range(FEWEST_SPLITS), part)
+            del others[:size]
+        budget.pay(part)
         given.append(
             {
                 names[axis]: Given(
@@ -157,9 +216,9 @@ def find_reasons(
         for axis, one in without.items():
             worse = track.difference(winner, one)
             if worse is not None and worse < EQUAL:
-                size = winner.checked.k, one.checked.k
+                sizes = winner.checked.k, one.checked.k
                 values = _values(candidates, axis)
-                found = Burden(names[axis], values, winner.required, *size)
+                found = Burden(names[axis], values, winner.required, *sizes)
                 burdens.setdefault(found.column, found)
     ordered = sorted(burdens.values(), key=lambda one: -one.k_without / one.k)
     return Reasons(tuple(given), tuple(ordered))

@@ -39,8 +39,20 @@ def digest_of(spec: BaseModel) -> str:
 
     What is as by default is left out: whether it is written or not, and in which version.
     """
-    content = spec.model_dump(mode="json", exclude=_NOT_OF_MODELS, exclude_defaults=True)
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+    return _digest(_content_of_models(spec))[:16]
+
+
+def key_digests_of(spec: BaseModel) -> dict[str, str]:
+    """Return a few digits for each key that generated models depend on, to say which changed."""
+    return {key: _digest(value)[:4] for key, value in sorted(_content_of_models(spec).items())}
+
+
+def _content_of_models(spec: BaseModel) -> dict[str, Any]:
+    return spec.model_dump(mode="json", exclude=_NOT_OF_MODELS, exclude_defaults=True)
+
+
+def _digest(content: object) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def fingerprint_of(spec: BaseModel) -> str:

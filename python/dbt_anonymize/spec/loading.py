@@ -73,19 +73,18 @@ def load_specs(project_dir: Path, names: Collection[str] | None = None) -> list[
     return _load([paths[name] for name in wanted], root=project_dir)
 
 
-def has_digest(path: Path, digest: str) -> bool:
-    """Whether a file holds the spec with this digest, which kept the rules between its keys."""
+def read_shape(path: Path) -> Spec | None:
+    """Return the spec of a file whose rules between keys are known to hold; None if it is wrong."""
     content, problems = read_yaml(path)
     if problems or not isinstance(content, dict):
-        return False
+        return None
     raw, problems = with_levels(_with_text_keys(content), path)
     if problems:
-        return False
+        return None
     try:
-        found = Spec.model_validate(raw, context=SHAPE_ALONE)
+        return Spec.model_validate(raw, context=SHAPE_ALONE)
     except ValidationError:
-        return False
-    return found.digest == digest
+        return None
 
 
 def spec_paths(project_dir: Path) -> dict[str, Path]:

@@ -27,6 +27,7 @@ from dbt_anonymize.spec.fidelity import Fidelity
 from dbt_anonymize.spec.fingerprint import (
     digest_of,
     fingerprint_of,
+    key_digests_of,
     labels_digest_of,
     mechanism_of,
 )
@@ -319,6 +320,11 @@ class Spec(ColumnsByRole, TestedByModels, Strict):
     def digest(self) -> str:
         """Digits that change with whatever the generated models say."""
         return digest_of(self)
+
+    @property
+    def key_digests(self) -> dict[str, str]:
+        """A few digits for each key that the generated models depend on."""
+        return key_digests_of(self)
 
     @property
     def waits(self) -> bool:

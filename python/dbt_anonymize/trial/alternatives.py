@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 from typing import TypeVar
@@ -14,6 +14,7 @@ from dbt_anonymize.drafting.counted import Counted
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.information_loss.measures.loss import Loss
 from dbt_anonymize.privacy.registry import compile_guarantees
+from dbt_anonymize.privacy.table import Table
 from dbt_anonymize.search.by_quality import LADDER, QualitySearch, Raced
 from dbt_anonymize.search.checking import Checker
 from dbt_anonymize.search.clock import Clock
@@ -23,6 +24,7 @@ from dbt_anonymize.search.lattice import Lattice
 from dbt_anonymize.search.optimum import best_nodes
 from dbt_anonymize.search.predictions import with_predictions
 from dbt_anonymize.search.race import FEWEST_SPLITS, Budget, Candidate, Key, Track
+from dbt_anonymize.search.reasons import Burden, Given, find_reasons
 from dbt_anonymize.search.records import Records
 from dbt_anonymize.search.results import CheckedNode, ProgressCallback
 from dbt_anonymize.search.training import TrainingProgress
@@ -36,6 +38,8 @@ _SIZES, _FEWEST_CLASSES = 5, 20
 _WORK_OF_SHORTLIST = 150_000_000
 # Candidates of one class size: few, so that each is trained on several splits within seconds.
 _SHORTLIST = 8
+# Share of what may be trained that tells what alternatives give up.
+_SHARE_OF_REASONS = 0.2
 # More use loses the least of what keeps this share of what models learn. More privacy is the
 # largest class size that keeps less; balanced the largest that keeps a share between them, and
 # loses at most halfway from more use to more privacy.
@@ -58,6 +62,8 @@ class Alternative:
         Which of the records of the trial are left out.
     raced : Raced or None
         How models do on it, if any is trained.
+    given : mapping of str to Given
+        What columns that it gives up would add, as far as that was trained.
     """
 
     names: tuple[str, ...]
@@ -65,6 +71,7 @@ class Alternative:
     checked: CheckedNode
     suppressed: np.ndarray
     raced: Raced | None = None
+    given: Mapping[str, Given] = field(default_factory=dict)
 
     def effort(self, spec: Spec) -> Effort:
         """Return it as a spec writes it."""
@@ -74,10 +81,14 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Trial:
-    """Alternatives from weak to strong, without doubles, and how many models found them."""
+    """Alternatives from weak to strong, without doubles, and how many models found them.
+
+    ``burdens`` are columns that had better go, the worst first.
+    """
 
     alternatives: tuple[Alternative, ...]
     trained: int = 0
+    burdens: tuple[Burden, ...] = ()
 
 
 def find_alternatives(
@@ -96,21 +107,26 @@ def find_alternatives(
     limit = Decimal(str(spec.suppression_limit))
     progress = TrainingProgress(tell, seconds=budget.seconds, evaluations=budget.evaluations)
     track = Track(records, spec.tests, list(spec.quasi_identifiers), progress)
+    of_races = budget.share(1.0 - _SHARE_OF_REASONS)
     search = QualitySearch(
         *(table, guarantees, limit),
         track=track,
-        budget=budget,
+        budget=of_races,
         shortlist_work=_WORK_OF_SHORTLIST,
         shortlist=_SHORTLIST,
     )
     sizes = _sizes(guarantees.min_class_size, table.total)
-    check_learned(track, search.of_least_loss(sizes[0]), budget)
-    races = search.run(sizes)
-    if not races.points:
-        raise SearchError(
-            explain_infeasible(table, spec.guarantees.resolved, limit, is_proven=True)
-        )
-    return Trial(tuple(Choice(search, sizes).alternatives()), races.trained)
+    check_learned(track, search.of_least_loss(sizes[0]), of_races)
+    if not search.run(sizes).points:
+        raise SearchError(_infeasible(spec, table))
+    choice = Choice(search, sizes)
+    budget.pay(of_races)
+    reasons = find_reasons(track, search.candidates, [one for _, one in choice.chosen], budget)
+    alternatives = tuple(
+        replace(one, given=given)
+        for one, given in zip(choice.alternatives(), reasons.given, strict=True)
+    )
+    return Trial(alternatives, budget.trained, reasons.burdens)
 
 
 def least_losses(spec: Spec, counted: Counted, rows: np.ndarray, seconds: float | None) -> Trial:
@@ -132,9 +148,7 @@ def least_losses(spec: Spec, counted: Counted, rows: np.ndarray, seconds: float 
         for one in best_nodes(checker, lattice, k, Clock(part, None), work=_WORK_OF_SHORTLIST)
     ]
     if not able:
-        raise SearchError(
-            explain_infeasible(table, spec.guarantees.resolved, limit, is_proven=True)
-        )
+        raise SearchError(_infeasible(spec, table))
     halfway = (able[0][1].loss + able[-1][1].loss) / 2
     balanced = [point for point in able if point[1].loss <= halfway][-1]
     chosen = {MORE_USE: able[0], BALANCED: balanced, MORE_PRIVACY: able[-1]}
@@ -146,6 +160,23 @@ def least_losses(spec: Spec, counted: Counted, rows: np.ndarray, seconds: float 
         left_out = classes.table_rows(suppressed)[rows]
         alternatives.append(Alternative(names, k, checked, left_out))
     return Trial(tuple(alternatives))
+
+
+def _infeasible(spec: Spec, table: Table) -> str:
+    """Say why there is no alternative: a guarantee, or a column that must stay readable."""
+    limit = Decimal(str(spec.suppression_limit))
+    kept = [one.name for one in table.attributes if one.highest is not None]
+    free = replace(table, attributes=tuple(replace(one, highest=None) for one in table.attributes))
+    guarantees = compile_guarantees(spec.guarantees.resolved, free)
+    root = tuple(one.height for one in table.attributes)
+    checker = Checker(free, guarantees, Loss(), limit, Lattice.of(free).lowest)
+    if kept and checker.check(root, guarantees.min_class_size).result.is_feasible:
+        return (
+            f"no alternative keeps k = {guarantees.min_class_size} while "
+            f"{', '.join(kept)} {'stay' if kept[1:] else 'stays'} readable. Leave out --keep, or "
+            "keep fewer columns."
+        )
+    return explain_infeasible(table, spec.guarantees.resolved, limit, is_proven=True)
 
 
 def recount(spec: Spec, counted: Counted, one: Alternative) -> None:
@@ -181,6 +212,14 @@ class Choice:
 
     def alternatives(self) -> list[Alternative]:
         """Return the alternatives with their names, from weak to strong."""
+        return [
+            Alternative(names, one.required, one.checked, one.suppressed, self.search.scored(one))
+            for names, one in self.chosen
+        ]
+
+    @cached_property
+    def chosen(self) -> list[tuple[tuple[str, ...], Candidate]]:
+        """The chosen candidates with their names, from weak to strong."""
         sizes = [k for k in self.sizes if self.search.raced(k)]
         useful = [one for k in sizes for one in [self._least_loss(k, _SHARE_OF_USE)] if one]
         more_use = min(useful or self.search.raced(sizes[0])[:1], key=self.search.loss)
@@ -195,12 +234,7 @@ class Choice:
             if one is not None and self.search.loss(one) <= halfway
         ]
         chosen = {MORE_USE: more_use, BALANCED: (balanced or [more_use])[-1]}
-        return [
-            Alternative(names, one.required, one.checked, one.suppressed, self.search.scored(one))
-            for names, one in _without_doubles(
-                {**chosen, MORE_PRIVACY: more_privacy}, lambda one: one.key
-            )
-        ]
+        return _without_doubles({**chosen, MORE_PRIVACY: more_privacy}, lambda one: one.key)
 
     def _least_loss(self, k: int, share: float) -> Candidate | None:
         """Return the candidate of a class size that keeps a share of what models learn."""

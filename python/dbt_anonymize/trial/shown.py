@@ -49,4 +49,7 @@ def _label(plan: Plan, leaf: int, level: int) -> str:
 
 
 def _text(value: Any) -> str:
+    """Return a value as a reader sees it: of a binary fraction, six digits."""
+    if isinstance(value, float):
+        return f"{value:.6g}" if value.is_integer() is False else str(value)
     return "" if value is None else str(value)

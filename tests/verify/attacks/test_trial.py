@@ -171,7 +171,8 @@ def test_the_chance_of_a_link_is_that_of_the_page() -> None:
         linked = replace(read, columns=[c for c in read.columns if c.name != "extra"])
         targets = linked.targets(100)
         ((place,),) = session.rows(
-            f"select min(tuple) - 1 from {targets} where is_member and v_1 = 34 and v_2 = '01'"
+            f"select min(tuple) - 1 from {targets} where is_member and record_key in "
+            "(select id from people_microdata where age = 34 and zip = '01')"
         )
         members_chances, _ = chances_of_links(linked, targets)
         (others,) = session.row(f"select count(*) from {targets} where not is_member")

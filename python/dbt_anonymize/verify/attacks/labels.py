@@ -112,14 +112,13 @@ def label_table(session: Session, relation: str, label: Label) -> str:
     )
 
 
-def value_map(session: Session, label: Label, labels: str, tuples: str, release: str) -> str:
-    """Return SQL of which raw value can be under which label: ``found``, ``label``.
+def value_map(session: Session, label: Label, labels: str, values: str, release: str) -> str:
+    """Return a table of which raw value can be under which label: ``code``, ``label``.
 
     NULL is a value. A label that cannot be understood is a `VerificationError`.
     """
-    known = f"(select distinct v_{label.number} as found from {tuples})"
     ways = {"bounds": _bounds, "interval_text": _texts, "category": _categories, "raw": _raw}
-    readable, select = ways[label.kind](label, labels, known)
+    readable, select = ways[label.kind](label, labels, values)
     (unknown,) = session.row(f"select count(*) from {labels} as l where not ({readable})")
     if unknown:
         raise VerificationError(
@@ -132,16 +131,16 @@ def value_map(session: Session, label: Label, labels: str, tuples: str, release:
 
 
 def _anybody(labels: str, known: str) -> str:
-    return f"select k.found, l.label from {labels} as l cross join {known} as k where l.shown = '*'"
+    return f"select k.code, l.label from {labels} as l cross join {known} as k where l.shown = '*'"
 
 
 def _between(labels: str, known: str, lower: str, upper: str) -> str:
     """Return SQL for values within bounds; a raw value is its own lower and upper bound."""
     # Apart from each other, so that the engine may sort for one and hash for the other.
     return (
-        f"select k.found, l.label from {labels} as l inner join {known} as k "
+        f"select k.code, l.label from {labels} as l inner join {known} as k "
         f"on k.found >= l.{lower} and k.found < l.{upper} where l.shown is distinct from '*' "
-        f"union all select k.found, l.label from {labels} as l inner join {known} as k "
+        f"union all select k.code, l.label from {labels} as l inner join {known} as k "
         f"on k.found = l.{lower} where l.{lower} = l.{upper} and l.shown is distinct from '*'"
     )
 
@@ -172,7 +171,7 @@ def _texts(label: Label, labels: str, known: str) -> tuple[str, str]:
         f"inner join {leaves} as t on l.shown = t.shown)"
     )
     itself = (
-        f"select k.found, l.label from {labels} as l inner join {known} as k "
+        f"select k.code, l.label from {labels} as l inner join {known} as k "
         "on l.shown = cast(k.found as varchar)"
     )
     readable = (
@@ -189,7 +188,7 @@ def _categories(label: Label, labels: str, known: str) -> tuple[str, str]:
     itself = f"select cast(value as varchar) as shown, {values} from {label.hierarchy}"
     leaves = f"({_tree(label, values)} union {itself})"
     covered = (
-        f"select k.found, l.label from {labels} as l inner join {leaves} as t "
+        f"select k.code, l.label from {labels} as l inner join {leaves} as t "
         f"on l.shown = t.shown inner join {known} as k on cast(k.found as varchar) = t.leaf"
     )
     readable = f"l.shown = '*' or l.shown in (select shown from {leaves} as t)"
@@ -199,5 +198,5 @@ def _categories(label: Label, labels: str, known: str) -> tuple[str, str]:
 def _raw(label: Label, labels: str, known: str) -> tuple[str, str]:
     # The same column of the same source may be text in one release and a number in another.
     same = "cast(k.found as varchar) is not distinct from l.shown"
-    select = f"select k.found, l.label from {labels} as l inner join {known} as k on {same}"
+    select = f"select k.code, l.label from {labels} as l inner join {known} as k on {same}"
     return "true", select

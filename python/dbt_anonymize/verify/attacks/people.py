@@ -25,7 +25,6 @@ class People:
 
     def __post_init__(self) -> None:
         for column, codes in self.codes.items():
-            self._order[column] = np.argsort(codes, kind="stable")
             self._starts[column] = np.concatenate([[0], np.cumsum(np.bincount(codes))])
 
     def is_one(self, allowed: Mapping[int, Codes]) -> bool:
@@ -55,6 +54,11 @@ class People:
 
     def _records(self, column: int, codes: Codes) -> Iterator[Codes]:
         """Give the records with these codes, some at a time: two persons are often found early."""
+        if column not in self._order:
+            ordered = self.codes[column]
+            if len(self._starts[column]) <= 1 << 16:  # sorted by digits, which is faster
+                ordered = ordered.astype(np.uint16)
+            self._order[column] = np.argsort(ordered, kind="stable")
         slices, held = list[Codes](), 0
         for start, size in zip(*self._ranges(column, codes), strict=True):
             for begin in range(start, start + size, _AT_ONCE):

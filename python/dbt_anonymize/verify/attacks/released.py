@@ -14,9 +14,8 @@ from dbt_anonymize.verify.attacks.known import Known
 from dbt_anonymize.verify.attacks.labels import Label, find_labels, label_table, value_map
 from dbt_anonymize.verify.attacks.session import Session
 
-# Beside columns of a release, so names that none has.
+# Beside columns of a release, so a name that none has.
 _TIMES = quote_name(" rows")
-_CLASS = quote_name(" class")
 
 
 @dataclass(frozen=True)
@@ -94,7 +93,7 @@ def read_release(
         f"group by {listed})",
     )
     fitting = {
-        label.number: value_map(session, label, table, known.tuples, name)
+        label.number: value_map(session, label, table, known.values[label.number], name)
         for label, table in zip(labels, tables, strict=True)
     }
     sets, of_sets = _sets(known, fitting, classes)
@@ -107,13 +106,7 @@ def read_release(
         members=_members(known, rows, coded, classes, sensitive),
         sets=sets,
         of_sets=of_sets,
-        own=_own(
-            known,
-            _shown(labels),
-            _of_labels(session, coded, rows, classes, labels),
-            (sets, of_sets),
-            origin,
-        ),
+        own=_own(known, coded, classes, (sets, of_sets), origin),
     )
 
 
@@ -131,10 +124,14 @@ def _distinct_rows(
 
 @dataclass(frozen=True)
 class Coded:
-    """SQL that gives rows ``r`` the numbers of their labels, ``l_1``, .., and so their class."""
+    """SQL that gives rows ``r`` the numbers of their labels, ``l_1``, .., and so their class.
+
+    ``outer_joins`` keep rows whose labels are unknown.
+    """
 
     columns: str
     joins: str
+    outer_joins: str
     of_class: str
 
 
@@ -152,6 +149,7 @@ def code_labels(labels: Sequence[Label], tables: Sequence[str]) -> Coded:
     return Coded(
         ", ".join(columns),
         " ".join(f"inner {join}" for join in joins),
+        " ".join(f"left {join}" for join in joins),
         " and ".join(f"x.l_{label.number} = c.l_{label.number}" for label in labels),
     )
 
@@ -168,27 +166,10 @@ def _members(known: Known, rows: str, coded: Coded, classes: str, sensitive: dic
     )
 
 
-def _of_labels(
-    session: Session, coded: Coded, rows: str, classes: str, labels: Sequence[Label]
-) -> str:
-    """List the labels of each class as the release shows them, and its ``class``."""
-    shown = _shown(labels)
-    return session.table(
-        "of_labels",
-        f"select distinct {', '.join(f'x.{name}' for name in shown)}, c.class as {_CLASS} from "
-        f"(select {coded.columns}, {', '.join(f'r.{name}' for name in shown)} "
-        f"from {rows} as r {coded.joins}) as x inner join {classes} as c on {coded.of_class}",
-    )
-
-
-def _shown(labels: Sequence[Label]) -> list[str]:
-    return [quote_name(column) for label in labels for column in label.columns]
-
-
 def find_pairs(session: Session, tuples: str, fitting: Mapping[int, str], classes: str) -> str:
     """Find the classes that can hold each combination of raw values: ``tuple`` and ``class``.
 
-    ``fitting`` says of each quasi-identifier which ``label`` each value (``found``) can have. One
+    ``fitting`` says of each quasi-identifier which ``label`` each value (``code``) can have. One
     after the other is looked at, and after each only those beginnings of classes are kept
     that do occur: all labels of all quasi-identifiers that fit would be too many combinations.
     """
@@ -210,7 +191,7 @@ def find_pairs(session: Session, tuples: str, fitting: Mapping[int, str], classe
             "pairs",
             f"select p.tuple, n.node from {pairs} as p "
             f"inner join {tuples} as t on p.tuple = t.tuple "
-            f"inner join {labels} as m on t.v_{number} is not distinct from m.found "
+            f"inner join {labels} as m on t.v_{number} = m.code "
             f"inner join {nodes} as n on n.parent = p.node and n.label = m.label",
         )
     return session.table(
@@ -229,7 +210,7 @@ def _sets(known: Known, fitting: Mapping[int, str], classes: str) -> tuple[str, 
     alike = {number: _alike(session, labels) for number, labels in fitting.items()}
     values = ", ".join(f"a_{number}.place as v_{number}" for number in alike)
     joins = " ".join(
-        f"inner join {table} as a_{number} on t.v_{number} is not distinct from a_{number}.found"
+        f"inner join {table} as a_{number} on t.v_{number} = a_{number}.code"
         for number, table in alike.items()
     )
     placed = session.table("placed", f"select t.tuple, {values} from {known.tuples} as t {joins}")
@@ -241,8 +222,8 @@ def _sets(known: Known, fitting: Mapping[int, str], classes: str) -> tuple[str, 
     of_places = {
         number: session.table(
             "of_places",
-            f"select distinct a.place as found, f.label from {table} as a "
-            f"inner join {fitting[number]} as f on a.found is not distinct from f.found",
+            f"select distinct a.place as code, f.label from {table} as a "
+            f"inner join {fitting[number]} as f on a.code = f.code",
         )
         for number, table in alike.items()
     }
@@ -275,27 +256,31 @@ def _alike(session: Session, fitting: str) -> str:
     """Give values that the same labels can stand for the same ``place``."""
     return session.table(
         "alike",
-        "select found, dense_rank() over (order by labels) as place from "
-        f"(select found, list(label order by label) as labels from {fitting} group by found)",
+        "select code, dense_rank() over (order by labels) as place from "
+        f"(select code, list(label order by label) as labels from {fitting} group by code)",
     )
 
 
 def _own(
-    known: Known, shown: Sequence[str], of_labels: str, sets: tuple[str, str], origin: Origin | None
+    known: Known, coded: Coded, classes: str, sets: tuple[str, str], origin: Origin | None
 ) -> str:
     """Find the class in which each record is."""
     session, (of_tuples, of_sets) = known.session, sets
+    names = ["record_key", "person", "tuple"]
+    names += [f"s_{number}" for number in range(1, len(known.spec.sensitive) + 1)]
+    records = ", ".join(f"t.{name}" for name in names)
     if origin is not None:
         key = quote_name(origin.record_key)
-        same = " and ".join(f"r.{name} is not distinct from c.{name}" for name in shown)
         return session.table(
             "own",
-            "select t.*, o.class, coalesce(o.is_released, false) as is_released "
+            f"select {records}, o.class, coalesce(o.is_released, false) as is_released "
             f"from {known.targets} as t left join ("
+            "select x.record_key, x.is_released, c.class from ("
             f"select r.{key} as record_key, not r.is_suppressed as is_released, "
-            f"c.{_CLASS} as class from {origin.relation} as r "
+            f"r.equivalence_class is not null as has_class, {coded.columns} "
+            f"from {origin.relation} as r {coded.outer_joins}) as x "
             # Whoever is outside the sample has labels, but no class.
-            f"left join {of_labels} as c on r.equivalence_class is not null and {same}) as o "
+            f"left join {classes} as c on x.has_class and {coded.of_class}) as o "
             "on t.record_key = o.record_key",
         )
     covered = (
@@ -310,7 +295,7 @@ def _own(
     )
     return session.table(
         "own",
-        "select t.*, n.class, n.class is not null as is_released "
+        f"select {records}, n.class, n.class is not null as is_released "
         f"from {known.targets} as t left join {of_tuples} as s on t.tuple = s.tuple "
         f"left join ({narrowest}) as n on s.candidates = n.candidates",
     )

@@ -140,13 +140,14 @@ def _satisfying(trial: Trial, sets: Sets, predicates: str) -> dict[int, dict[int
     cursor = trial.known.session.cursor
     found: dict[int, dict[int, Codes]] = {}
     for column in {column.number: column for columns in sets for column in columns}.values():
-        joins = f"inner join {trial.values[column.number]} as v on v.value is not distinct from "
         if column.label is None:
-            joins += f"g.{column.released}"
+            values, same = trial.values[column.number], "v.value is not distinct from"
         else:
-            fitting = trial.fitting[column.number]
-            joins = f"inner join {fitting} as m on m.label = g.{column.released} {joins}m.found"
-        cursor.execute(f"select g.guess, v.code from {predicates} as g {joins} order by g.guess")
+            values, same = trial.fitting[column.number], "v.label ="
+        cursor.execute(
+            f"select g.guess, v.code from {predicates} as g inner join {values} as v "
+            f"on {same} g.{column.released} order by g.guess"
+        )
         pairs = cursor.fetchnumpy()
         guesses, starts = np.unique(np.asarray(pairs["guess"]), return_index=True)
         codes = np.split(np.asarray(pairs["code"]), starts[1:])

@@ -29,9 +29,9 @@ from dbt_anonymize.verify.recomputation.tables import Tables
 class Column:
     """A released column, and how it is compared with what is known of a person.
 
-    It is ``l_<number>`` of released rows and ``v_<number>`` of people. Of a quasi-identifier
-    ``label`` and its table ``labels`` say whom a released value can stand for; others are compared
-    as text.
+    It is ``l_<number>`` of released rows and ``v_<number>`` of people. A quasi-identifier is the
+    number of its ``label``, in the table ``labels``, and the code of a known value; others are
+    texts.
     """
 
     name: str
@@ -132,17 +132,17 @@ class Trial:
 
     @cached_property
     def fitting(self) -> dict[int, str]:
-        """Which known values (``found``) each ``label`` of a labelled column can stand for."""
+        """Which known values (``code``) each ``label`` of a labelled column can stand for."""
         known = self.known
         return {
-            c.number: value_map(known.session, c.label, c.labels, known.tuples, "a trial")
+            c.number: value_map(known.session, c.label, c.labels, known.values[c.number], "a trial")
             for c in self.columns
             if c.label is not None
         }
 
     @cached_property
     def values(self) -> dict[int, str]:
-        """Tables of the distinct known values of each column: ``value`` and ``code``, from 0."""
+        """Tables of the distinct known texts of each column: ``value`` and ``code``, from 0."""
         return {
             column.number: self.known.session.table(
                 "values",
@@ -150,13 +150,17 @@ class Trial:
                 f"(select distinct {column.known} as value from {self.people})",
             )
             for column in self.columns
+            if column.label is None
         }
 
     @cached_property
     def groups(self) -> tuple[People, People]:
         """Members, and those who were left out; people without a subject are one."""
         cursor, found = self.known.session.cursor, []
-        codes = ", ".join(f"v_{number}.code as v_{number}" for number in self.values)
+        codes = ", ".join(
+            f"{c.known}.code as {c.known}" if c.label is None else f"p.{c.known}"
+            for c in self.columns
+        )
         joins = " ".join(
             f"inner join {table} as v_{number} "
             f"on p.v_{number} is not distinct from v_{number}.value"
@@ -168,7 +172,7 @@ class Trial:
                 f"where {condition}"
             )
             arrays = {name: np.asarray(values) for name, values in cursor.fetchnumpy().items()}
-            numbers = {number: arrays[f"v_{number}"] for number in self.values}
+            numbers = {column.number: arrays[column.known] for column in self.columns}
             found.append(People(arrays["person"], numbers))
         members, others = found
         return members, others
@@ -210,7 +214,9 @@ def draw_trial(known: Known, tables: Tables, effort: int, *, seed: int) -> Trial
         )
     finally:
         expected.close()
-    return read_trial(known, released, members, everybody.labelled, seed=seed)
+    kept = ", ".join((f"rows_.{key}", *everybody.kept()))
+    others = f"(select {kept} from {everybody.source} as rows_)"
+    return read_trial(known, released, members, others, seed=seed)
 
 
 def _only(tables: Tables, source: str) -> Tables:
@@ -254,9 +260,9 @@ def read_trial(known: Known, released: str, members: str, kept: str, *, seed: in
     people = session.table(
         "trial_people",
         f"select t.record_key, t.person, m.is_member, "
-        f"{', '.join(f'u.v_{label.number}' for label in labels)}{known_} "
-        f"from {known.targets} as t inner join {known.tuples} as u on t.tuple = u.tuple "
-        f"inner join {kept} as k on t.record_key = k.{quote_name(spec.record_key)} "
+        f"{', '.join(f't.v_{label.number}' for label in labels)}{known_} "
+        f"from {known.targets} as t inner join {kept} as k "
+        f"on t.record_key = k.{quote_name(spec.record_key)} "
         f"inner join {members} as m on t.person is not distinct from m.person",
     )
     (records,) = session.row(f"select count(*) from {rows}")

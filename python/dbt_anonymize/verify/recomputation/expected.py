@@ -85,7 +85,7 @@ class Expected:
             lookup = generalization.leaf(self.source, value, f"leaf_{number}")
             joins.append(lookup.join)
             columns += [value, f"{lookup.columns['leaf']} as {quote_name(f'{name}_leaf')}"]
-        columns += list(self._kept(is_original=True))
+        columns += list(self.kept(is_original=True))
         if self.spec.declared_shares:
             joins.append(self._draws)
             branches = (f"when draws.draw < {s} then {s}" for s in self.spec.declared_shares)
@@ -120,7 +120,7 @@ class Expected:
             f"{_of('rows_', name)} as {quote_name(_RAW + name if self._is_hidden(name) else name)}"
             for name in dict.fromkeys(others)
         ]
-        columns += self._kept()
+        columns += self.kept()
         if self._frozen:
             joins = list(self._frozen.joins)
             columns += [f"{sql} as {quote_name(n)}" for n, sql in self._frozen.columns.items()]
@@ -361,7 +361,7 @@ class Expected:
         """Whether a column is an identifier of which a mask is released."""
         return name in self.spec.masks and name not in self.spec.masked_attributes
 
-    def _kept(self, *, is_original: bool = False) -> Iterator[str]:
+    def kept(self, *, is_original: bool = False) -> Iterator[str]:
         """Give the kept columns: as they are released, or as the microdata hold them."""
         types = self.tables.types(f"select * from {self.tables.source}")  # noqa: S608
         for name in self.spec.kept_columns:
