@@ -2,20 +2,19 @@
    One value is longer than 100 characters, or values with a blank are many: more than 500 different ones, or ten and
    more than one for ten records. #}
 {% macro _free_text_errors(columns, spec) -%}
-    {%- set texts, counts = [], [] -%}
+    {%- set texts, queries = [], [] -%}
     {%- for column in adapter.get_columns_in_relation(this) if column.name in columns and column.is_string() -%}
-        {%- set quoted = dbt_anonymize._quote(column.name) -%}
+        {%- do queries.append(
+            "select " ~ texts | length ~ " as place, counted.* from ("
+            ~ dbt_anonymize._count_phrases(this, dbt_anonymize._quote(column.name)) ~ ") as counted"
+        ) -%}
         {%- do texts.append(column.name) -%}
-        {%- do counts.append("count(" ~ quoted ~ ")") -%}
-        {%- do counts.append("coalesce(max(length(" ~ quoted ~ ")), 0)") -%}
-        {%- do counts.append("count(distinct case when trim(" ~ quoted ~ ") like '% %' then " ~ quoted ~ " end)") -%}
     {%- endfor -%}
     {%- if not texts -%}{{ return([]) }}{%- endif -%}
-    {%- set found = run_query("select " ~ counts | join(", ") ~ " from " ~ this).rows[0] -%}
     {%- set errors = [] -%}
-    {%- for name in texts -%}
-        {%- set place = 3 * loop.index0 -%}
-        {%- set known, longest, phrases = found[place], found[place + 1], found[place + 2] -%}
+    {%- for row in run_query(queries | join(" union all ") ~ " order by place").rows -%}
+        {%- set name = texts[row[0] | int] -%}
+        {%- set known, longest, phrases = row[1] | int, row[2] | int, row[3] | int -%}
         {%- if longest > 100 or phrases > 500 or (phrases >= 10 and 10 * phrases > known) -%}
             {%- do errors.append(
                 "the column " ~ name ~ " would be released as it is and looks like free text, which may name anybody: "
@@ -26,4 +25,28 @@
         {%- endif -%}
     {%- endfor -%}
     {{ return(errors) }}
+{%- endmacro %}
+
+
+{# Query of one row about a text column: records that have it, the longest value, different values of several words. #}
+{% macro _count_phrases(relation, column) -%}
+    {{ return(adapter.dispatch("_count_phrases", "dbt_anonymize")(relation, column)) }}
+{%- endmacro %}
+
+{% macro default___count_phrases(relation, column) -%}
+    {{ return(
+        "select count(" ~ column ~ ") as known, coalesce(max(length(" ~ column ~ ")), 0) as longest,"
+        ~ " count(distinct case when trim(" ~ column ~ ") like '% %' then " ~ column ~ " end) as phrases from "
+        ~ relation
+    ) }}
+{%- endmacro %}
+
+{# Postgres sorts what it counts so; what is grouped is looked at once for each value. #}
+{% macro postgres___count_phrases(relation, column) -%}
+    {{ return(
+        "select coalesce(sum(records), 0) as known, coalesce(max(length(value)), 0) as longest,"
+        ~ " count(case when trim(value) like '% %' then 1 end) as phrases from (select " ~ column
+        ~ " as value, count(*) as records from " ~ relation ~ " where " ~ column ~ " is not null group by " ~ column
+        ~ ") as texts"
+    ) }}
 {%- endmacro %}

@@ -148,7 +148,13 @@ codes_{{ number }} as (
   Select of every row of `rows` in each of the efforts, all with levels: `effort`, the columns, and the code of each
   quasi-identifier. With `of_sample` an effort has the rows of its sample only.
 #}
-{% macro _codes_of_efforts(rows, quasi_identifiers, columns, efforts, of_sample=false) %}
+{% macro _codes_of_efforts(rows, quasi_identifiers, columns, efforts, of_sample=false) -%}
+    {{ return(adapter.dispatch("_codes_of_efforts", "dbt_anonymize")(
+        rows, quasi_identifiers, columns, efforts, of_sample
+    )) }}
+{%- endmacro %}
+
+{% macro default___codes_of_efforts(rows, quasi_identifiers, columns, efforts, of_sample) %}
     select
         efforts.effort,
         {%- for column in columns %}
@@ -176,6 +182,61 @@ codes_{{ number }} as (
 {%- endmacro %}
 
 
+{# From rows with the code of each level: choosing one for each row and effort costs more than reading them again. #}
+{% macro postgres___codes_of_efforts(rows, quasi_identifiers, columns, efforts, of_sample) %}
+    {%- for number, effort in efforts.items() %}
+    select
+        {{ number }} as effort,
+        {%- for column in columns %}
+        {{ dbt_anonymize._quote(column) }},
+        {%- endfor %}
+        {%- for quasi_identifier in quasi_identifiers %}
+        {%- set code = dbt_anonymize._code(loop.index) %}
+        {{ code }}_{{ effort.levels[quasi_identifier.name] }} as {{ code }}{{ "," if not loop.last }}
+        {%- endfor %}
+    from coded_{{ rows }}
+    {%- if of_sample and dbt_anonymize._are_sampled(efforts) %}
+    where sample_share <= cast({{ dbt_anonymize._number(effort.get("share", 1)) }} as double precision)
+    {%- endif %}
+    {{- "\n    union all" if not loop.last }}
+    {%- endfor %}
+{%- endmacro %}
+
+
+{# CTE `coded_<rows>`: every row with the codes of all levels, where efforts read them there. #}
+{% macro _coded_rows(rows, quasi_identifiers, columns, efforts) -%}
+    {{ return(adapter.dispatch("_coded_rows", "dbt_anonymize")(rows, quasi_identifiers, columns, efforts)) }}
+{%- endmacro %}
+
+{% macro default___coded_rows(rows, quasi_identifiers, columns, efforts) -%}{{ return("") }}{%- endmacro %}
+
+{% macro postgres___coded_rows(rows, quasi_identifiers, columns, efforts) %}
+
+coded_{{ rows }} as (
+
+    select
+        {%- for column in columns %}
+        {{ dbt_anonymize._quote(column, rows) }},
+        {%- endfor %}
+        {%- for quasi_identifier in quasi_identifiers %}
+        {%- set place = loop.index %}
+        {%- for level in dbt_anonymize._used_levels(efforts, quasi_identifier) %}
+        coalesce(codes_{{ place }}.{{ "code_" ~ level if level else "number" }}, 0)
+            as {{ dbt_anonymize._code(place) }}_{{ level }}
+        {{- "," if not loop.last }}
+        {%- endfor %}
+        {{- "," if not loop.last }}
+        {%- endfor %}
+    from {{ rows }}
+    {%- for quasi_identifier in quasi_identifiers %}
+    left join codes_{{ loop.index }}
+        on {{ dbt_anonymize._quote(quasi_identifier.name, rows) }} = codes_{{ loop.index }}.value
+    {%- endfor %}
+
+),
+{%- endmacro %}
+
+
 {# The name of the code of a quasi-identifier, which no column of the table has. #}
 {% macro _code(number) -%}{{ return("dbt_anonymize_code_" ~ number) }}{%- endmacro %}
 
@@ -195,12 +256,17 @@ codes_{{ number }} as (
   quasi-identifier's label, the share of the domain that the label covers, and its level. No label is NULL; NULL itself
   is `*`.
 #}
-{% macro _labels_of_efforts(rows, quasi_identifiers, efforts) %}
+{% macro _labels_of_efforts(rows, quasi_identifiers, efforts) -%}
+    {{ return(adapter.dispatch("_labels_of_efforts", "dbt_anonymize")(rows, quasi_identifiers, efforts)) }}
+{%- endmacro %}
+
+{% macro default___labels_of_efforts(rows, quasi_identifiers, efforts) %}
     select
         {{ rows }}.*,
         {%- for quasi_identifier in quasi_identifiers %}
         {{ dbt_anonymize._label_of_effort(
-            quasi_identifier, loop.index, dbt_anonymize._used_levels(efforts, quasi_identifier)
+            quasi_identifier, loop.index, dbt_anonymize._used_levels(efforts, quasi_identifier),
+            "efforts.level_" ~ loop.index
         ) }}{{ "," if not loop.last }}
         {%- endfor %}
     from {{ rows }}
@@ -215,6 +281,29 @@ codes_{{ number }} as (
 {%- endmacro %}
 
 
+{# One effort after the other: to choose a level for each class and effort costs more than to read them again. #}
+{% macro postgres___labels_of_efforts(rows, quasi_identifiers, efforts) %}
+    {%- for number, effort in efforts.items() %}
+    select
+        {{ rows }}.*,
+        {%- for quasi_identifier in quasi_identifiers %}
+        {%- set level = effort.levels[quasi_identifier.name] %}
+        {{ dbt_anonymize._label_of_effort(quasi_identifier, loop.index, [level], level) }}{{ "," if not loop.last }}
+        {%- endfor %}
+    from {{ rows }}
+    {%- for quasi_identifier in quasi_identifiers %}
+    left join codes_{{ loop.index }}
+        on {{ rows }}.{{ dbt_anonymize._code(loop.index) }} = codes_{{ loop.index }}.number
+    {%- if effort.levels[quasi_identifier.name] == 0 and quasi_identifier.kind != "interval" %}
+    cross join leaf_{{ loop.index }}
+    {%- endif %}
+    {%- endfor %}
+    where {{ rows }}.effort = {{ number }}
+    {{- "\n    union all" if not loop.last }}
+    {%- endfor %}
+{%- endmacro %}
+
+
 {# Whether one of the efforts is released from a sample. #}
 {% macro _are_sampled(efforts) -%}
     {%- for effort in efforts.values() if effort.share -%}{{ return(true) }}{%- endfor -%}
@@ -223,9 +312,9 @@ codes_{{ number }} as (
 
 
 {# Label, share and level of one quasi-identifier. #}
-{% macro _label_of_effort(quasi_identifier, number, levels) -%}
+{% macro _label_of_effort(quasi_identifier, number, levels, level) -%}
         {%- set raw = "codes_" ~ number ~ ".value" -%}
-        {%- set level, hierarchy = "efforts.level_" ~ number, "codes_" ~ number -%}
+        {%- set hierarchy = "codes_" ~ number -%}
         {%- set smallest = "0" if quasi_identifier.kind == "interval" else "leaf_" ~ number ~ ".share" -%}
         case
             when {{ raw }} is null then '*'

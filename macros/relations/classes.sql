@@ -20,10 +20,7 @@
 {%- set losses = dbt_anonymize._loss_of_classes(guarantees, quasi_identifiers, aggregate="") -%}
 {%- do dbt_anonymize._check_sensitive_labels(sensitive_hierarchies, is_frozen) -%}
 {%- do dbt_anonymize._check_population_of(guarantees, population, population_size, efforts) -%}
-{#- Codes are read thrice, and joined with all rows. -#}
-{%- set steps = [] -%}
-{%- for quasi_identifier in quasi_identifiers if leveled -%}{%- do steps.append("codes_" ~ loop.index) -%}{%- endfor -%}
-{% call dbt_anonymize._in_steps(steps + ["generalized", "judged"]) -%}
+{% call dbt_anonymize._in_steps(dbt_anonymize._steps_of_classes(leveled, quasi_identifiers)) -%}
 with
 
 frequencies as {{ dbt_anonymize._not_materialized() }}(
@@ -119,6 +116,17 @@ inner join limits on found.effort = limits.effort
 {%- endmacro %}
 
 
+{# CTEs to be kept: codes are read thrice, and joined with all rows. #}
+{% macro _steps_of_classes(leveled, quasi_identifiers) -%}
+    {%- set steps = [] -%}
+    {%- if leveled -%}
+        {%- for quasi_identifier in quasi_identifiers -%}{%- do steps.append("codes_" ~ loop.index) -%}{%- endfor -%}
+        {%- if dbt_anonymize._coded_rows("", [], [], {}) -%}{%- do steps.append("coded_frequencies") -%}{%- endif -%}
+    {%- endif -%}
+    {{ return(steps + ["generalized", "judged"]) }}
+{%- endmacro %}
+
+
 {#
   CTEs that end in `generalized`: how many records a class of an effort has with each value of the columns. A class is
   its effort and codes. Where labels differ from record to record, the first code is a number in `recoded_classes`, with
@@ -139,6 +147,9 @@ inner join limits on found.effort = limits.effort
 {%- endfor -%}
 {%- if leveled %}
 {{- dbt_anonymize._levels_of_efforts(leveled, quasi_identifiers, relations) }}
+{{- dbt_anonymize._coded_rows(
+    "frequencies", quasi_identifiers, counted + (["sample_share"] if are_sampled else []), leveled
+) }}
 {%- endif %}
 {%- for number, effort in recoded.items() %}
 {{- dbt_anonymize._recoded_shares(effort, quasi_identifiers, columns, record_key, "effort_" ~ number ~ "_") }}
@@ -325,6 +336,8 @@ labeled as (
 
 {# CTEs that end in `population_classes`: the people of the population in the classes of every effort with levels. #}
 {% macro _population_of_efforts(keys, quasi_identifiers, efforts) %}
+
+{{- dbt_anonymize._coded_rows("population", quasi_identifiers, ["records"], efforts) }}
 
 population_generalized as {{ dbt_anonymize._not_materialized() }}(
 {{ dbt_anonymize._codes_of_efforts("population", quasi_identifiers, ["records"], efforts) }}

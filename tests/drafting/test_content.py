@@ -230,6 +230,27 @@ def test_what_models_cannot_predict_is_refused_as_target(column: ColumnFacts, wh
         propose([facts("key", "integer", 1000), column], "outcome")
 
 
+@pytest.mark.parametrize("type_", ["double", "bigint"])
+def test_a_number_of_which_each_has_its_own_is_predicted(type_: str) -> None:
+    found = propose([facts("id", "integer", 1000), facts("pay", type_, 1000)], "pay")
+    assert [(one.role, one.is_target) for one in found] == [(KEY, False), ("sensitive", True)]
+    assert "a number; 1,000 values" in found[1].reason
+
+
+@pytest.mark.parametrize(
+    ("name", "type_", "others"),
+    [
+        ("id", "integer", [facts("pay", "double", 1000)]),
+        ("account_no", "bigint", [facts("id", "integer", 1000)]),
+        ("number", "bigint", [facts("age", "integer", 60)]),
+        ("token", "varchar", [facts("id", "integer", 1000)]),
+    ],
+)
+def test_a_key_is_not_predicted(name: str, type_: str, others: list[ColumnFacts]) -> None:
+    with pytest.raises(SpecError, match="each its own"):
+        propose([*others, facts(name, type_, 1000)], name)
+
+
 def test_what_follows_from_another_column_is_dropped() -> None:
     """Released as it is, a square would undo what is generalized of a number."""
     connection = duckdb.connect(":memory:")

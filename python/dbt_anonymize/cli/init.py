@@ -67,7 +67,7 @@ def init(
     by_target = categories is Categories.target
     if by_target:
         _check_target(place.project.root / path, predict, purpose, explain)
-    facts = _read(place, declared, predict, by_target=by_target)
+    facts = _read(place, declared, aim, by_target=by_target)
     if explain is not None:
         _explain(place, declared, facts, explain, name=name, aim=aim)
         return
@@ -120,15 +120,13 @@ def _outer(drafted: Drafted) -> str:
     )
 
 
-def _read(
-    place: Place, declared: Source, predict: str | None, *, by_target: bool
-) -> list[ColumnFacts]:
+def _read(place: Place, declared: Source, aim: Aim, *, by_target: bool) -> list[ColumnFacts]:
     from dbt_anonymize.drafting.telling import facts_for  # noqa: PLC0415 (keeps --help fast)
 
     with place.warehouse() as warehouse:
         relation = warehouse.relation_of(declared)
         with at_work(f"Reading {relation.identifier}"):
-            return facts_for(warehouse, relation, predict, has_outer=by_target)
+            return facts_for(warehouse, relation, aim.predict, aim.time, has_outer=by_target)
 
 
 def _proposed(

@@ -45,6 +45,7 @@ class Tried:
     sampled: Drawn
     trial: Trial
     copies: list[tuple[str, str, int]]
+    times: list[tuple[str, str]]
 
     @property
     def words(self) -> Words:

@@ -145,7 +145,8 @@ def _try(
     budget: Budget,
     session: Any,
 ) -> Tried:
-    from dbt_anonymize.drafting.telling import find_copies  # noqa: PLC0415 (keeps --help fast)
+    from dbt_anonymize.drafting.companions import find_times  # noqa: PLC0415 (keeps --help fast)
+    from dbt_anonymize.drafting.telling import find_copies  # noqa: PLC0415
     from dbt_anonymize.trial.sample import read_few, read_sample  # noqa: PLC0415
 
     with place.warehouse() as warehouse:
@@ -153,6 +154,7 @@ def _try(
         with at_work("Counting combinations"):
             relation = warehouse.relation_of(declared)
             copies = find_copies(warehouse, relation, drafted.proposals)
+            times = find_times(warehouse, relation, drafted.proposals) if aim.time is None else []
             counted = count(warehouse, relation, spec, drafted)
             read = read_sample if spec.is_tested else read_few
             drawn = read(warehouse, relation, spec, counted, session)
@@ -161,7 +163,7 @@ def _try(
         trial = _searched(spec, counted, drawn, budget)
     except SearchError as error:
         raise SearchError(f"{name}: {error}") from error
-    return Tried(name, declared, aim, drafted, spec, counted, drawn, trial, copies)
+    return Tried(name, declared, aim, drafted, spec, counted, drawn, trial, copies, times)
 
 
 def _searched(spec: Spec, counted: Counted, drawn: Drawn, budget: Budget) -> Trial:
@@ -197,7 +199,7 @@ def _drafted(
 
     relation, is_tested = warehouse.relation_of(declared), aim.purpose is Purpose.model
     with at_work(f"Reading {relation.identifier}"):
-        facts = facts_for(warehouse, relation, aim.predict)
+        facts = facts_for(warehouse, relation, aim.predict, aim.time)
         proposals = take_all(
             propose(
                 facts,

@@ -78,6 +78,19 @@ def _show_roles(console: SafeConsole, tried: Tried) -> None:
 def warnings(tried: Tried) -> Iterator[str]:
     """Yield what somebody should decide before a release."""
     proposals = tried.drafted.proposals
+    if leaks := [one for one in proposals if one.is_leak]:
+        said = ", ".join(f"{one.name} ({one.reason.partition(': ')[2]})" for one in leaks)
+        names = ",".join(one.name for one in leaks)
+        yield (
+            f"Left out, since models would learn little else: {said}. Known before "
+            f"{tried.spec.target}? --keep {shlex.quote(names)}"
+        )
+    for first, other in tried.times:
+        yield (
+            f"{first} and {other} look like times until something happens, known only with "
+            f"{tried.spec.target}. Predict the time: --time {shlex.quote(other)}; or leave both "
+            f"out: --drop {shlex.quote(f'{first},{other}')}"
+        )
     if telling := [one for one in proposals if one.gives_away]:
         said = ", ".join(f"{one.name} {one.facts.explains}" for one in telling)
         options = " ".join(f"--drop {shlex.quote(one.name)}" for one in telling)

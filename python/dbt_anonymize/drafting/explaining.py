@@ -39,6 +39,8 @@ def explain(
     yield f"  most values look like: {facts.looks or 'nothing that names a person'}"
     if facts.follows:
         yield f"  follows from: {', '.join(facts.follows)}"
+    if facts.known_with:
+        yield f"  known only with what is predicted: {facts.known_with}"
     if facts.tells is not None:
         yield f"  {facts.explains} of the target by itself"
     yield f"  singled out by it alone: {counted(facts.singled, 'record')}"

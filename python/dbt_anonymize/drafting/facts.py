@@ -44,7 +44,8 @@ class ColumnFacts:
     with a value, ``phrases`` different values of several words, ``singled`` records whose value
     nobody else has, ``looks`` what most values look like; ``longest`` and ``shortest`` are lengths
     of texts and whole numbers. ``follows`` names columns whose values each have one of these,
-    ``tells`` is which share of the target its values explain (`telling`).
+    ``tells`` is which share of the target its values explain (`telling`). ``known_with`` says
+    why it is known only together with the time that is predicted (`companions`).
     """
 
     name: str
@@ -61,6 +62,7 @@ class ColumnFacts:
     is_code: bool = False
     follows: tuple[str, ...] = ()
     tells: float | None = None
+    known_with: str = ""
 
     @property
     def is_unique(self) -> bool:

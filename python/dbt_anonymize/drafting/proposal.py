@@ -23,7 +23,7 @@ class Proposal:
     """A role of a column; ``KEY`` is the record key, which has none.
 
     ``is_decided``: names or values say so; else a person should look at it. ``is_time``: the time
-    until the target happens.
+    until the target happens; ``is_leak``: left out, since it tells what models predict.
     """
 
     facts: ColumnFacts
@@ -32,6 +32,7 @@ class Proposal:
     is_decided: bool = True
     is_target: bool = False
     is_time: bool = False
+    is_leak: bool = False
     mask: str | None = None
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dbt_anonymize.drafting.facts import ColumnFacts
+from dbt_anonymize.drafting.names import said_by
 from dbt_anonymize.drafting.proposal import KEY, Proposal
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.evaluation.data.targets import MAX_CLASSES
@@ -34,7 +35,7 @@ def find_predictable(facts: Sequence[ColumnFacts], predict: str) -> ColumnFacts:
             f"{', '.join(one.name for one in facts[:_SHOWN])}{more}."
         )
     (found,) = named
-    if why := _unpredictable(found):
+    if why := _unpredictable(found, facts):
         raise SpecError(
             f"--predict {predict} must be a column of classes or numbers that are known; it has "
             f"{why}. Name another column."
@@ -86,15 +87,21 @@ def check_kept(proposals: Sequence[Proposal], keep: Sequence[ColumnFacts]) -> No
             )
 
 
-def _unpredictable(facts: ColumnFacts) -> str:
-    """Return what keeps models from predicting a column; nothing where they can."""
+def _unpredictable(facts: ColumnFacts, others: Sequence[ColumnFacts]) -> str:
+    """Return what keeps models from predicting a column; nothing where they can.
+
+    A number of which everybody has another one, such as a wage, is predicted; a key is not.
+    """
+    is_said = any(said_by(facts.name, kind) for kind in ("key", "identifier", "row_number"))
+    is_only_key = not any(one.is_unique and one is not facts for one in others)
+    is_key = not facts.is_fractional and (facts.kind != "number" or is_said or is_only_key)
     has_many = facts.kind != "number" and facts.distinct > MAX_CLASSES
     many = f"{facts.distinct} values in {counted(facts.records, 'record')}, each its own"
     reasons = {
         "NULL everywhere": not facts.known,
         "one value only": facts.distinct <= 1,
         f"values that look like {facts.looks}, which name people": bool(facts.looks),
-        many: facts.is_unique,
+        many: facts.is_unique and is_key,
         f"{facts.distinct} classes, and models tell at most {MAX_CLASSES} apart: group them in a "
         "model": has_many,
         f"the type {facts.type}: cast it in a model before": (

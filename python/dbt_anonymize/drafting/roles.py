@@ -53,6 +53,8 @@ def propose(
     dropped = find_dropped(facts, drop, used=[wanted, timed])
     key = _key([one for one in facts if one not in (wanted, timed, *dropped)])
     given = {one.name: Proposal(one, "dropped", "left out by --drop") for one in dropped}
+    if wanted is not None and wanted.is_unique:
+        given[wanted.name] = Proposal(wanted, "sensitive", "a number of which each has its own")
     if key is not None:
         given[key.name] = Proposal(key, KEY, "unique and never NULL")
     found = [given.get(one.name) or _role(one) for one in facts]

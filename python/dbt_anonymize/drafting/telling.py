@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-
 from dbt_anonymize.drafting.by_target import find_inner
+from dbt_anonymize.drafting.companions import with_companions
 from dbt_anonymize.drafting.facts import ColumnFacts, read_facts
 from dbt_anonymize.drafting.proposal import Proposal, is_amount
 from dbt_anonymize.drafting.refusals import check_table
 from dbt_anonymize.drafting.roles import propose
+from dbt_anonymize.drafting.shares import (
+    MOST_VALUES,
+    group_of,
+    share_of_classes,
+    share_of_number,
+)
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.warehouse import Warehouse
 
-# Values of a column are groups; numbers and dates of more values are cut into so many groups.
-_MOST_VALUES, _GROUPS = 100, 20
 # That ranges of classes of so many records do not overlap is no chance.
 _FEWEST_OF_A_CLASS = 10
 # Numbers that equal each other in so large a share of records are no two facts.
@@ -28,12 +31,17 @@ _MOST_RECORDS = 30_000_000
 
 
 def facts_for(
-    warehouse: Warehouse, relation: Any, predict: str | None, *, has_outer: bool = False
+    warehouse: Warehouse,
+    relation: Any,
+    predict: str | None,
+    time: str | None = None,
+    *,
+    has_outer: bool = False,
 ) -> list[ColumnFacts]:
     """Return the facts of a relation for a draft, with what columns tell of a target that is named.
 
-    With outer records, inner ones alone tell of it. A relation that cannot be drafted is a
-    `SpecError`.
+    Beside a ``time`` until it happens, they say what is known only with that. With outer records,
+    inner ones alone tell of it. A relation that cannot be drafted is a `SpecError`.
     """
     facts = read_facts(warehouse, relation)
     check_table(relation.identifier, facts)
@@ -42,7 +50,10 @@ def facts_for(
     seen = relation
     if has_outer:
         seen = find_inner(warehouse, relation, propose(facts, predict)).sql
-    return with_telling(warehouse, seen, facts, predict)
+    facts = with_telling(warehouse, seen, facts, predict)
+    if time is None or facts[0].records > _MOST_RECORDS:
+        return facts
+    return with_companions(warehouse, seen, facts, predict, time)
 
 
 def with_telling(
@@ -58,16 +69,16 @@ def with_telling(
     target = next((one for one in facts if one.name.lower() == predict.lower()), None)
     if target is None or target.kind == "other" or target.records > _MOST_RECORDS:
         return list(facts)
-    if not is_amount(target) and target.distinct > _MOST_VALUES:
+    if not is_amount(target) and target.distinct > MOST_VALUES:
         return list(facts)
     if not is_amount(target):
         told = replace(target, follows=_with_cuts(warehouse, relation, facts, target))
         facts = [told if one is target else one for one in facts]
         target = told
-    share = _share_of_number if is_amount(target) else _share_of_classes
+    share = share_of_number if is_amount(target) else share_of_classes
     return [
         replace(one, tells=share(warehouse, relation, group, quote_name(target.name)))
-        if one is not target and (group := _group(one))
+        if one is not target and (group := group_of(one))
         else one
         for one in facts
     ]
@@ -110,7 +121,7 @@ def find_copies(
     precise = [
         one
         for one in proposals
-        if one.facts.kind == "number" and one.facts.distinct > _MOST_VALUES and not one.mask
+        if one.facts.kind == "number" and one.facts.distinct > MOST_VALUES and not one.mask
     ]
     pairs = [
         (quasi, kept)
@@ -130,62 +141,3 @@ def find_copies(
         for (quasi, kept), count in zip(pairs, row, strict=True)
         if count >= _COPIED * quasi.facts.records
     ]
-
-
-def explained(groups: Iterable[tuple[float, float]], total: float) -> float:
-    """Return the share of a variance that groups explain, corrected for chance.
-
-    Each group has its number of records and its sum of squares around its own mean; ``total`` is
-    the variance of all records. A group of one record explains nothing.
-
-    Examples
-    --------
-    >>> explained([(10, 0.0), (10, 0.0)], 0.25), explained([(1, 0.0), (1, 0.0)], 0.25)
-    (1.0, 0.0)
-    """
-    found = list(groups)
-    records = sum(count for count, _ in found)
-    within = sum(
-        count * (squares / (count - 1) if count > 1 else total) for count, squares in found
-    )
-    share = 1.0 - within / (records * total) if records and total > 0 else 0.0
-    return share if np.isfinite(share) else 0.0
-
-
-def _group(facts: ColumnFacts) -> str | None:
-    """Return SQL of the group of a value; None of texts that are too many."""
-    quoted = quote_name(facts.name)
-    if facts.kind != "other" and facts.distinct <= _MOST_VALUES:
-        return quoted
-    if facts.kind in {"number", "date", "timestamp"}:
-        return f"ntile({_GROUPS}) over (order by {quoted})"
-    return None
-
-
-def _share_of_number(warehouse: Warehouse, relation: Any, group: str, target: str) -> float:
-    of = f"from (select {group} as g, {target} as y from {relation} where {target} is not null)"  # noqa: S608 (quoted)
-    found = warehouse.rows(f"select count(*), var_samp(y) {of} as grouped group by g")
-    ((total,),) = warehouse.rows(f"select var_samp(y) {of} as known")
-    squares = ((count, (count - 1) * float(spread or 0)) for count, spread in found)
-    return explained(squares, float(total or 0))
-
-
-def _share_of_classes(warehouse: Warehouse, relation: Any, group: str, target: str) -> float:
-    rows = warehouse.rows(
-        f"select g, y, count(*) from (select {group} as g, {target} as y from {relation} "  # noqa: S608 (quoted)
-        f"where {target} is not null) as grouped group by g, y"
-    )
-    of_group: dict[Any, list[int]] = {}
-    of_class: dict[Any, int] = {}
-    for value, label, count in rows:
-        of_group.setdefault(value, []).append(int(count))
-        of_class[label] = of_class.get(label, 0) + int(count)
-    records = sum(of_class.values())
-    total = _spread([*of_class.values()]) / max(records - 1, 1)
-    return explained(((sum(counts), _spread(counts)) for counts in of_group.values()), total)
-
-
-def _spread(counts: Sequence[int]) -> float:
-    """Return the sum of squares of classes, 0 or 1 each, around their shares."""
-    of = np.array(counts, dtype=float)
-    return float(of.sum() - (of**2).sum() / of.sum()) if counts else 0.0

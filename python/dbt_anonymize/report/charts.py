@@ -53,8 +53,32 @@ def _drawn(section: Section, kind: str) -> dict[str, Any]:
     return found
 
 
+class _Chart(alt.Chart):  # type: ignore[misc]
+    """A chart whose channels are typed at once: Altair compares all its schemas to find a type."""
+
+    def encode(self, *channels: Any, **named: Any) -> Any:
+        """Encode channels, each by its name."""
+        typed = {
+            name: [_typed(name, one) for one in channel]
+            if isinstance(channel, list)
+            else _typed(name, channel)
+            for name, channel in named.items()
+        }
+        return super().encode(*channels, **typed)
+
+
+def _typed(name: str, channel: Any) -> Any:
+    """Return a channel given in short, or by a condition, as Altair's own type."""
+    kind = name[0].upper() + name[1:]
+    if isinstance(channel, str):
+        return getattr(alt, kind)(channel)
+    if isinstance(channel, dict):
+        return getattr(alt, f"{kind}Value")(**channel)
+    return channel
+
+
 def _chart(section: Section) -> alt.Chart:
-    return alt.Chart(alt.InlineData(values=list(section.data)))
+    return _Chart(alt.InlineData(values=list(section.data)))
 
 
 def _zero_rule(base: alt.Chart, y: str) -> list[alt.Chart]:
@@ -105,7 +129,7 @@ def _quality(section: Section) -> Any:
     layers = [error, mean]
     if options["zero_rule"] is not None:
         zero = alt.InlineData(values=[{"zero": options["zero_rule"]}])
-        layers += _zero_rule(alt.Chart(zero), "zero:Q")
+        layers += _zero_rule(_Chart(zero), "zero:Q")
     private = base.mark_point(filled=True, opacity=1).encode(
         x=_effort(None),
         y=alt.Y("qnf:Q", title="QNF", scale=scale),
@@ -304,7 +328,7 @@ def _curve(section: Section) -> Any:
     if not options["has_diagonal"]:
         return lines
     ends = alt.InlineData(values=[{"x": 0, "y": 0}, {"x": 1, "y": 1}])
-    diagonal = alt.Chart(ends).mark_line(color=GREY, strokeWidth=1).encode(x="x:Q", y="y:Q")
+    diagonal = _Chart(ends).mark_line(color=GREY, strokeWidth=1).encode(x="x:Q", y="y:Q")
     return alt.layer(diagonal, lines)
 
 
