@@ -1,14 +1,16 @@
 {# Columns of microdata of which nine of ten records with a value have one of their own, or that of their subject alone:
    whoever has the values finds the records. Texts, whole numbers and dates are `single`, others `fractions`, which are
    measurements. #}
-{% macro _own_values(relation, names, has_subject=false) -%}
+{% macro _own_values(relation, names, has_subject=false, records=none) -%}
     {%- set found = {"single": [], "fractions": []} -%}
     {%- set types = {} -%}
     {%- for column in adapter.get_columns_in_relation(relation)
         if column.name in names and "bool" not in column.dtype | lower -%}
         {%- do types.update({column.name: column.dtype | lower}) -%}
     {%- endfor -%}
-    {%- for name, counted in dbt_anonymize._repetition(relation, types.keys() | list, has_subject).items() -%}
+    {%- for name, counted in dbt_anonymize._repetition(
+        relation, types.keys() | list, has_subject, records
+    ).items() -%}
         {%- if 10 * counted.own >= 9 * counted.known -%}
             {%- set quoted = dbt_anonymize._quote(name) -%}
             {#- A whole number may be stored as a fraction: where some are missing, for example. #}
@@ -24,9 +26,9 @@
 
 
 {# One warning of all kept columns that are keys. `released`: name in the spec by the name in the microdata. #}
-{% macro _warn_of_own_values(anonymization, released, has_subject) -%}
+{% macro _warn_of_own_values(anonymization, released, has_subject, records) -%}
     {%- set single = [] -%}
-    {%- for name in dbt_anonymize._own_values(this, released.keys() | list, has_subject).single -%}
+    {%- for name in dbt_anonymize._own_values(this, released.keys() | list, has_subject, records).single -%}
         {%- do single.append(released[name]) -%}
     {%- endfor -%}
     {%- if single -%}
@@ -63,11 +65,12 @@
 {# How often the values of columns occur, by name of the column: records with a value, different values, and records
    with a value of their own (of their subject alone, where microdata have one). NULL is none; a column of NULLs is left
    out. Of a large relation one of sixteen values is counted with all its records: shares are those of the whole. #}
-{% macro _repetition(relation, names, has_subject=false) -%}
+{% macro _repetition(relation, names, has_subject=false, records=none) -%}
     {%- set found = {} -%}
     {%- set one = "min(subject) = max(subject)" if has_subject else "count(*) = 1" -%}
     {%- if not names -%}{{ return(found) }}{%- endif -%}
-    {%- set is_large = run_query("select count(*) from " ~ relation).rows[0][0] > 100000 -%}
+    {%- set rows = run_query("select count(*) from " ~ relation).rows[0][0] if records is none else records -%}
+    {%- set is_large = rows > 100000 -%}
     {%- set queries = [] -%}
     {%- for name in names -%}
         {%- set quoted = dbt_anonymize._quote(name) -%}

@@ -286,14 +286,19 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
 
 {# Why models cannot learn a target, as messages; they leave out records in which it is not known. #}
 {% macro _target_errors(name, spec) -%}
-    {%- set values = dbt_anonymize._count_distinct(this, name) -%}
-    {%- if values < 2 -%}
-        {{ return([
-            "the target " ~ name ~ " has " ~ ("one value only" if values else "no value") ~ ", so there is nothing to "
-            ~ "learn. Choose another target in " ~ spec ~ "."
-        ]) }}
-    {%- endif -%}
-    {{ return([]) }}
+    {#- A value, and another one, are found without counting all. -#}
+    {%- set column = dbt_anonymize._quote(name) -%}
+    {%- set known = "select " ~ column ~ " as value from " ~ this ~ " where " ~ column ~ " is not null limit 1" -%}
+    {%- set has_two = run_query(
+        "select 1 as other from " ~ this ~ " as found inner join (" ~ known ~ ") as known on found." ~ column
+        ~ " <> known.value limit 1"
+    ).rows | length > 0 -%}
+    {%- if has_two -%}{{ return([]) }}{%- endif -%}
+    {%- set has_one = run_query("select count(*) from (" ~ known ~ ") as known").rows[0][0] > 0 -%}
+    {{ return([
+        "the target " ~ name ~ " has " ~ ("one value only" if has_one else "no value") ~ ", so there is nothing to "
+        ~ "learn. Choose another target in " ~ spec ~ "."
+    ]) }}
 {%- endmacro %}
 
 
@@ -369,7 +374,7 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
     {%- endif -%}
     {%- do dbt_anonymize._raise_errors(declaration.anonymization, errors) -%}
     {%- do dbt_anonymize._warn_of_own_values(
-        declaration.anonymization, declaration.telling, declaration.subject is not none
+        declaration.anonymization, declaration.telling, declaration.subject is not none, records
     ) -%}
 {%- endmacro %}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 import numpy as np
@@ -42,7 +42,7 @@ LIMIT = Decimal("0.2")
 class Known(Track):
     """Nodes have one score, local recodings are better by some amount; nothing is trained."""
 
-    gain: float = 0.0
+    better: float = 0.0
     test_share: float = 0.3  # type: ignore[misc]
     asked: list[Candidate] = field(default_factory=list)
 
@@ -55,7 +55,7 @@ class Known(Track):
         """Count a second for each."""
         for one, split in pairs:
             self.asked.append(one)
-            self.scores.setdefault(one.key, {})[split] = 0.7 + (self.gain if one.rounds else 0.0)
+            self.scores.setdefault(one.key, {})[split] = 0.7 + (self.better if one.rounds else 0.0)
         return float(len(pairs))
 
     def baselines(
@@ -65,9 +65,17 @@ class Known(Track):
         return [0.9] * len(splits), [0.5] * len(splits)
 
 
+def drawn(data: st.DataObject) -> Table:
+    """Draw a table with predictions and without a population: local recodings know none."""
+    table = data.draw(tables(has_subject=False))
+    records = np.maximum(table.records, 1)
+    alone = replace(table, population=None, population_size=None, records=records)
+    return predicted(data, alone, outputs=1)[0]
+
+
 def raced(table: Table, sizes: Sequence[int], gain: float, budget: Budget) -> QualitySearch:
     """Return a search that has run, of nodes and local recodings."""
-    track = Known(None, None, [], gain=gain)  # type: ignore[arg-type]
+    track = Known(None, None, [], better=gain)  # type: ignore[arg-type]
     guarantees = compile_guarantees([{"model": "k_anonymity", "k": min(sizes)}], table)
     search = QualitySearch(table, guarantees, LIMIT, track=track, budget=budget, is_local=True)
     search.run(sizes)
@@ -77,12 +85,11 @@ def raced(table: Table, sizes: Sequence[int], gain: float, budget: Budget) -> Qu
 @examples(settings(deadline=None), 60)
 @given(st.data())
 def test_rounds_win_only_where_they_are_better(data: st.DataObject) -> None:
-    table, _ = predicted(data, data.draw(tables(has_subject=False)), outputs=1)
-    if table.population is not None:
-        return
+    table = drawn(data)
     by_little = raced(table, [2, 3], EQUAL / 2, Budget())
     assert not any(one.rounds for one in by_little.winners)
-    assert raced(table, [2, 3], -EQUAL, Budget()).winners == by_little.winners
+    worse = raced(table, [2, 3], -EQUAL, Budget())
+    assert [one.key for one in worse.winners] == [one.key for one in by_little.winners]
     by_much = raced(table, [2, 3], 2 * EQUAL, Budget())
     local = LocalCandidates(table, by_much.candidates.checker.guarantees, np.zeros(0, dtype=int))
     for one in by_much.winners:
@@ -94,9 +101,7 @@ def test_rounds_win_only_where_they_are_better(data: st.DataObject) -> None:
 @examples(settings(deadline=None), 60)
 @given(st.data(), st.integers(2, 4))
 def test_a_candidate_releases_everybody_in_classes_of_its_size(data: st.DataObject, k: int) -> None:
-    table, _ = predicted(data, data.draw(tables(has_subject=False)), outputs=1)
-    if table.population is not None:
-        return
+    table = drawn(data)
     first = tuple(data.draw(st.integers(0, one.height)) for one in table.attributes)
     guarantees = compile_guarantees([{"model": "k_anonymity", "k": 2}], table)
     rows = np.arange(len(table.records))
@@ -111,6 +116,40 @@ def test_a_candidate_releases_everybody_in_classes_of_its_size(data: st.DataObje
         # Classes of several rounds may be one, never smaller.
         assert one.checked.k >= min(size for size in sizes.values() if size) >= k
         assert len(set(one.classes.tolist())) <= len(sizes)
+
+
+@examples(settings(deadline=None), 60)
+@given(st.data())
+def test_a_column_is_finer_or_gone_in_all_rounds_for_the_same_records(data: st.DataObject) -> None:
+    table = drawn(data)
+    first = tuple(data.draw(st.integers(0, one.height)) for one in table.attributes)
+    guarantees = compile_guarantees([{"model": "k_anonymity", "k": 2}], table)
+    local = LocalCandidates(table, guarantees, np.arange(len(table.records)))
+    for one in local.of([first], 2):
+        finer, without = local.finer(one), local.without(one)
+        at_root = [
+            axis
+            for axis, attribute in enumerate(table.attributes)
+            if {node[axis] for node in one.rounds} == {attribute.height}
+        ]
+        assert {*finer} <= {*at_root}
+        assert not {*without} & {*at_root}
+        for axis, other in [*finer.items(), *without.items()]:
+            assert other.round_of is not None
+            assert one.round_of is not None
+            assert other.round_of.tolist() == one.round_of.tolist()
+            height = table.attributes[axis].height
+            sizes: dict[tuple[int, ...], int] = {}
+            for row, number in enumerate(one.round_of.tolist()):
+                node = list(one.rounds[number])
+                node[axis] = height - 1 if axis in finer else height
+                assert tuple(node) == other.rounds[number]
+                label = (number, *labels(table, tuple(node), row))
+                sizes[label] = sizes.get(label, 0) + int(table.records[row])
+            least = min(size for size in sizes.values() if size)
+            assert other.checked.k >= least
+            assert other.checked.is_feasible == (other.checked.k >= 2)
+        assert all(other.checked.k >= 2 * one.checked.k for other in without.values())
 
 
 @pytest.mark.parametrize(("second", "sizes"), [((2, 1), [3, 7]), ((1, 1), [3, 6, 1])])
@@ -215,7 +254,10 @@ def test_efforts_are_written_as_they_won(shop: Project) -> None:
     assert effort.k == 40
     assert re.search(rf"effort asked k rounds k left out .* 1 40 {len(effort.rounds)} \d+ 0", shown)
     assert "gender as it is to *" in shown
-    assert "; by record" in (shop.folder / SPEC).read_text(encoding="utf-8")
+    text = (shop.folder / SPEC).read_text(encoding="utf-8")
+    assert "; by record" in text
+    # As of other efforts, what the columns that all rounds give up would add.
+    assert re.search("gives up .*(adds less than|add less than|would add).*; by record", text), text
 
 
 def test_a_population_is_refused_before_anything_is_trained(crowd: Project) -> None:

@@ -62,6 +62,8 @@ def show_taken(console: SafeConsole, tried: Tried, one: Alternative) -> None:
 
 def _show_roles(console: SafeConsole, tried: Tried) -> None:
     """Say which columns are which; a reader must see what is taken for harmless."""
+    from dbt_anonymize.drafting.places import families_of  # noqa: PLC0415 (keeps --help fast)
+
     roles: dict[str, list[str]] = {}
     for name, column in tried.spec.columns.items():
         roles.setdefault(column.role, []).append(name)
@@ -73,6 +75,9 @@ def _show_roles(console: SafeConsole, tried: Tried) -> None:
         console.print(f"Predicts nothing; {total}.")
     for role, names in roles.items():
         console.print(f"{role.replace('_', '-')} ({_ROLES[role]}): {', '.join(names)}")
+    if families := families_of(tried.drafted.proposals):
+        said = "; ".join(", ".join(names) for names in families)
+        console.print(f"One attribute{' each' if families[1:] else ''}, nobody has two: {said}")
 
 
 def warnings(tried: Tried) -> Iterator[str]:

@@ -45,7 +45,8 @@ class ColumnFacts:
     nobody else has, ``looks`` what most values look like; ``longest`` and ``shortest`` are lengths
     of texts and whole numbers. ``follows`` names columns whose values each have one of these,
     ``tells`` is which share of the target its values explain (`telling`). ``known_with`` says
-    why it is known only together with the time that is predicted (`companions`).
+    why it is known only together with the time that is predicted (`companions`), ``family`` which
+    columns of 0 and 1 are one attribute, with how many records have each (`families`).
     """
 
     name: str
@@ -63,6 +64,7 @@ class ColumnFacts:
     follows: tuple[str, ...] = ()
     tells: float | None = None
     known_with: str = ""
+    family: tuple[tuple[str, int], ...] = ()
 
     @property
     def is_unique(self) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 from dbt_anonymize.drafting.by_target import find_inner
 from dbt_anonymize.drafting.companions import with_companions
 from dbt_anonymize.drafting.facts import ColumnFacts, read_facts
+from dbt_anonymize.drafting.families import with_families
 from dbt_anonymize.drafting.proposal import Proposal, is_amount
 from dbt_anonymize.drafting.refusals import check_table
 from dbt_anonymize.drafting.roles import propose
@@ -45,6 +46,7 @@ def facts_for(
     """
     facts = read_facts(warehouse, relation)
     check_table(relation.identifier, facts)
+    facts = with_families(warehouse, relation, facts)
     if predict is None:
         return facts
     seen = relation

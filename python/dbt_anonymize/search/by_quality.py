@@ -121,7 +121,7 @@ class QualitySearch:
             for measure in (Guided(), Loss())
         )
         self.candidates = Candidates(guided, self._lattice, track.rows)
-        self._local = LocalCandidates(table, guarantees, track.rows) if is_local else None
+        self.local = LocalCandidates(table, guarantees, track.rows) if is_local else None
         self._is_complete = True
         self._of_size: dict[int, list[Candidate]] = {}
         self._least_losses: dict[int, Candidate | None] = {}
@@ -134,7 +134,7 @@ class QualitySearch:
         for place, k in enumerate(sorted(set(sizes), reverse=True)):
             self._track.progress.begin(k)
             part = self._budget.share(1.0 / (len(set(sizes)) - place))
-            of_nodes = part if self._local is None else part.share(1.0 - SHARE_OF_ROUNDS)
+            of_nodes = part if self.local is None else part.share(1.0 - SHARE_OF_ROUNDS)
             winner = self._winner(k, winners, of_nodes)
             self._budget.pay(of_nodes)
             if winner is not None:
@@ -155,15 +155,15 @@ class QualitySearch:
         of_nodes: Budget,
     ) -> Candidate:
         """Return the best local recoding if it is better than the best node, else that."""
-        if self._local is None:
+        if self.local is None:
             return winner
         part.pay(of_nodes)
         budget = part.share(1.0)
         nodes = [one.checked.node for one in self.raced(k)[: 1 + FIRST_NODES]]
         if (least_loss := self.of_least_loss(k)) is not None:
             nodes.append(least_loss.checked.node)
-        nodes += self._local.first_nodes(k, self._shortlist_work)
-        local = [one for one in chosen if one.rounds] + self._local.of(dict.fromkeys(nodes), k)
+        nodes += self.local.first_nodes(k, self._shortlist_work)
+        local = [one for one in chosen if one.rounds] + self.local.of(dict.fromkeys(nodes), k)
         local.sort(key=lambda one: one.checked.loss)
         of_race = budget.share(SHARE_OF_RACE)
         self._track.race([winner, *local], of_race, {winner.key})

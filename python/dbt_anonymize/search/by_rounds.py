@@ -7,7 +7,7 @@ those whose classes are too weak at it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 
@@ -16,6 +16,7 @@ import numpy as np
 from dbt_anonymize.privacy.grouping import classes_by, group, labels_of
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.table import Attribute, BoolArray, Classes, IntArray, Node, Table
+from dbt_anonymize.search.candidates import WORTHWHILE
 from dbt_anonymize.search.checking import Checker
 from dbt_anonymize.search.clock import Clock
 from dbt_anonymize.search.guided import Guided
@@ -27,7 +28,7 @@ from dbt_anonymize.search.local_recoding import (
     measure_rounds,
 )
 from dbt_anonymize.search.optimum import best_nodes
-from dbt_anonymize.search.race import Candidate
+from dbt_anonymize.search.race import Candidate, Key
 from dbt_anonymize.search.results import CheckedNode
 
 # In rounds suppression is cheap, because the next one takes the records up; ARX recommends 0 to
@@ -48,6 +49,8 @@ class LocalCandidates:
     table: Table
     guarantees: Guarantees
     rows: IntArray
+    # By candidate, the round that releases each row of the table.
+    _rounds: dict[Key, IntArray] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         check_population(self.table)
@@ -100,17 +103,68 @@ class LocalCandidates:
             is_left &= ~one.rows
         if len(rounds) < 2 or is_left.any():
             return None
-        classes, class_of_row = released_classes(self.table, rounds)
-        if _is_broken(guarantees, classes):
+        found = self._candidate(nodes, round_of_row, required)
+        if not found.checked.is_feasible:
             return None
         _, loss = measure_rounds(self.table, guarantees, Guided(), nodes)
+        if loss is not None:
+            found = replace(found, checked=replace(found.checked, loss=loss))
+        self._rounds[found.key] = round_of_row.astype(np.int16)
+        return found
+
+    def finer(self, one: Candidate) -> dict[int, Candidate]:
+        """Return, by column that all rounds give up, what keeps a little of it in all of them.
+
+        With the classes that are left then, whatever is guaranteed.
+        """
+        return {
+            axis: self._with_level(one, axis, attribute.height - 1)
+            for axis, attribute in enumerate(self.table.attributes)
+            if all(node[axis] == attribute.height for node in one.rounds)
+            and attribute.height > self._lattice.lowest[axis]
+        }
+
+    def without(self, one: Candidate) -> dict[int, Candidate]:
+        """Return, by column, what gives it up in all rounds if classes are much larger."""
+        root = tuple(attribute.height for attribute in self.table.attributes)
+        found = {}
+        for axis, attribute in enumerate(self.table.attributes):
+            if all(node[axis] == attribute.height for node in one.rounds):
+                continue
+            other = self._with_level(one, axis, attribute.height)
+            is_larger = other.checked.k >= WORTHWHILE * one.checked.k
+            if (
+                {*other.rounds[: len(one.rounds)]} != {root}
+                and other.checked.is_feasible
+                and is_larger
+            ):
+                found[axis] = other
+        return found
+
+    def _with_level(self, one: Candidate, axis: int, level: int) -> Candidate:
+        """Return a candidate with another level of a column in all rounds.
+
+        Behind its rounds stand those that released the same records: a local recoding that happens
+        to have these levels releases others in each round.
+        """
+        nodes = tuple((*node[:axis], level, *node[axis + 1 :]) for node in one.rounds)
+        found = self._candidate(nodes, self._rounds[one.key], one.required)
+        return replace(found, rounds=(*nodes, *one.rounds))
+
+    def _candidate(
+        self, nodes: tuple[Node, ...], round_of_row: IntArray, required: int
+    ) -> Candidate:
+        """Return what rounds release; it is feasible if the build would suppress nobody."""
+        rounds = [Round(node, round_of_row == number) for number, node in enumerate(nodes)]
+        classes, class_of_row = released_classes(self.table, rounds)
+        guarantees = replace(self.guarantees, min_class_size=required)
         return Candidate(
             CheckedNode(
                 node=tuple(map(max, *nodes)),
                 k=int(classes.people.min()),
                 suppressed=0,
-                loss=np.nan if loss is None else loss,
-                is_feasible=True,
+                loss=np.nan,
+                is_feasible=not _is_broken(guarantees, classes),
             ),
             required,
             np.zeros(len(self.rows), dtype=np.bool_),

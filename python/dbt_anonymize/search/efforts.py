@@ -246,7 +246,7 @@ def _race(task: Task, guarantees: Guarantees, steps: Steps) -> tuple[Races, Reas
     check_learned(track, state.of_least_loss(sizes[0]), of_races)
     races = state.run(sizes)
     budget.pay(of_races)
-    reasons = find_reasons(track, state.candidates, state.winners, budget)
+    reasons = find_reasons(track, state.candidates, state.winners, budget, local=state.local)
     return replace(races, trained=budget.trained), reasons
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from dbt_anonymize.evaluation.measures import LOWER_IS_BETTER
 from dbt_anonymize.pluralize import counted
+from dbt_anonymize.search.by_rounds import LocalCandidates
 from dbt_anonymize.search.candidates import Candidates
 from dbt_anonymize.search.race import EQUAL, FEWEST_SPLITS, Budget, Candidate, Track
 
@@ -116,12 +117,16 @@ def missed(given: Mapping[str, Given], measure: str) -> str:
     'would take off rmse: zip 0.1 (k stays 20); sex less than 0.002'
     >>> missed({"sex": small, "job": small}, "roc_auc")
     'what it gives up adds less than 0.002 each'
+    >>> missed({"sex": small, "job": Given(None, k=3, is_feasible=False)}, "roc_auc")
+    ''
     """
     known = {name: one for name, one in given.items() if one.adds is not None}
     small = [name for name, one in known.items() if one.is_small]
     large = sorted(known.keys() - {*small}, key=lambda name: (-(known[name].adds or 0.0), name))
     end = f" off {measure}" if measure in LOWER_IS_BETTER else ""
     each = " each" if small[1:] else ""
+    if len(known) < len(given):
+        small = []  # of others nothing is known
     if not large:
         verb = "takes" if end else "adds"
         return f"what it gives up {verb} less than {EQUAL:g}{end}{each}" if small else ""
@@ -185,17 +190,23 @@ class Reasons:
 
 
 def find_reasons(
-    track: Track, candidates: Candidates, winners: Sequence[Candidate], budget: Budget
+    track: Track,
+    candidates: Candidates,
+    winners: Sequence[Candidate],
+    budget: Budget,
+    *,
+    local: LocalCandidates | None = None,
 ) -> Reasons:
-    """Train what reasons need and is not trained yet, as far as the budget goes."""
+    """Train what reasons need and is not trained yet, as far as the budget goes.
+
+    ``local`` knows the winners that are local recodings: a column is finer or gone in all rounds.
+    """
     names = [attribute.name for attribute in candidates.checker.table.attributes]
     given: list[Mapping[str, Given]] = []
     burdens: dict[str, Burden] = {}
     for place, winner in enumerate(winners):
-        if winner.rounds:
-            given.append({})  # no round by itself is finer or coarser than all of them
-            continue
-        finer, without = candidates.finer(winner), candidates.without(winner)
+        source = local if winner.rounds and local is not None else candidates
+        finer, without = source.finer(winner), source.without(winner)
         part = budget.share(1.0 / (len(winners) - place))
         others = [*finer.values(), *without.values()]
         while others and not part.is_spent:
