@@ -264,6 +264,7 @@ EXAMPLE: dict[str, Any] = {
     },
     "alpha": 0.1,
     "qnf": "1 - 1/k",
+    "details": "all",
     "fidelity": {},
     "mapping": "token",
     "sample": {"share": 0.5},
@@ -272,10 +273,7 @@ EXAMPLE: dict[str, Any] = {
 VARIANTS: tuple[dict[str, Any], ...] = (
     {},
     {"mapping": "class"},
-    {
-        "quality": EXAMPLE["quality"] | {"outer_share": 0.2, "fit": "per_split"},
-        "sample": None,
-    },
+    {"quality": EXAMPLE["quality"] | {"outer_share": 0.2, "fit": "per_split"}, "sample": None},
     {
         "efforts": [
             {"recoding": "local", "rounds": [{"age": 1, "zip": 1}]},

@@ -17,7 +17,7 @@
     ],
     repeats=['first_name', 'surname', 'address'],
     spec={
-        'source': 'fertility_clinic_patients', 'digest': '5b1e19d8ee418d72',
-        'keys': {'alpha': '1e9d', 'columns': '8310', 'efforts': 'c669', 'features': 'a94f', 'guarantees': '340a', 'name': '01af', 'qnf': 'a472', 'quality': 'aac0', 'record_key': 'd323', 'release': '12fa', 'source': 'de8e', 'suppression_limit': '0602', 'target': '74a4', 'version': '6b86'},
+        'source': 'fertility_clinic_patients', 'digest': 'bda64837656b46f5',
+        'keys': {'alpha': '1e9d', 'columns': '8310', 'details': '5cf7', 'efforts': 'c669', 'features': 'a94f', 'guarantees': '340a', 'name': '01af', 'qnf': 'a472', 'quality': 'aac0', 'record_key': 'd323', 'release': '12fa', 'source': 'de8e', 'suppression_limit': '0602', 'target': '74a4', 'version': '6b86'},
     },
 ) }}

@@ -14,7 +14,7 @@
         {'model': 'k_anonymity', 'k': 2},
     ],
     spec={
-        'source': 'wdbc_source', 'digest': 'eb671798ab13d7a0',
-        'keys': {'alpha': '2706', 'columns': '2e98', 'efforts': '28be', 'features': '119c', 'guarantees': '027b', 'name': '3546', 'qnf': '3766', 'quality': '9c2d', 'record_key': '53ed', 'release': '12fa', 'source': '6d41', 'suppression_limit': '8aed', 'target': '5d5a', 'version': '6b86'},
+        'source': 'wdbc_source', 'digest': '53ff8533160e70fb',
+        'keys': {'alpha': '2706', 'columns': '2e98', 'details': '5cf7', 'efforts': '28be', 'features': '119c', 'guarantees': '027b', 'name': '3546', 'qnf': '3766', 'quality': '9c2d', 'record_key': '53ed', 'release': '12fa', 'source': '6d41', 'suppression_limit': '8aed', 'target': '5d5a', 'version': '6b86'},
     },
 ) }}

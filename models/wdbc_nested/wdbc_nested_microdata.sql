@@ -15,7 +15,7 @@
         {'model': 'k_anonymity', 'k': 3},
     ],
     spec={
-        'source': 'wdbc_source', 'digest': 'b068215c92043d7b',
-        'keys': {'alpha': '14be', 'columns': '2cbc', 'efforts': '1753', 'features': '119c', 'guarantees': '9da3', 'name': 'd3be', 'qnf': 'a472', 'quality': 'a936', 'record_key': '53ed', 'release': '12fa', 'source': '6d41', 'suppression_limit': '14be', 'target': '5d5a', 'version': '6b86'},
+        'source': 'wdbc_source', 'digest': '9c1e65e64f459cd5',
+        'keys': {'alpha': '14be', 'columns': '2cbc', 'details': '5cf7', 'efforts': '1753', 'features': '119c', 'guarantees': '9da3', 'name': 'd3be', 'qnf': 'a472', 'quality': 'a936', 'record_key': '53ed', 'release': '12fa', 'source': '6d41', 'suppression_limit': '14be', 'target': '5d5a', 'version': '6b86'},
     },
 ) }}

@@ -47,8 +47,9 @@ def files_of(content: dict[str, Any]) -> dict[str, str]:
 def test_microdata_gets_the_declaration() -> None:
     name, arguments = call_of(files_of(SPEC)["visits_microdata.sql"])
     assert name == "microdata"
-    digest = Spec.model_validate(SPEC).digest
-    assert arguments.pop("spec") == {"source": "visits_source", "digest": digest}
+    one = Spec.model_validate(SPEC)
+    said = {"source": "visits_source", "digest": one.digest, "keys": one.key_digests}
+    assert arguments.pop("spec") == said
     assert arguments == {
         "anonymization": "visits",
         "source": "ref visits_source",

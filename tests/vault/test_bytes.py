@@ -90,7 +90,9 @@ def test_a_project_with_tokens_leaves_no_identifier_and_no_person_behind(members
     # A build that fails after the source, and one that fails at the gate.
     members.edit(
         "seeds/customers.csv",
-        lambda text: text + "1,Planted Person,planted@example.org,1980-01-01,,male,1,1,1.0,\n",
+        lambda text: (
+            text + "1,Planted Person,planted@example.org,1980-01-01,99999,male,1,1,1.0,no\n"
+        ),
     )
     assert not members.dbt("build").succeeded
     members.execute("update members_results set is_chosen = false")

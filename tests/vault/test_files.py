@@ -229,6 +229,8 @@ def test_files_are_private_until_the_end_of_a_command(before: int) -> None:
     from dbt_common.events.functions import fire_event
     from dbt_common.events.types import Formatting
 
+    # Of a command of another test that was never over.
+    cleanup_event_logger()
     umask = os.umask(before)
     try:
         for _ in range(3):

@@ -234,7 +234,7 @@ def test_a_subject_of_another_type_stops_before_anybody_gets_a_token(members: Pr
     members.execute("update vault.main.customers set n = customer_id")
     members.execute('alter table vault.main.customers drop column "e-mail"')
     members.execute('alter table vault.main.customers rename column n to "e-mail"')
-    stops(members, "members_tokens", says=("is of type VARCHAR; in the source it is INTEGER",))
+    stops(members, "members_tokens", says=("is of type varchar; in the source it is integer",))
 
 
 def test_tokens_of_people_whom_another_column_identified_stop_the_build(members: Project) -> None:

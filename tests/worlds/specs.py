@@ -24,6 +24,7 @@ _SHARED: dict[str, Any] = {
     },
     "alpha": 0.1,
     "qnf": "k",
+    "details": "all",
 }
 
 

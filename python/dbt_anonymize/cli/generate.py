@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -26,10 +28,7 @@ def generate(
     from dbt_anonymize.spec.training import describe_training  # noqa: PLC0415
 
     if not check:
-        changed = generator.generate(place.folder, names or ())
-        for path in changed:
-            note(path.as_posix())
-        note(f"{counted(len(changed), 'file')} changed." if changed else "Nothing to change.")
+        _list(place, generator.generate(place.folder, names or ()))
         specs = place.specs(names)
         for spec in specs:
             if spec.efforts and not spec.freeze:
@@ -62,3 +61,13 @@ def generate(
         )
         raise typer.Exit(FAILED_CHECK)
     note("Models and specs agree.")
+
+
+def _list(place: Place, changed: Sequence[Path]) -> None:
+    """List the files that changed, those first that were removed."""
+    removed = [path for path in changed if not (place.project.root / path).exists()]
+    for path in removed:
+        note(f"removed {path.as_posix()}")
+    for path in (path for path in changed if path not in removed):
+        note(path.as_posix())
+    note(f"{counted(len(changed), 'file')} changed." if changed else "Nothing to change.")

@@ -12,6 +12,7 @@ from dbt_anonymize.project.register import Release, last_published
 from dbt_anonymize.project.results import release_location, results_are_current
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
+from dbt_anonymize.spec.details import DETAILS, chosen_details
 
 Row = Mapping[str, Any]
 
@@ -91,6 +92,8 @@ class Evidence:
             )
         if part in _VERIFIED and self.relations[part] and (about := _ABOUT.get(self.about(part))):
             return f"Its rows are {about}. Run {PARTS[part]}."
+        if part in DETAILS and part not in chosen_details(self.spec.details):
+            return f"Declare `details: [{part}]`, run dbt-anonymize generate and {PARTS[part]}."
         return f"Run {PARTS[part]}."
 
     @property

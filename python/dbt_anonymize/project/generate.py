@@ -21,6 +21,7 @@ from dbt_anonymize.errors import ProjectError, SpecError
 from dbt_anonymize.information_loss.registry import MEASURES
 from dbt_anonymize.project.about import declared_facts, requirement
 from dbt_anonymize.project.descriptions import Words, effort_description, in_words
+from dbt_anonymize.project.kept_details import MARK, keep_details
 from dbt_anonymize.project.layout import Project, find_project
 from dbt_anonymize.project.level_words import words_of_seeds
 from dbt_anonymize.project.models import (
@@ -33,6 +34,7 @@ from dbt_anonymize.project.package import check_installed
 from dbt_anonymize.project.steps import steps_of
 from dbt_anonymize.spec import Quality, Spec, load_specs
 from dbt_anonymize.spec.contract import released_types
+from dbt_anonymize.spec.details import chosen_details
 from dbt_anonymize.spec.loading import FOLDER, spec_paths
 from dbt_anonymize.spec.partition_rules import PARTITION_DIGEST
 from dbt_anonymize.versions import PACKAGE
@@ -63,8 +65,10 @@ def generate(project_dir: Path, names: Collection[str] = ()) -> list[Path]:
 
     Returns the files that were written or removed, relative to the project. The history of all
     anonymizations is always written. Nothing is written if one of the specs is wrong (`SpecError`),
-    or a file that we did not generate is in the way (`ProjectError`).
+    or a file that we did not generate is in the way (`ProjectError`). Specs from before `details`
+    get `details: all`, see `keep_details`.
     """
+    keep_details(find_project(project_dir), names)
     root, expected, changes = _compare(project_dir, names)
     for drift in changes:
         if drift.kind == "different" and _owner(_read(root / drift.path)) is None:
@@ -99,9 +103,12 @@ def render(spec: Spec, *, has_python: bool = True, words: Words | None = None) -
     """
     owner = f"{spec.name}.yml"
     command = f"dbt-anonymize generate {spec.name}"
+    templates = templates_of(spec)
     context = {
         "steps": [] if has_python else steps_of(spec),
         "spec": spec,
+        "written": templates,
+        "details": f"{MARK}{', '.join(sorted(chosen_details(spec.details))) or 'none'}.",
         # The dbt groups: outside of the first no model may read the vault.
         "custodians": f"{spec.name}_custodians",
         "group": f"{spec.name}_anonymization",
@@ -123,7 +130,7 @@ def render(spec: Spec, *, has_python: bool = True, words: Words | None = None) -
     }
     files = {
         f"{spec.name}_{template}": _render(template, owner, command, context)
-        for template in templates_of(spec)
+        for template in templates
     }
     for number, effort in spec.numbered_efforts.items() if spec.efforts else ():
         context_of_effort = {**context, "number": number, "effort": effort}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dbt_anonymize.spec import Spec
+from dbt_anonymize.spec.details import chosen_details
 
 
 def templates_of(spec: Spec) -> list[str]:
@@ -11,11 +12,12 @@ def templates_of(spec: Spec) -> list[str]:
     has_efforts = bool(spec.efforts)
     is_evaluated = has_efforts and not spec.freeze
     quality = spec.quality if is_evaluated else None
-    has_classes = quality is not None and quality.task == "classification"
+    of_classes = quality is not None and quality.task == "classification"
+    details = chosen_details(spec.details)
     wanted = {
         "microdata.sql": True,
         "frequencies.sql": True,
-        "quasi_identifier_risk.sql": True,
+        "quasi_identifier_risk.sql": "quasi_identifier_risk" in details,
         # Only the partitions that changed are built; the others are merged with them.
         "partitions.sql": spec.partition_by,
         "microdata_parts.sql": spec.partition_by,
@@ -26,7 +28,7 @@ def templates_of(spec: Spec) -> list[str]:
         "classes.sql": has_efforts,
         "privacy.sql": has_efforts,
         "information_loss.sql": has_efforts,
-        "risk_profile.sql": has_efforts,
+        "risk_profile.sql": has_efforts and "risk_profile" in details,
         "results.sql": has_efforts,
         "anonymized.sql": has_efforts,
         "fidelity.sql": has_efforts and spec.fidelity,
@@ -38,17 +40,24 @@ def templates_of(spec: Spec) -> list[str]:
         "evaluation.py": quality,
         "scores.sql": quality,
         "quality.sql": quality,
-        "alpha_ranges.sql": is_evaluated,
+        "alpha_ranges.sql": is_evaluated and "alpha_ranges" in details,
         "decision_grid.sql": quality and quality.decision_grid,
         "importance.sql": quality and quality.importance,
         "outer_quality.py": quality and quality.outer_share,
         "quality_by_group.sql": quality and quality.groups,
         # What BI tools draw.
-        "curves.sql": has_classes,
-        "calibration.sql": has_classes,
-        "confusion.sql": has_classes,
+        "curves.sql": of_classes and "curves" in details,
+        "calibration.sql": of_classes and "calibration" in details,
+        "confusion.sql": of_classes and "confusion" in details,
     }
     return [template for template, is_wanted in wanted.items() if is_wanted]
+
+
+def undeclared_details(spec: Spec) -> list[str]:
+    """Return the relations of details that a spec could have and does not declare."""
+    possible = templates_of(spec.model_copy(update={"details": "all"}))
+    written = templates_of(spec)
+    return [template.partition(".")[0] for template in possible if template not in written]
 
 
 # Of these a release is made, or they lead back to its people.

@@ -44,6 +44,17 @@ def missing(key: str, title: str, relation: str, made_by: str) -> Section:
     return Section(key, title, f"Not there: {relation} is missing or empty. Run `{made_by}`.")
 
 
+def more(spec: Spec, details: Sequence[str]) -> Section:
+    """Return the part that says which details are not built, and how to have them."""
+    return Section(
+        "more",
+        "More that can be measured",
+        f"Not declared, and so not built: {', '.join(details)}. `details: all` in "
+        f"anonymizations/{spec.name}.yml, or `details: [{details[0]}]`, adds them: run "
+        "`dbt-anonymize generate` and `dbt build`.",
+    )
+
+
 def unmeasured(key: str, title: str, relation: str, spec: Spec) -> Section:
     """Return a missing part that needs trained models, which a frozen effort has not."""
     if not spec.freeze:

@@ -75,6 +75,7 @@ class Draft:
         self.loss_targets = mapping(mapping(raw.get("information_loss")).get("targets"))
         self.search_levels = mapping(mapping(raw.get("search")).get("levels"))
         self.search_measure = mapping(raw.get("search")).get("measure")
+        self.details = [name for name in items(raw.get("details")) if isinstance(name, str)]
         self.tolerance = mapping(raw.get("tolerance"))
 
     @property

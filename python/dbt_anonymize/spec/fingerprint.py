@@ -19,6 +19,7 @@ _NOT_OF_RESULTS: dict[str, Any] = {
     "search": True,
     "mapping": True,
     "relinking": True,
+    "details": True,
     "fidelity": True,
     "tolerance": True,
     "partition_by": True,

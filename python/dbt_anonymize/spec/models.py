@@ -21,6 +21,7 @@ from dbt_anonymize.privacy.differential_privacy import DifferentialPrivacy
 from dbt_anonymize.privacy.registry import measures_of
 from dbt_anonymize.spec.columns import Column, Hierarchy
 from dbt_anonymize.spec.columns_by_role import ColumnsByRole
+from dbt_anonymize.spec.details import Details
 from dbt_anonymize.spec.efforts import AnyEffort, Effort
 from dbt_anonymize.spec.fidelity import Fidelity
 from dbt_anonymize.spec.fingerprint import (
@@ -164,6 +165,8 @@ class Spec(ColumnsByRole, TestedByModels, Strict):
     """What `dbt-anonymize search` looks for."""
     tolerance: Tolerance = Tolerance()
     """By how much a release may be worse than the one before; `dbt-anonymize diff` checks it."""
+    details: Details = ()
+    """Relations that tell more than the choice needs, by name; or all of them."""
     fidelity: Fidelity | None = None
     """Measure how far efforts are from the original, without any model; {} takes the defaults."""
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dbt_anonymize.information_loss.names import NEED_TARGET
-from dbt_anonymize.spec.draft import Draft
+from dbt_anonymize.spec.details import OF_CLASSES
+from dbt_anonymize.spec.draft import Draft, text
 from dbt_anonymize.spec.problems import Problem, names, shown
+from dbt_anonymize.spec.quality import task_of_measure
 from dbt_anonymize.spec.tested import KEYS
 
 
@@ -46,4 +48,18 @@ def _nothing_needs_a_target(draft: Draft) -> Iterator[Problem]:
         )
 
 
-RULES = (_all_or_none_is_given,)
+def _details_can_be_measured(draft: Draft) -> Iterator[Problem]:
+    measure = text(draft.quality.get("measure"))
+    if draft.freeze or (measure and task_of_measure(measure) == "classification"):
+        return
+    for place, name in enumerate(draft.details):
+        if name in OF_CLASSES:
+            yield Problem(
+                ("details", place),
+                "must be about models that predict a class, or be absent",
+                "Remove it, or write `details: all` for those that can be measured.",
+                name,
+            )
+
+
+RULES = (_all_or_none_is_given, _details_can_be_measured)

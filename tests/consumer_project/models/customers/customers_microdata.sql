@@ -17,7 +17,7 @@
     ],
     repeats=['full name'],
     spec={
-        'source': 'customers', 'digest': '362f3a59889286cb',
-        'keys': {'alpha': '0602', 'columns': '0713', 'efforts': 'fb97', 'features': 'd5a4', 'guarantees': 'f815', 'name': '055a', 'qnf': 'a472', 'quality': 'f17f', 'record_key': '1a8c', 'source': '9bcd', 'suppression_limit': '14be', 'target': 'b61c', 'version': '6b86'},
+        'source': 'customers', 'digest': '14fbf1815a1102f4',
+        'keys': {'alpha': '0602', 'columns': '0713', 'details': '5cf7', 'efforts': 'fb97', 'features': 'd5a4', 'guarantees': 'f815', 'name': '055a', 'qnf': 'a472', 'quality': 'f17f', 'record_key': '1a8c', 'source': '9bcd', 'suppression_limit': '14be', 'target': 'b61c', 'version': '6b86'},
     },
 ) }}
