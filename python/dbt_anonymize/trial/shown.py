@@ -49,7 +49,13 @@ def _label(plan: Plan, leaf: int, level: int) -> str:
 
 
 def _text(value: Any) -> str:
-    """Return a value as a reader sees it: of a binary fraction, six digits."""
+    """Return a value as a reader sees it: of a binary fraction, six digits.
+
+    Examples
+    --------
+    >>> _text(None), _text(0.1 + 0.2)
+    ('NULL', '0.3')
+    """
     if isinstance(value, float):
         return f"{value:.6g}" if value.is_integer() is False else str(value)
-    return "" if value is None else str(value)
+    return "NULL" if value is None else str(value)
