@@ -39,7 +39,7 @@ def take(place: Place, tried: Tried, wanted: str, path: Path, *, replaces: bool)
     written = write_seeds(place, tried.name, tried.drafted, replaces=replaces)
     (place.project.root / path).write_text(text, encoding="utf-8")
     changed = generate.generate(place.folder, [tried.name])
-    others = f", of which {number} is released" if efforts[1:] else ""
+    others = f", the release takes effort {number}" if efforts[1:] else ""
     note(f"{path.as_posix()}: {counted(len(efforts), 'effort')}{others}. Read its reasons.")
     seeds = place.shown(place.project.seeds)
     note(
