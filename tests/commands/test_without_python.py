@@ -65,7 +65,7 @@ def test_with_python_the_list_is_not_empty(built_members: Project, tmp_path: Pat
     with python_uses() as found:
         project.build("-s", "members_tokens", "members_identifiers", "members_anonymized")
     functions = {line.split(" import ")[1] for line in found}
-    assert functions == {"close_vault", "append_tokens", "publish"}
+    assert functions == {"leave_changes", "close_vault", "append_tokens", "publish"}
     assert python_models(project) == {"members_evaluation"}
 
 
