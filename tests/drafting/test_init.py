@@ -178,6 +178,13 @@ def test_a_draft_is_written_anew_and_a_column_is_explained(consumer: Project) ->
     assert not old.exists()
     spec = load_spec(path)
     assert (spec.search.measure, spec.fidelity is None) == ("loss", False)
+    # What somebody promises is not written over by what a draft does.
+    path.write_text(path.read_text().replace("k_anonymity: {k: 5}", "k_anonymity: {k: 20}"))
+    promised = path.read_text()
+    refused = run(*asked, "--replace", "--purpose", "statistics")
+    assert refused.exit_code == 2
+    assert "it promises k_anonymity (k 20)" in " ".join(refused.stderr.split())
+    assert path.read_text() == promised
     assert (spec.is_tested, spec.features, spec.alpha) == (False, (), None)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from sklearn.datasets import load_breast_cancer
 
+from dbt_anonymize.spec.loading import load_spec
 from tests.conftest import Demonstration
 from tests.projects import Project
 
@@ -125,6 +126,25 @@ def test_every_cqi_is_shared_by_at_least_k_in_release_and_vault(demo: Project, n
     )
     assert release == vault
     assert min(release.values()) == k
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_records_whose_class_gives_the_target_away_are_counted(
+    demo: Project, demonstration: Demonstration, name: str
+) -> None:
+    """From the released rows, by the labels that a reader sees."""
+    spec = load_spec(demo.folder / "anonymizations" / f"{name}.yml")
+    place = {column: at for at, column in enumerate(spec.released_columns)}
+    classes: dict[tuple[object, ...], Counter[object]] = {}
+    for row in demo.release(name):
+        labels = tuple(row[place[column]] for column in spec.quasi_identifiers)
+        classes.setdefault(labels, Counter())[row[place[spec.predicted]]] += 1
+    alike = sum(found.total() for found in classes.values() if len(found) == 1)
+    is_told = spec.predicted in spec.sensitive
+    said = f"{alike} released records are in classes of which all have the same {spec.predicted}"
+    printed = " ".join(demonstration.printed.split())
+    of_one = printed[printed.index(f"{name}: {spec.description[:20]}") :]
+    assert (said in of_one) == (is_told and alike > 0)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -263,7 +263,7 @@ def test_names_of_project_and_schemas_may_be_others(consumer: Project) -> None:
     consumer.edit(
         "dbt_project.yml",
         lambda text: (
-            text.replace("name: shop", "name: data_platform")
+            text.replace("name: shop", "name: data_platform").replace("  shop:", "  data_platform:")
             + "models: {data_platform: {customers: {+tags: nightly}}}\n"
         ),
     )

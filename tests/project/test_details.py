@@ -12,6 +12,7 @@ from dbt_anonymize.project.kept_details import MARK
 from dbt_anonymize.project.models import undeclared_details
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.details import DETAILS, OF_CLASSES
+from dbt_anonymize.spec.loading import validate
 from tests.spec.declarations import SPEC, spec, write_project, write_spec
 
 
@@ -95,3 +96,18 @@ def test_a_spec_from_before_that_says_none_loses_them(tmp_path: Path) -> None:
 
 def details_in(root: Path) -> set[str]:
     return {name for name in DETAILS if (root / f"models/visits/visits_{name}.sql").exists()}
+
+
+@pytest.mark.parametrize(
+    ("details", "said"),
+    [
+        ("al", "must be all, or a list of details; got 'al'. Write `details: all`"),
+        (["all"], "Write `details: all`, or some of alpha_ranges"),
+        (["curve"], "Did you mean curves?"),
+        (3, "must be all, or a list of details; got 3."),
+    ],
+)
+def test_what_is_no_detail_is_said_in_one_line(details: Any, said: str) -> None:
+    problems = list(map(str, validate(spec(details=details))[1]))
+    assert len(problems) == 1
+    assert said in problems[0]

@@ -256,7 +256,7 @@ def require_facts(consumer: Project) -> None:
     assert "Target that the models predict" in comments["churned"]
     assert set(comments) == {"birth_date", "birth_date_lower", "birth_date_upper", *PLAIN}
     assert facts["licence"] == "CC BY 4.0"
-    assert facts["levels"].startswith("keeps birth_date at level")
+    assert facts["levels"].startswith("keeps birth_date in 3 intervals")
     assert numbers["records"] == records
     assert numbers["k"] >= 4
     assert 0 < numbers["QF"] <= 1

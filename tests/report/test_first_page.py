@@ -28,6 +28,14 @@ def test_the_first_figures_are_those_of_the_chosen_effort() -> None:
     ]
 
 
+def test_classes_that_give_the_target_away_are_told_with_what_prevents_them() -> None:
+    """In multiples, as all counts of people."""
+    assert "have the same value" not in as_markdown(findings(), now=NOW)
+    text = as_markdown(replace(findings(), alike=23), now=NOW)
+    assert "25 released records are in classes of which all have the same value" in text
+    assert "{l_diversity: {attribute: value, l: 2}} prevents that" in text
+
+
 def test_columns_of_which_nothing_is_left_are_named() -> None:
     of = findings()
     assert "Nothing is left" not in as_markdown(of, now=NOW)

@@ -341,6 +341,9 @@ class _Warehouse:
     def cursor(self) -> duckdb.DuckDBPyConnection:
         return self.connection.cursor()
 
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        return self.connection.execute(sql).fetchall()
+
 
 @contextmanager
 def _warehouse() -> Iterator[_Warehouse]:
@@ -348,11 +351,11 @@ def _warehouse() -> Iterator[_Warehouse]:
         connection.execute(
             """
             create table people_classes as select * from (values
-                (0, '33', 'rawtown', 30, 30, false),
-                (1, '[0, 10)', 'a', 12, 12, false),
-                (1, '[10, 20)', 'secret', 2, 2, false),
-                (1, '[10, 20)', 'withheld', 20, 20, true)
-            ) as t (effort, age, town, class_size, records, is_suppressed);
+                (0, '33', 'rawtown', 30, 30, false, 30),
+                (1, '[0, 10)', 'a', 12, 12, false, 11),
+                (1, '[10, 20)', 'secret', 2, 2, false, 2),
+                (1, '[10, 20)', 'withheld', 20, 20, true, 20)
+            ) as t (effort, age, town, class_size, records, is_suppressed, majority_records);
             create table people_decision_grid as
             select 1 as effort, 'value' as target, 'naive_bayes' as model, 'once' as fit,
                 'original' as test_on, 'yes' as class, 1234.5 + 2 * i as x, 6789.5 as y,

@@ -40,6 +40,7 @@ class _Found:
 
     ``levels``: of each effort, in words, those in which efforts differ; nothing if the spec is
     another one than that which was built. ``same``: how many quasi-identifiers do not differ.
+    ``alike``: released records whose whole class has the same value of the target.
     """
 
     spec: Spec
@@ -50,6 +51,7 @@ class _Found:
     verified: Evidence
     failure: Failure | None
     is_built: bool
+    alike: int
 
     def numbers(self, effort: EffortResult) -> str | None:
         """Return the levels of an effort by number, if the spec is still the one that was built."""
@@ -178,32 +180,37 @@ def _find(warehouse: Warehouse, spec: Spec, failure: Failure | None) -> _Found:
         is_built,
         outer_quality,
         read_results,
+        records_of_one_value,
     )
 
     trees, evidence = spec.quasi_identifiers, verified(warehouse, spec)
     words = words_of_relations(warehouse, spec) if evidence.is_current else {}
     names, levels = differing_levels(spec.numbered_efforts, trees, words)
+    efforts = read_results(warehouse, spec.name)
+    chosen = next((one.effort for one in efforts if one.is_chosen), None)
     return _Found(
         spec=spec,
-        efforts=read_results(warehouse, spec.name),
+        efforts=efforts,
         levels=levels if evidence.is_current else {},
         same=len(trees) - len(names),
         of_outer=outer_quality(warehouse, spec),
         verified=evidence,
         failure=failure,
         is_built=is_built(warehouse, spec),
+        alike=records_of_one_value(warehouse, spec, chosen) if evidence.is_current else 0,
     )
 
 
 def _show(console: SafeConsole, found: _Found, warnings: list[str]) -> None:
-    from dbt_anonymize.project.results import explained, legend  # noqa: PLC0415
+    from dbt_anonymize.project.results import explained, legend, of_one_value  # noqa: PLC0415
 
     spec, efforts = found.spec, found.efforts
     console.print(f"{spec.name}: {spec.description}")
     console.print(_results_table(found))
     if found.levels:
         console.print(_levels_table(found))
-    for sentence in [*explained(efforts, spec.measure), *found.of_outer]:
+    alike = of_one_value(spec, found.alike)
+    for sentence in [*explained(efforts, spec.measure), *found.of_outer, *alike]:
         console.print(sentence)
     console.print(_release_line(found))
     if found.verified.release is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
 
 # Characters of a value that is shown.
 _WIDEST = 24
-# Sorts the labels of growing intervals, and says nothing to a reader of five records.
-_RANK = re.compile(r"^\d+(-\d+)?: (?=\[)")
 _ROLES = {
     "identifier": "never released",
     "quasi_identifier": "generalized",
@@ -123,7 +120,12 @@ def _show_alternatives(console: SafeConsole, tried: Tried) -> None:
     table = figures_table((), ["", *("\n".join(one.names) for one in alternatives)])
     table.add_row("k", *(str(one.checked.k) for one in alternatives))
     table.add_row("left out", *(f"{one.checked.suppressed:,}" for one in alternatives))
-    table.add_row(tried.spec.shown_measure, *map(_score, alternatives), end_section=True)
+    table.add_row(tried.spec.shown_measure, *map(_score, alternatives))
+    if any(one.raced for one in alternatives):
+        table.add_row(
+            "untouched", *(f"{one.raced.untouched:.3f}" for one in alternatives if one.raced)
+        )
+    table.add_section()
     levels = _levels(tried)
     for name, of_one in levels.items():
         if {*of_one} != {_GONE}:
@@ -163,8 +165,9 @@ def _legend(tried: Tried, seconds: float) -> str:
     sample = len(tried.sampled.rows)
     used = "" if sample == tried.counted.table.total else f" on {sample:,} records"
     return (
-        f"{tried.spec.measure} of models scored on untouched records: {first.untouched:.3f} for "
-        f"the untouched table, {first.zero_rule:.3f} for the zero rule; % is of what lies between. "
+        f"{tried.spec.measure} of models scored on untouched records, beside that of the untouched "
+        f"table on the same splits; {first.zero_rule:.3f} for the zero rule; % is of what lies "
+        "between. "
         f"{tried.trial.trained} models{used} in {seconds:.0f} s."
     )
 
@@ -207,8 +210,7 @@ def _cells(columns: dict[str, list[str]]) -> Any:
     table = figures_table((), ["column", *([""] * most)])
     table.show_header = False
     for name, values in columns.items():
-        plain = (_RANK.sub("", one) for one in values)
-        shown = (one if len(one) <= _WIDEST else f"{one[: _WIDEST - 1]}…" for one in plain)
+        shown = (one if len(one) <= _WIDEST else f"{one[: _WIDEST - 1]}…" for one in values)
         table.add_row(name, *shown)
     return table
 

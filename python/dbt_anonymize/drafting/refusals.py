@@ -10,6 +10,8 @@ from dbt_anonymize.drafting.proposal import KEY, Proposal
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.evaluation.data.targets import MAX_CLASSES
 from dbt_anonymize.pluralize import counted
+from dbt_anonymize.spec.problems import did_you_mean
+from dbt_anonymize.spec.problems import names as shown_names
 
 _SHOWN = 20
 
@@ -57,9 +59,9 @@ def find_named(
         for name in ([text] if text.lower() in found else map(str.strip, text.split(",")))
     ]
     if missing := next((name for name in listed if name.lower() not in found), None):
-        raise SpecError(
-            f"{option} must name a column {purpose}; there is no {missing}. Name another column."
-        )
+        known = [one.name for one in facts]
+        remedy = did_you_mean(missing, known, f"Columns are {shown_names(known)}.")
+        raise SpecError(f"{option} must name a column {purpose}; there is no {missing}. {remedy}")
     return [found[name.lower()] for name in listed]
 
 

@@ -14,9 +14,10 @@ from dbt_anonymize.drafting.subjects import may_share
 from dbt_anonymize.drafting.table import SUPPRESSION_LIMIT, Drafted, K
 from dbt_anonymize.errors import ProjectError, SpecError
 from dbt_anonymize.pluralize import counted
+from dbt_anonymize.project.about import requirement
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.spec.loading import FOLDER, SUFFIX, validate
+from dbt_anonymize.spec.loading import FOLDER, SUFFIX, load_spec, validate
 from dbt_anonymize.spec.models import LONGEST_NAME, RESERVED_SPEC_NAMES
 from dbt_anonymize.spec.sources import Source
 
@@ -41,6 +42,25 @@ def check_name(project: Project, name: str, *, replaces: bool = False) -> Path:
             "anew with --replace."
         )
     return path
+
+
+def check_replaced(project: Project, path: Path) -> None:
+    """Stop if a spec that is to be written anew promises more than a draft, a `SpecError`.
+
+    One that cannot be read promises nothing, since nothing is built of it.
+    """
+    try:
+        guarantees = load_spec(project.root / path).guarantees
+    except (SpecError, OSError):
+        return
+    if guarantees.resolved != [{"model": "k_anonymity", "k": K}]:
+        declared = ", ".join(map(requirement, guarantees.resolved))
+        raise SpecError(
+            f"{path.as_posix()}: must promise no more than a draft does, k_anonymity (k {K}), to "
+            f"be written anew; it promises {declared}. `dbt-anonymize search {path.stem}` finds "
+            "efforts that keep that. To draft anew after all, remove guarantees from it first, "
+            "and write them again."
+        )
 
 
 def spec_text(

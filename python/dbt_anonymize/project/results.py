@@ -183,6 +183,38 @@ def outer_quality(warehouse: Warehouse, spec: Spec) -> list[str]:
     return said
 
 
+def records_of_one_value(warehouse: Warehouse, spec: Spec, effort: int | None) -> int:
+    """Count the released records whose whole class has the same value of a sensitive target.
+
+    0 where the target is a number or not sensitive, and where people wait: what is released is then
+    not what was counted.
+    """
+    is_told = spec.task == "classification" and spec.target in spec.sensitive and not spec.waits
+    if not is_told or effort is None:
+        return 0
+    try:
+        relation = warehouse.relation_of_ref(f"{spec.name}_classes")
+    except WarehouseError:  # dropped since: what needs it says so
+        return 0
+    sql = (
+        f"select coalesce(sum(records), 0) from {relation} where effort = {effort} "  # noqa: S608
+        "and not is_suppressed and majority_records = records"
+    )
+    return int(warehouse.rows(sql)[0][0])
+
+
+def of_one_value(spec: Spec, records: int) -> list[str]:
+    """Say what whoever finds the class of such records knows, and which guarantee prevents it."""
+    if not records:
+        return []
+    return [
+        f"{counted(records, 'released record')} {'is' if records == 1 else 'are'} in classes of "
+        f"which all have the same {spec.target}: who finds the class of somebody knows it. "
+        f"guarantees: {{l_diversity: {{attribute: {spec.target}, l: 2}}}} prevents that; search "
+        "again then."
+    ]
+
+
 def results_are_current(warehouse: Warehouse, spec: Spec) -> bool:
     """Whether the results belong to the current spec.
 

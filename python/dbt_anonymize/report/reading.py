@@ -10,6 +10,7 @@ from typing import Any
 from dbt_anonymize.dossier.evidence import Evidence, Row, collect, find_relation, read_relation
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.literals import quote_name, quote_text
+from dbt_anonymize.project.results import records_of_one_value
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.relations import open_release
@@ -58,7 +59,8 @@ class Findings:
     ``labels``: for each quasi-identifier how many records have a label, per effort, none of fewer
     than ``fewest``. ``hierarchies``: rows of labels, without values. ``own_values``: released
     columns in which nearly every record has a value of its own, ``single`` or ``fractions``.
-    ``released``: a few rows of the published release, as they are.
+    ``released``: a few rows of the published release, as they are. ``alike``: released records
+    whose whole class has the same value of the target.
     """
 
     evidence: Evidence
@@ -67,6 +69,7 @@ class Findings:
     hierarchies: Mapping[str, Sequence[Row]]
     own_values: Mapping[str, Sequence[str]] = field(default_factory=dict)
     released: Sequence[Row] = ()
+    alike: int = 0
 
     @property
     def spec(self) -> Spec:
@@ -136,6 +139,7 @@ def find(warehouse: Warehouse, spec: Spec) -> Findings:
         _hierarchies(warehouse, spec),
         _own_values(warehouse, spec),
         _released(warehouse, evidence),
+        records_of_one_value(warehouse, spec, chosen) if evidence.is_current else 0,
     )
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from dbt_anonymize.pluralize import counted
 from dbt_anonymize.project.register import Release
-from dbt_anonymize.project.results import EffortResult, explained
-from dbt_anonymize.report.reading import Findings
+from dbt_anonymize.project.results import EffortResult, explained, of_one_value
+from dbt_anonymize.report.reading import Findings, rounded
 from dbt_anonymize.report.section import Section, number, words
 from dbt_anonymize.report.sections.choice import verdict
 from dbt_anonymize.report.sections.labels import by_loss, losses_of
@@ -162,6 +162,7 @@ def _promised(found: Findings) -> Iterator[str]:
             )
             + "."
         )
+    yield from of_one_value(found.spec, rounded(found.alike, found.fewest))
     yield found.evidence.verification
     yield (
         "It does not promise that nobody can be found by columns that are released as they are, or "

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, get_args
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
+
+from dbt_anonymize.spec.problems import did_you_mean, names
+from dbt_anonymize.validation import rule_error
 
 Detail = Literal[
     "alpha_ranges",
@@ -14,10 +17,26 @@ Detail = Literal[
     "quasi_identifier_risk",
     "risk_profile",
 ]
-Details = Literal["all"] | Annotated[tuple[Detail, ...], Field(strict=False)]
 DETAILS: tuple[Detail, ...] = get_args(Detail)
 # They come from the predicted probabilities of classes.
 OF_CLASSES = frozenset({"calibration", "confusion", "curves"})
+
+
+def _known(value: object) -> object:
+    """Refuse what is no detail, before pydantic names both branches of the union."""
+    listed = list(value) if isinstance(value, (list, tuple)) else [value]
+    wrong = [one for one in listed if one not in DETAILS]
+    if value != "all" and (wrong or not isinstance(value, (list, tuple))):
+        remedy = f"Write `details: all`, or some of {names(DETAILS)} as a list."
+        if isinstance(value, (list, tuple)) and "all" not in wrong:
+            remedy = did_you_mean(wrong[0], DETAILS, remedy)
+        raise rule_error("must be all, or a list of details", remedy)
+    return value
+
+
+Details = Annotated[
+    Literal["all"] | Annotated[tuple[Detail, ...], Field(strict=False)], BeforeValidator(_known)
+]
 
 
 def chosen_details(details: Details) -> frozenset[str]:
