@@ -263,8 +263,9 @@ def test_names_of_project_and_schemas_may_be_others(consumer: Project) -> None:
     consumer.edit(
         "dbt_project.yml",
         lambda text: (
-            text.replace("name: shop", "name: data_platform").replace("  shop:", "  data_platform:")
+            text.replace("name: shop", "name: data_platform")
             + "models: {data_platform: {customers: {+tags: nightly}}}\n"
+            + "seeds: {data_platform: {customers: {+database: vault}}}\n"
         ),
     )
     (consumer.folder / consumer.warehouse).unlink()

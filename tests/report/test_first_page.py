@@ -33,7 +33,7 @@ def test_classes_that_give_the_target_away_are_told_with_what_prevents_them() ->
     assert "have the same value" not in as_markdown(findings(), now=NOW)
     text = as_markdown(replace(findings(), alike=23), now=NOW)
     assert "25 released records are in classes of which all have the same value" in text
-    assert "{l_diversity: {attribute: value, l: 2}} prevents that" in text
+    assert "(attribute value, l 2) prevents that" in text
 
 
 def test_columns_of_which_nothing_is_left_are_named() -> None:

@@ -210,8 +210,8 @@ def of_one_value(spec: Spec, records: int) -> list[str]:
     return [
         f"{counted(records, 'released record')} {'is' if records == 1 else 'are'} in classes of "
         f"which all have the same {spec.target}: who finds the class of somebody knows it. "
-        f"guarantees: {{l_diversity: {{attribute: {spec.target}, l: 2}}}} prevents that; search "
-        "again then."
+        f"The guarantee l_diversity (attribute {spec.target}, l 2) prevents that; search again "
+        "then."
     ]
 
 
