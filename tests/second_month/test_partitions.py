@@ -75,7 +75,7 @@ def test_what_is_the_same_for_all_partitions_builds_all(tmp_path: Path) -> None:
     assert_built(visits.build(), 0, six)
     first = digests(project)
     # The hierarchy, the spec, the types of the source, the command.
-    project.edit("seeds/ages.csv", lambda text: text.replace("0,10,0,*", "0,5,0,*\n5,10,5,*"))
+    project.edit("seeds/ages.csv", lambda text: text.replace("0,10,0s,*", "0,5,0s,*\n5,10,5s,*"))
     assert_built(visits.build(), six, six)
     assert_same(project)
     assert not {*digests(project).values()} & {*first.values()}

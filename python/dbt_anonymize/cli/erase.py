@@ -58,6 +58,7 @@ def erase(
     """Erase a person whom the source has forgotten: vault, working tables, release and files."""
     from dbt_anonymize.cli.publish import publish_all  # noqa: PLC0415
     from dbt_anonymize.evaluation.progress import logged_to  # noqa: PLC0415 (keeps --help fast)
+    from dbt_anonymize.project.lineage import share_people  # noqa: PLC0415
     from dbt_anonymize.project.warehouse import closed_vaults  # noqa: PLC0415
     from dbt_anonymize.vault.erase.run import plan_erasure  # noqa: PLC0415
 
@@ -65,10 +66,11 @@ def erase(
     with logged_to(Lines()):
         spec = place.spec(name)
         names = place.other_names(name)
-        same, unread = _of_same_source(place, spec)
+        others, unread = _others(place, spec)
         runner = place.dbt(dbt, is_quiet=True)
         with _saying_what_has_begun() as begun:
             with place.warehouse(writes_vault=True) as warehouse:
+                same = [one.name for one in others if share_people(warehouse, one, spec)]
                 plan = plan_erasure(warehouse, spec, key=key, records=record or (), others=names)
                 if is_wanted := _is_wanted(plan, yes=yes):
                     begun.append(plan.carry_out())
@@ -85,27 +87,27 @@ def erase(
     note(f"{name}: {done}. The receipt is in {name}_erasures in the vault.")
     note("Files that were handed out, backups, reports and notebooks cannot be called back.")
     if same:
-        note(f"Of the same source, and not erased there: {', '.join(same)}.")
+        note(f"Of the same people, and not erased there: {', '.join(same)}.")
     if unread:
         note(f"Specs that cannot be read, and not erased there: {', '.join(unread)}.")
 
 
-def _of_same_source(place: Place, spec: Spec) -> tuple[list[str], list[str]]:
-    """Return further anonymizations of the source, and those whose specs cannot be read.
+def _others(place: Place, spec: Spec) -> tuple[list[Spec], list[str]]:
+    """Return further anonymizations, and the names of those whose specs cannot be read.
 
     Relations of one whose name begins alike could be taken for relations of this one: its spec must
     be read.
     """
-    same, unread = list[str](), list[str]()
+    others: list[Spec] = []
+    unread: list[str] = []
     for other in place.other_names(spec.name):
         try:
-            if place.spec(other).source == spec.source:
-                same.append(other)
+            others.append(place.spec(other))
         except SpecError:
             if other.startswith(f"{spec.name}_"):
                 raise
             unread.append(other)
-    return same, unread
+    return others, unread
 
 
 @contextlib.contextmanager

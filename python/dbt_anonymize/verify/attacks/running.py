@@ -10,6 +10,7 @@ from pathlib import Path
 from dbt_anonymize.errors import VerificationError, WarehouseError
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.layout import Project
+from dbt_anonymize.project.lineage import share_people
 from dbt_anonymize.project.register import publishes
 from dbt_anonymize.project.results import read_results, release_file
 from dbt_anonymize.project.warehouse import Warehouse
@@ -169,8 +170,10 @@ def _compose(
     for file in earlier:
         rows = known.session.released_table(project.root / file, f"{known.spec.name}_anonymized")
         results += attack_earlier(released, relation, rows, file)
+    # What was copied of a server are relations of this anonymization alone.
+    server = getattr(known.session.warehouse, "original", known.session.warehouse)
     for spec in load_specs(project.root):
-        if spec.name != known.spec.name and spec.source == known.spec.source:
+        if spec.name != known.spec.name and share_people(server, spec, known.spec):
             results += _compose_with(released, relation, project, chosen, spec)
     for name, other in _other_efforts(known, chosen):
         results += attack_composition(released, other, OtherRelease(name, name, is_published=False))
