@@ -59,13 +59,11 @@ def init(
     ] = None,
 ) -> None:
     """Draft anonymizations/<name>.yml and its hierarchies from what a relation holds."""
-    from dbt_anonymize.drafting.text import check_name, check_replaced, spec_text  # noqa: PLC0415
+    from dbt_anonymize.drafting.text import check_name, spec_text  # noqa: PLC0415
     from dbt_anonymize.spec.json_schema import write_schema  # noqa: PLC0415
 
     declared, aim = declared_source(ref, source), Aim(Purpose.model, predict, time, event)
-    path = check_name(place.project, name, replaces=replace_ or explain is not None)
-    if replace_ and explain is None:
-        check_replaced(place.project, path)
+    path = check_name(place.project, name, replaces=replace_, is_written=explain is None)
     by_target = categories is Categories.target
     if by_target:
         _check_target(place.project.root / path, predict, purpose, explain)

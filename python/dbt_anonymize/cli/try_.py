@@ -83,7 +83,7 @@ def try_(
     """
     from dbt_anonymize.cli.try_output import show, show_taken  # noqa: PLC0415
     from dbt_anonymize.cli.try_taking import take as take_one  # noqa: PLC0415
-    from dbt_anonymize.drafting.text import check_name, check_replaced  # noqa: PLC0415 (keeps --help fast)
+    from dbt_anonymize.drafting.text import check_name  # noqa: PLC0415 (keeps --help fast)
     from dbt_anonymize.project.engines import in_memory  # noqa: PLC0415
     from dbt_anonymize.search.race import Budget  # noqa: PLC0415
 
@@ -97,8 +97,6 @@ def try_(
     declared = _source(relation)
     named = name or _name_of(relation)
     path = check_name(place.project, named, replaces=replace_) if take or name else None
-    if path and replace_:
-        check_replaced(place.project, path)
     budget = Budget(evaluations, None if evaluations else time_limit)
     with in_memory() as session:
         tried = _try(place, declared, named, aim=aim, budget=budget, session=session)

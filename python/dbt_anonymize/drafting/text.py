@@ -22,11 +22,14 @@ from dbt_anonymize.spec.models import LONGEST_NAME, RESERVED_SPEC_NAMES
 from dbt_anonymize.spec.sources import Source
 
 
-def check_name(project: Project, name: str, *, replaces: bool = False) -> Path:
+def check_name(
+    project: Project, name: str, *, replaces: bool = False, is_written: bool = True
+) -> Path:
     """Return where the spec of a new anonymization goes, relative to the project.
 
-    An unusable name is a `SpecError`, an existing anonymization that is not replaced a
-    `ProjectError`.
+    An unusable name, or a spec to be replaced that promises more than a draft, is a `SpecError`,
+    an existing one that is not replaced a `ProjectError`; those are no matter where nothing is
+    written.
     """
     usable = re.fullmatch("[a-z][a-z0-9_]*", name) and len(name) <= LONGEST_NAME
     if not usable or name in RESERVED_SPEC_NAMES:
@@ -36,15 +39,18 @@ def check_name(project: Project, name: str, *, replaces: bool = False) -> Path:
             "Choose another name."
         )
     path = Path(FOLDER) / f"{name}{SUFFIX}"
-    if not replaces and (project.root / path).exists():
+    is_there = is_written and (project.root / path).exists()
+    if is_there and not replaces:
         raise ProjectError(
             f"{path.as_posix()}: must not exist yet. Choose another name, edit it, or write it "
             "anew with --replace."
         )
+    if is_there:
+        _check_replaced(project, path)
     return path
 
 
-def check_replaced(project: Project, path: Path) -> None:
+def _check_replaced(project: Project, path: Path) -> None:
     """Stop if a spec that is to be written anew promises more than a draft, a `SpecError`.
 
     One that cannot be read promises nothing, since nothing is built of it.
