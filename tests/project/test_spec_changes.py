@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
-from dbt_anonymize.project.spec_changes import describe_changes
+from dbt_anonymize.project.spec_changes import MESSAGE, describe_changes, leave_changes
 from dbt_anonymize.spec import load_spec
 from tests.projects import Project
 from tests.spec.declarations import SPEC, spec, write_project
@@ -88,6 +89,18 @@ def test_a_spec_that_is_wrong_or_gone_says_so(tmp_path: Path) -> None:
         said = describe_changes(project, {name: {"digest": "of before"}})
         assert says in said
         assert said.endswith("\nNothing was built.")
+
+
+def test_a_message_does_not_outlive_what_it_is_about(tmp_path: Path) -> None:
+    """A process may build twice, with what was wrong mended between."""
+    project = write_project(tmp_path, spec())
+    carried = carried_by(project / "anonymizations" / "visits.yml")
+    databases = f"select count(*) from duckdb_databases() where database_name = '{MESSAGE}'"
+    with duckdb.connect() as session:
+        changed = {"visits": {**carried["visits"], "digest": "of before"}}
+        for generated, left in ((changed, 1), (carried, 0), (changed, 1), (changed, 1)):
+            leave_changes(session, project=str(project), generated=generated)
+            assert session.execute(databases).fetchall() == [(left,)]
 
 
 @pytest.mark.dbt

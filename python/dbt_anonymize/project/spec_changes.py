@@ -19,7 +19,11 @@ MESSAGE = "dbt_anonymize_message"
 def leave_changes(
     session: Any, *, project: str, generated: Mapping[str, Mapping[str, Any]]
 ) -> None:
-    """Leave a message for dbt if a spec is not the one that its models were generated from."""
+    """Leave a message for dbt if a spec is not the one that its models were generated from.
+
+    That of an earlier build of the same process goes.
+    """
+    session.execute(f"detach database if exists {MESSAGE}")
     if message := describe_changes(Path(project), generated):
         session.execute(f"attach if not exists ':memory:' as {MESSAGE}")
         text = f"select {quote_text(message)} as text"
