@@ -170,11 +170,7 @@ codes_{{ number }} as (
             {%- endfor %}
         end as {{ dbt_anonymize._code(loop.index) }}{{ "," if not loop.last }}
         {%- endfor %}
-    from {{ rows }}
-    {%- for quasi_identifier in quasi_identifiers %}
-    left join codes_{{ loop.index }}
-        on {{ dbt_anonymize._quote(quasi_identifier.name, rows) }} = codes_{{ loop.index }}.value
-    {%- endfor %}
+    {{- dbt_anonymize._from_rows_with_codes(rows, quasi_identifiers) }}
     inner join efforts on efforts.effort in ({{ efforts | join(", ") }})
     {%- if of_sample and dbt_anonymize._are_sampled(efforts) %}
     where {{ rows }}.sample_share <= efforts.share
@@ -227,13 +223,19 @@ coded_{{ rows }} as (
         {%- endfor %}
         {{- "," if not loop.last }}
         {%- endfor %}
+    {{- dbt_anonymize._from_rows_with_codes(rows, quasi_identifiers) }}
+
+),
+{%- endmacro %}
+
+
+{# From rows, each with the codes of its values. #}
+{% macro _from_rows_with_codes(rows, quasi_identifiers) %}
     from {{ rows }}
     {%- for quasi_identifier in quasi_identifiers %}
     left join codes_{{ loop.index }}
         on {{ dbt_anonymize._quote(quasi_identifier.name, rows) }} = codes_{{ loop.index }}.value
     {%- endfor %}
-
-),
 {%- endmacro %}
 
 

@@ -1,4 +1,4 @@
-"""What ``dbt-anonymize try`` shows: roles, alternatives side by side, a few records of one."""
+"""Output of ``dbt-anonymize try``: roles, alternatives side by side, a few records of one."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from dbt_anonymize.drafting.proposal import KEY, Proposal
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.evaluation.data.targets import MAX_CLASSES
 from dbt_anonymize.pluralize import counted
-from dbt_anonymize.spec.problems import did_you_mean
+from dbt_anonymize.spec.problems import did_you_mean, split_names
 from dbt_anonymize.spec.problems import names as shown_names
 
 _SHOWN = 20
@@ -53,11 +53,7 @@ def find_named(
     A name without a column is refused.
     """
     found = {one.name.lower(): one for one in facts}
-    listed = [
-        name
-        for text in names
-        for name in ([text] if text.lower() in found else map(str.strip, text.split(",")))
-    ]
+    listed = split_names(names, [one for one in names if one.lower() in found])
     if missing := next((name for name in listed if name.lower() not in found), None):
         known = [one.name for one in facts]
         remedy = did_you_mean(missing, known, f"Columns are {shown_names(known)}.")

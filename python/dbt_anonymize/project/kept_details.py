@@ -18,25 +18,13 @@ from dbt_anonymize.spec.yaml_text import with_value
 MARK = "# Details: "
 
 
-def without_details(project: Project, names: Collection[str] = ()) -> list[str]:
-    """Return the anonymizations whose models have details that their specs do not know yet."""
-    return [
-        name
-        for name, path in spec_paths(project.root).items()
-        if (not names or name in names)
-        and _has_earlier_details(project, name)
-        and not _says_details(path)
-    ]
-
-
-def keep_details(project: Project, names: Collection[str] = ()) -> list[str]:
-    """Write `details: all` into these specs, and return their names."""
-    kept = without_details(project, names)
-    for name in kept:
-        path = spec_paths(project.root)[name]
-        text = path.read_bytes().decode("utf-8")
-        replace_text(path, text, with_value(text, ["details"], "all"))
-    return kept
+def keep_details(project: Project, names: Collection[str] = ()) -> None:
+    """Write `details: all` into specs that know no details yet and whose models have some."""
+    for name, path in spec_paths(project.root).items():
+        is_wanted = not names or name in names
+        if is_wanted and _has_earlier_details(project, name) and not _says_details(path):
+            text = path.read_bytes().decode("utf-8")
+            replace_text(path, text, with_value(text, ["details"], "all"))
 
 
 def _says_details(path: Path) -> bool:

@@ -55,9 +55,14 @@ def templates_of(spec: Spec) -> list[str]:
 
 def undeclared_details(spec: Spec) -> list[str]:
     """Return the relations of details that a spec could have and does not declare."""
-    possible = templates_of(spec.model_copy(update={"details": "all"}))
-    written = templates_of(spec)
-    return [template.partition(".")[0] for template in possible if template not in written]
+    written = _parts_of(spec)
+    possible = _parts_of(spec.model_copy(update={"details": "all"}))
+    return [part for part in possible if part not in written]
+
+
+def _parts_of(spec: Spec) -> list[str]:
+    """Return the relations of a spec but for its efforts, by their part of the name."""
+    return [template.partition(".")[0] for template in templates_of(spec)]
 
 
 # Of these a release is made, or they lead back to its people.
@@ -71,8 +76,7 @@ def before_release(spec: Spec) -> list[str]:
 
     What fails in one of them has been published else, though the build fails.
     """
-    parts = [template.partition(".")[0] for template in templates_of(spec)]
-    return [f"{spec.name}_{part}" for part in parts if part not in _WITH_RELEASE]
+    return [f"{spec.name}_{part}" for part in _parts_of(spec) if part not in _WITH_RELEASE]
 
 
 # In the order in which somebody who is given a release reads what was measured of it.
@@ -87,7 +91,7 @@ _READ_FIRST = {
 
 def read_first(spec: Spec) -> str:
     """Return which relations to read first, and what for, as dbt docs show it."""
-    written = {template.partition(".")[0] for template in templates_of(spec)}
+    written = _parts_of(spec)
     parts = [
         f"`{spec.name}_{part}` ({what})" for part, what in _READ_FIRST.items() if part in written
     ]

@@ -72,7 +72,7 @@ class LocalCandidates:
 
     @cached_property
     def _checkers(self) -> list[Checker]:
-        """Those of each factor, which serve all class sizes."""
+        """Checkers of the factors, which serve all class sizes."""
         return [
             Checker(
                 *(self.table, self.guarantees, Guided(gs=factor), Decimal(1) - _SMALLEST_SHARE),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.spec.problems import did_you_mean
+from dbt_anonymize.spec.problems import did_you_mean, split_names
 from dbt_anonymize.spec.search import Bounds
 
 
@@ -17,11 +17,7 @@ def keep_readable(spec: Spec, options: Sequence[str]) -> Spec:
     `SpecError`.
     """
     trees = spec.quasi_identifiers
-    names = [
-        name
-        for text in options
-        for name in ([text] if text in trees else map(str.strip, text.split(",")))
-    ]
+    names = split_names(options, trees)
     if unknown := next((name for name in names if name not in trees), None):
         raise SpecError(
             f"{spec.name}: --keep must name a quasi-identifier; got {unknown}. "

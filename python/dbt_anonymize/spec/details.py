@@ -24,11 +24,12 @@ OF_CLASSES = frozenset({"calibration", "confusion", "curves"})
 
 def _known(value: object) -> object:
     """Refuse what is no detail, before pydantic names both branches of the union."""
-    listed = list(value) if isinstance(value, (list, tuple)) else [value]
-    wrong = [one for one in listed if one not in DETAILS]
-    if value != "all" and (wrong or not isinstance(value, (list, tuple))):
+    if value == "all":
+        return value
+    wrong = [one for one in value if one not in DETAILS] if isinstance(value, (list, tuple)) else []
+    if wrong or not isinstance(value, (list, tuple)):
         remedy = f"Write `details: all`, or some of {names(DETAILS)} as a list."
-        if isinstance(value, (list, tuple)) and "all" not in wrong:
+        if wrong and "all" not in wrong:
             remedy = did_you_mean(wrong[0], DETAILS, remedy)
         raise rule_error("must be all, or a list of details", remedy)
     return value

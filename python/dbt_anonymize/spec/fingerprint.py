@@ -61,7 +61,7 @@ def fingerprint_of(spec: BaseModel) -> str:
     content = spec.model_dump(mode="json", exclude=_NOT_OF_RESULTS, exclude_none=True)
     if content.get("freeze") is False:
         del content["freeze"]
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:8]
+    return _digest(content)[:8]
 
 
 def mechanism_of(spec: Spec, private: DifferentialPrivacy) -> str:
@@ -88,7 +88,7 @@ def mechanism_of(spec: Spec, private: DifferentialPrivacy) -> str:
         "k": spec.least_people,
         "draw": private.draw,
     }
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
+    return _digest(content)[:32]
 
 
 def labels_digest_of(spec: BaseModel) -> str:
@@ -100,4 +100,4 @@ def labels_digest_of(spec: BaseModel) -> str:
             column.pop(name, None)
     number = content.pop("release")["effort"]
     content["efforts"] = [number, content["efforts"][number - 1]]
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+    return _digest(content)[:16]

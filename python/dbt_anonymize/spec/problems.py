@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
 KeyPath = tuple[str | int, ...]
@@ -65,6 +65,23 @@ def names(known: Iterable[str]) -> str:
     ('age, full name', '(none)')
     """
     return ", ".join(known) or "(none)"
+
+
+def split_names(options: Iterable[str], known: Container[str]) -> list[str]:
+    """Return names that stand in options one by one, or with commas between them.
+
+    A known name may hold a comma itself.
+
+    Examples
+    --------
+    >>> split_names(["age, zip", "name, first"], {"name, first"})
+    ['age', 'zip', 'name, first']
+    """
+    return [
+        name
+        for option in options
+        for name in ([option] if option in known else map(str.strip, option.split(",")))
+    ]
 
 
 def did_you_mean(name: object, known: Iterable[str], otherwise: str) -> str:

@@ -57,5 +57,5 @@ def _text(value: Any) -> str:
     ('NULL', '0.3')
     """
     if isinstance(value, float):
-        return f"{value:.6g}" if value.is_integer() is False else str(value)
+        return str(value) if value.is_integer() else f"{value:.6g}"
     return "NULL" if value is None else str(value)

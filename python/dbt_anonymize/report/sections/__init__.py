@@ -24,7 +24,6 @@ def sections(found: Findings) -> list[Section]:
     What was not measured says so, and what was not declared is left out; of the details that were
     not, one part says how to have them.
     """
-    undeclared = undeclared_details(found.spec)
     parts = [
         *choice.sections(found),
         *disclosure.sections(found),
@@ -35,6 +34,6 @@ def sections(found: Findings) -> list[Section]:
     declared = chosen_details(found.spec.details)
     left_out = {part for detail, part in _SECTIONS.items() if detail not in declared}
     shown = [part for part in parts if part.key not in left_out]
-    if undeclared:
+    if undeclared := undeclared_details(found.spec):
         shown.append(more(found.spec, undeclared))
     return sorted(shown, key=lambda part: not part.is_open)

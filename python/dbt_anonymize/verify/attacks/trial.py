@@ -132,7 +132,7 @@ class Trial:
 
     @cached_property
     def fitting(self) -> dict[int, str]:
-        """Which known values (``code``) each ``label`` of a labelled column can stand for."""
+        """Tables of the known values (``code``) that each ``label`` of a column can stand for."""
         known = self.known
         return {
             c.number: value_map(known.session, c.label, c.labels, known.values[c.number], "a trial")
