@@ -109,6 +109,14 @@ def test_what_is_shown_fits_a_screen(consumer: Project, monkeypatch: pytest.Monk
     assert "; gives up " in " ".join(long.split())
 
 
+def test_a_source_by_the_name_of_its_table_alone_is_meant(consumer: Project) -> None:
+    text = "sources: [{name: crm, tables: [{name: leads}]}]\n"
+    (consumer.folder / "models" / "sources.yml").write_text(text, encoding="utf-8")
+    refused = run("try", "leads", "--predict", "won", "--project-dir", consumer.folder)
+    assert refused.exit_code == 2
+    assert "Did you mean the source crm.leads?" in " ".join(refused.stderr.split())
+
+
 def test_a_column_that_must_stay_is_readable_in_every_alternative(consumer: Project) -> None:
     asked = ("--predict", "churned", "--evaluations", "60", "--name", "kept", "--replace")
     tried(consumer, *asked, "--keep", "gender,zip", "--take", "balanced")

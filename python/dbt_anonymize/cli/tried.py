@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.cli.aim import Aim
@@ -47,7 +48,7 @@ class Tried:
     copies: list[tuple[str, str, int]]
     times: list[tuple[str, str]]
 
-    @property
+    @cached_property
     def words(self) -> Words:
         """Words for the levels of each quasi-identifier."""
         from dbt_anonymize.hierarchies.words import level_words  # noqa: PLC0415 (keeps --help fast)
@@ -56,8 +57,6 @@ class Tried:
 
     def reason(self, one: Alternative) -> str:
         """Say what an alternative keeps and gives up, and what that would add."""
-        from functools import partial  # noqa: PLC0415 (as above)
-
         from dbt_anonymize.project.descriptions import in_words  # noqa: PLC0415 (as above)
         from dbt_anonymize.search.reasons import given_up  # noqa: PLC0415 (as above)
         from dbt_anonymize.spec import Effort  # noqa: PLC0415 (as above)

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from dbt_anonymize.spec import Source
 
 _ROWS_AT_ONCE = 100_000
-_AS_IN_REF = "Write its name as in ref()."
 # Rows of one `insert ... values`: few enough for the limits of every warehouse.
 _ROWS_OF_A_STATEMENT = 500
 # What is left of an interrupt when DuckDB and dbt have passed it on.
@@ -92,9 +91,10 @@ class Warehouse:
             if node.resource_type in {"model", "seed", "snapshot"}
         }
         if name not in nodes:
-            sources = [f"{one.source_name}.{one.name}" for one in self.manifest.sources.values()]
-            meant = [one for one in sources if one.partition(".")[2] == name]
-            otherwise = f"Did you mean the source {meant[0]}?" if meant else _AS_IN_REF
+            meant = [one for one in self.manifest.sources.values() if one.name == name]
+            otherwise = "Write its name as in ref()."
+            if meant:
+                otherwise = f"Did you mean the source {meant[0].source_name}.{name}?"
             raise WarehouseError(
                 f"{name}: must be a model or seed of the project. "
                 + (remedy or did_you_mean(name, nodes, otherwise))
