@@ -68,7 +68,7 @@ def test_nothing_is_written_until_one_is_taken_and_the_build_keeps_what_was_show
 
 
 def test_each_effort_of_a_draft_says_what_it_keeps_and_gives_up(consumer: Project) -> None:
-    asked = ("--predict", "churned", "--evaluations", "100", "--name", "clients")
+    asked = ("--predict", "churned", "--evaluations", "200", "--name", "clients")
     taken = tried(consumer, *asked, "--take", "balanced")
     text = (consumer.folder / "anonymizations" / "clients.yml").read_text()
     spec = load_spec(consumer.folder / "anonymizations" / "clients.yml")
