@@ -86,7 +86,9 @@ def measured(tree: Path, place: Path, options: argparse.Namespace) -> dict[str, 
 
 def made(project: Path, tree: Path, server: str | None, environment: Mapping[str, str]) -> None:
     """Build the project once, and one anonymization with one customer less."""
-    shutil.copytree(SHOP, project, ignore=shutil.ignore_patterns("target", "dbt_packages", "*lock*"))
+    shutil.copytree(
+        SHOP, project, ignore=shutil.ignore_patterns("target", "dbt_packages", "*lock*")
+    )
     (project / "packages.yml").write_text(yaml.safe_dump({"packages": [{"local": str(tree)}]}))
     shutil.rmtree(project / "models")
     (project / "models").mkdir()
