@@ -1,7 +1,7 @@
 """CPU time (user and system) of commands in a project with 20 anonymizations of a small table.
 
-The project is that of ``tests/consumer_project``, its spec under 20 names, built by `dbt build`; one
-of them is built twice, so that `diff` has two releases to compare. Byte code is compiled before
+The project is that of ``tests/consumer_project``, its spec under 20 names, built by `dbt build`;
+one of them is built twice, so that `diff` has two releases to compare. Byte code is compiled before
 anything is measured. Each figure is the median of runs that follow one that is not counted.
 
     python benchmarks/startup.py                       # this working tree
@@ -61,11 +61,11 @@ def main() -> None:
 def checked_out(commit: str, place: Path) -> Iterator[Path]:
     """Give a commit in a worktree of its own."""
     tree, git = place / "tree", ["git", "-C", str(REPOSITORY), "worktree"]
-    subprocess.run([*git, "add", "-q", "--detach", str(tree), commit], check=True)
+    subprocess.run([*git, "add", "-q", "--detach", str(tree), commit], check=True)  # noqa: S603
     try:
         yield tree
     finally:
-        subprocess.run([*git, "remove", "--force", str(tree)], check=True)
+        subprocess.run([*git, "remove", "--force", str(tree)], check=True)  # noqa: S603
 
 
 def measured(tree: Path, place: Path, options: argparse.Namespace) -> dict[str, float]:
@@ -136,7 +136,7 @@ def cpu_seconds(command: str, project: Path, environment: Mapping[str, str]) -> 
 
 def run(words: list[str], project: Path, environment: Mapping[str, str]) -> None:
     """Run a command of Python in the project; it must succeed."""
-    finished = subprocess.run(
+    finished = subprocess.run(  # noqa: S603 (commands of our own)
         [sys.executable, *words],
         cwd=project,
         env=dict(environment),
