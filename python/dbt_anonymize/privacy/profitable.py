@@ -18,6 +18,9 @@ class Profitable(PrivacyModel):
     """Every released record brings its publisher more than what an attack is expected to cost."""
 
     WEAKEST = (Weakest("adversary_gain", 0, 1),)
+    MAY_DIFFER_BY_EFFORT = True
+    READS_SIZES_ALONE = True
+    READS_LABELS = True
 
     publisher_benefit: Positive = 1200
     """What an untouched record is worth to its publisher."""
