@@ -18,9 +18,6 @@ ABOUT = {
     # The amounts of the game, for the measure publisher_payout and efforts that maximize it.
     "spec/effort_rules.py": {"profitable"},
     "spec/guarantee_rules.py": {"profitable"},
-    # Until `verify` recounts with the definitions of `privacy`.
-    "verify/recomputation/guarantees.py": {*MODELS},
-    "verify/recomputation/models.py": {*MODELS},
 }
 
 
