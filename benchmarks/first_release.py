@@ -43,11 +43,13 @@ from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.search.by_quality import QualitySearch
 from dbt_anonymize.search.checking import Checker
 from dbt_anonymize.search.clock import Clock
+from dbt_anonymize.search.exchange import SHARE_OF_EXCHANGES
 from dbt_anonymize.search.guided import Guided
 from dbt_anonymize.search.lattice import Lattice
 from dbt_anonymize.search.optimum import best_nodes
 from dbt_anonymize.search.predictions import with_predictions
 from dbt_anonymize.search.race import Budget, Candidate, Track
+from dbt_anonymize.search.reasons import SHARE
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.loading import validate
 from dbt_anonymize.trial.sample import read_sample
@@ -261,9 +263,10 @@ def ways(scene: Scene, seconds: float) -> Iterator[tuple[str, int, Candidate]]:
     search = QualitySearch(
         *(scene.table, scene.guarantees, _LIMIT),
         track=Track(scene.track.records, scene.spec.quality, scene.track.names),
-        budget=Budget(seconds=seconds),
+        budget=Budget(seconds=seconds * (1.0 - SHARE)),
     )
-    races = search.run(SIZES)
+    search.run(SIZES)
+    races = search.exchange(Budget(seconds=seconds * SHARE * SHARE_OF_EXCHANGES))
     measures = {"guided": Guided(), "loss": Loss(), "classification": ClassificationMetric()}
     if scene.spec.quality.task != "classification":
         del measures["classification"]
