@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import yaml
 
+ErasedBy = Literal["person", "record_key", "source", "release"]
 Reader = Literal["working", "effort", "unread", "vault", "release"]
 NUMBERS = frozenset({"whole", "number"})
 
@@ -35,12 +36,16 @@ class Relation:
     custodians: str = "false"
     detail: bool = False
     of_classes: bool = False
-    read_for: str | None = None
+    read_for: tuple[int, str] | None = None
     writer: str = "dbt build"
-    person: str | None = None
-    key: str | None = None
+    erased_by: ErasedBy | None = None
     nobody: str | None = None
     digests: tuple[str, ...] = ()
+
+    @property
+    def is_in_vault(self) -> bool:
+        """Whether only custodians may read it, and not even other models."""
+        return self.reader == "vault"
 
     @property
     def suffix(self) -> str:
@@ -102,7 +107,7 @@ KEPT = _relations(_REGISTRY["kept"])
 SHARED = _relations(_REGISTRY["shared"])
 """Those of all anonymizations."""
 ALL = MODELS | KEPT
-VAULT = tuple(name for name, one in ALL.items() if one.reader == "vault")
+VAULT = tuple(name for name, one in ALL.items() if one.is_in_vault)
 DETAILS = tuple(sorted(name for name, one in MODELS.items() if one.detail))
 OF_CLASSES = frozenset(name for name, one in MODELS.items() if one.of_classes)
 HISTORY = "anonymization_results"

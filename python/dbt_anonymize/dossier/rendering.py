@@ -10,8 +10,9 @@ from importlib.metadata import version
 import jinja2
 
 from dbt_anonymize.dossier.criteria import frameworks
-from dbt_anonymize.dossier.evidence import HISTORY, PARTS, Evidence
+from dbt_anonymize.dossier.evidence import PARTS, Evidence
 from dbt_anonymize.literals import printable
+from dbt_anonymize.relations import HISTORY
 
 # HTML is made of Markdown in which everything is plain; its page is a template of our own.
 _PACKAGE = "dbt_anonymize.dossier"

@@ -26,7 +26,7 @@ from dbt_anonymize.project.models import (
     templates_of,
 )
 from dbt_anonymize.project.package import check_installed
-from dbt_anonymize.project.properties import context_of, describe, described
+from dbt_anonymize.project.properties import describe, described, description_context
 from dbt_anonymize.project.steps import steps_of
 from dbt_anonymize.project.templating import environment
 from dbt_anonymize.relations import HISTORY, KEPT, SHARED
@@ -100,9 +100,10 @@ def render(spec: Spec, *, has_python: bool = True, words: Words | None = None) -
     owner = f"{spec.name}.yml"
     command = f"dbt-anonymize generate {spec.name}"
     templates = templates_of(spec)
-    context = {
-        **context_of(spec),
-        "steps": [] if has_python else steps_of(spec),
+    steps = [] if has_python else steps_of(spec)
+    context: dict[str, object] = {
+        **description_context(spec),
+        "steps": steps,
         "written": templates,
         "details": f"{MARK}{', '.join(sorted(chosen_details(spec.details))) or 'none'}.",
         # The dbt groups: outside of the first no model may read the vault.
@@ -125,17 +126,16 @@ def render(spec: Spec, *, has_python: bool = True, words: Words | None = None) -
         for template in templates
     }
     for number, effort in spec.numbered_efforts.items() if spec.efforts else ():
-        context_of_effort = {**context, "number": number, "effort": effort}
+        description_context_effort = {**context, "number": number, "effort": effort}
         kinds = ["effort.sql"] if effort.is_full_domain else ["recoding.sql", "effort.sql"]
         kinds += ["groups.py"] if effort.has_groups and not spec.freeze else []
         for kind, suffix in (name.split(".") for name in kinds):
             files[f"{spec.name}_{kind}_{number}.{suffix}"] = _render(
-                f"{kind}.{suffix}", owner, command, context_of_effort
+                f"{kind}.{suffix}", owner, command, description_context_effort
             )
     if not has_python:
         _replace_python(files, spec, functools.partial(_render, owner=owner, command=command))
-    written = {file.partition(".")[0].removeprefix(f"{spec.name}_") for file in files}
-    context["described"] = described(spec, written)
+    context["described"] = described(spec, steps)
     context["frozen_labels"] = describe(KEPT["frozen_labels"], "", context)
     files[f"_{spec.name}.yml"] = _render("properties.yml", owner, command, context)
     if spec.efforts:

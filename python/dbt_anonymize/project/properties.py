@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from dbt_anonymize.information_loss.registry import MEASURES
 from dbt_anonymize.project.about import requirement
 from dbt_anonymize.project.descriptions import effort_description
-from dbt_anonymize.project.models import read_first
+from dbt_anonymize.project.models import context_of, read_first, relations_of
+from dbt_anonymize.project.steps import Step
 from dbt_anonymize.project.templating import expression, text
-from dbt_anonymize.relations import GROUPS, MODELS, Relation
+from dbt_anonymize.relations import GROUPS, Relation
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.partition_rules import PARTITION_DIGEST
 
@@ -42,14 +43,11 @@ class Described:
     for_custodians: bool = False
 
 
-def context_of(spec: Spec) -> dict[str, Any]:
-    """Return what expressions of the registry are about."""
-    is_evaluated = bool(spec.efforts) and not spec.freeze
-    confidence = f"{100 * spec.quality.confidence:g}" if spec.quality else ""
+def description_context(spec: Spec) -> dict[str, Any]:
+    """Return what texts and columns of the registry are about."""
     return {
-        "spec": spec,
-        "quality": spec.quality if is_evaluated else None,
-        "confidence": confidence,
+        **context_of(spec),
+        "confidence": f"{100 * spec.quality.confidence:g}" if spec.quality else "",
         "people": "subjects" if spec.subject else "records",
         "loss_measures": list(MEASURES.values()),
         "effort_description": effort_description,
@@ -59,10 +57,10 @@ def context_of(spec: Spec) -> dict[str, Any]:
     }
 
 
-def described(spec: Spec, written: Iterable[str]) -> Iterator[Described]:
-    """Give the relations that are written of a spec, those of each effort together."""
-    context = context_of(spec)
-    wanted = [one for name, one in MODELS.items() if one.per or name in written]
+def described(spec: Spec, steps: Collection[Step] = ()) -> Iterator[Described]:
+    """Give the relations of a spec, those of each effort together."""
+    context = description_context(spec)
+    wanted = relations_of(spec, steps)
     for per, group in itertools.groupby(wanted, key=lambda one: one.per):
         if per is None:
             yield from (describe(one, f"{spec.name}_{one.name}", context) for one in group)

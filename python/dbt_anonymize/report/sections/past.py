@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from dbt_anonymize.dossier.evidence import HISTORY
 from dbt_anonymize.pluralize import counted
+from dbt_anonymize.relations import HISTORY
 from dbt_anonymize.report.reading import Findings
 from dbt_anonymize.report.section import Section, missing, number
 
