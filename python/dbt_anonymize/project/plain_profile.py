@@ -19,6 +19,7 @@ from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.dataclasses import dataclass
 
 from dbt_anonymize.spec.draft import mapping
+from dbt_anonymize.spec.yaml_file import QUICK_LOADER
 
 _JINJA = re.compile(r"\{[{%#]")
 # A default is a word without quotes, braces and backslashes; `| int` makes a whole value a number.
@@ -127,8 +128,7 @@ def plain_profile(
 
 def _yaml(file: Path) -> dict[str, Any]:
     text = file.read_text(encoding="utf-8")
-    content = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 (safe)
-    return dict(mapping(content))
+    return dict(mapping(yaml.load(text, QUICK_LOADER)))  # noqa: S506 (a safe one)
 
 
 def _credentials(output: dict[str, Any]) -> DuckDB | Postgres:
