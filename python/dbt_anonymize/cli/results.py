@@ -81,7 +81,7 @@ def results(
     all_found, missing = list[_Found](), list[str]()
     with rows_alone(form):
         specs = place.specs(names)
-        with place.warehouse() as warehouse:
+        with place.reading() as warehouse:
             for spec in specs:
                 failure = last_failure(place.project, warehouse.manifest, spec.name)
                 try:
@@ -113,7 +113,7 @@ def _show_history(place: Place, names: list[str] | None, form: Format) -> None:
 
     with rows_alone(form):
         specs = place.specs(names)
-        with place.warehouse() as warehouse:
+        with place.reading() as warehouse:
             registers = {spec.name: read_register(warehouse, spec.name) for spec in specs}
             released = {name for name in registers if release_location(warehouse, name)}
     for name in (name for name, register in registers.items() if not register):
