@@ -239,13 +239,11 @@ def _show_rows(all_found: Sequence[_Found], form: Format) -> None:
 
 
 def _warnings(place: Place, found: _Found) -> Iterator[str]:
-    from dbt_anonymize.project.generate import check  # noqa: PLC0415
-
     name = found.spec.name
     if found.failure:
         is_old = not found.failure.has_results
         yield found.failure.text + (" The results come from an earlier build." if is_old else "")
-    if not found.verified.is_current and check(place.project.root, [name]):
+    if not found.verified.is_current and _differs(place, name):
         yield (
             f"anonymizations/{name}.yml has changed since: run `dbt-anonymize generate` and "
             "`dbt build`."
@@ -254,6 +252,12 @@ def _warnings(place: Place, found: _Found) -> Iterator[str]:
         yield f"{name} is not built under this name: run `dbt build`."
     elif not found.verified.is_current and not found.failure:
         yield f"anonymizations/{name}.yml has changed since: run `dbt build`."
+
+
+def _differs(place: Place, name: str) -> bool:
+    from dbt_anonymize.project.generate import check  # noqa: PLC0415 (slow to import)
+
+    return bool(check(place.project.root, [name]))
 
 
 def _next_step(found: _Found) -> str:
