@@ -329,8 +329,8 @@ class _Warehouse:
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.connection = connection
         self.is_duckdb = True
-        column = SimpleNamespace(translate_type=lambda kind: {"string": "text"}[kind])
-        self.adapter = SimpleNamespace(Column=column, quote=lambda name: f'"{name}"')
+        self.text_type = "text"
+        self.adapter = SimpleNamespace(quote=lambda name: f'"{name}"')
 
     def relation_of_ref(self, name: str) -> str:
         tables = self.connection.execute("select table_name from information_schema.tables")

@@ -219,7 +219,7 @@ def _labels(warehouse: Warehouse, spec: Spec) -> dict[str, Sequence[Row]]:
     if spec.differential_privacy is not None:
         return {}
     classes = _told_classes(warehouse, spec)
-    text = warehouse.adapter.Column.translate_type("string")
+    text = warehouse.text_type
     found = dict[str, Sequence[Row]]()
     for name in spec.quasi_identifiers:
         query = _filled(_LABELS, column=quote_name(name), text=text)
