@@ -16,7 +16,7 @@ from typing import Any, get_args
 import typer
 import yaml
 
-from dbt_anonymize.cli.main import COMMANDS, app
+from dbt_anonymize.cli.main import app, commands
 from dbt_anonymize.evaluation.estimators import model_names, valid_parameters
 from dbt_anonymize.project.properties import Column, describe, described, description_context
 from dbt_anonymize.project.steps import steps_of
@@ -301,10 +301,10 @@ def commands_page() -> str:
         "bad input."
     )
     group: Any = typer.main.get_command(app)
-    commands = {name: group.get_command(None, name) for name in COMMANDS}
+    known = {name: group.get_command(None, name) for name in commands()}
     whole = {
         f"{name} {part}".strip(): command
-        for name, found in commands.items()
+        for name, found in known.items()
         for part, command in getattr(found, "commands", {"": found}).items()
     }
     return page("Commands", introduction, (_command(n, c) for n, c in whole.items()))

@@ -88,8 +88,12 @@ class Postgres:
 
 @dataclass(frozen=True)
 class PlainProfile:
-    """A profile and one of its targets; ``default_target``: where none is named, if written out."""
+    """A profile of the file in a folder, and one of its targets.
 
+    ``default_target`` is used where none is named; None where it is not written out.
+    """
+
+    folder: Path
     profile_name: str
     target_name: str
     default_target: str | None
@@ -114,6 +118,7 @@ def plain_profile(
         output = _rendered(declared["outputs"][chosen])
         credentials = _credentials(output)
         return PlainProfile(
+            folder=folder,
             profile_name=name,
             target_name=chosen,
             default_target=None if _JINJA.search(default) else default,
