@@ -14,7 +14,7 @@ from dbt_anonymize.project.last_build import manifest_of_last_build
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.plain_warehouse import PlainWarehouse, open_to_read
 from dbt_anonymize.project.profile import read_plain_profile
-from dbt_anonymize.project.warehouse import open_warehouse
+from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
 from tests.cli.conftest import run
 from tests.projects import Project
 
@@ -54,31 +54,34 @@ def is_known(project: Project, target: str | None = None) -> bool:
     return manifest_of_last_build(project.folder, profile) is not None
 
 
-def test_relations_are_those_that_dbt_finds(built: Project) -> None:
-    built.execute("drop table customers_curves")
-    project = find_project(built.folder)
-    with open_warehouse(project) as warehouse:
-        nodes = [one for one in warehouse.manifest.nodes.values() if one.resource_type == "model"]
-        expected = {
+def assert_found_alike(folder: Path, name: str) -> list[bool]:
+    """Compare where models and seeds lie with what dbt says; return whether each exists."""
+
+    def found(warehouse: Warehouse) -> dict[str, tuple[str, bool]]:
+        nodes = warehouse.manifest.nodes.values()
+        return {
             one.name: (str(warehouse.place(one)), warehouse.find_node(one) is not None)
             for one in nodes
+            if one.resource_type in {"model", "seed"}
         }
-        columns = warehouse.columns(warehouse.relation_of_ref("customers_results"))
-        kind, target, text = warehouse.kind, warehouse.target_name, warehouse.text_type
+
+    project = find_project(folder)
+    with open_warehouse(project) as warehouse:
+        expected, columns = found(warehouse), warehouse.columns(warehouse.relation_of_ref(name))
+        about = (warehouse.kind, warehouse.target_name, warehouse.text_type.lower())
     with open_to_read(project) as plain:
         assert isinstance(plain, PlainWarehouse)
-        nodes = [one for one in plain.manifest.nodes.values() if one.resource_type == "model"]
-        found = {
-            one.name: (str(plain.place(one)), plain.find_node(one) is not None) for one in nodes
-        }
-        assert found == expected
-        results = plain.relation_of_ref("customers_results")
-        assert [name for name, _ in plain.columns(results)] == [name for name, _ in columns]
-        assert (plain.kind, plain.target_name, plain.text_type.lower()) == (
-            (kind, target, text.lower())
-        )
-    assert any(exists for _, exists in expected.values())
-    assert not all(exists for _, exists in expected.values())
+        assert found(plain) == expected
+        assert [one for one, _ in plain.columns(plain.relation_of_ref(name))] == [
+            one for one, _ in columns
+        ]
+        assert (plain.kind, plain.target_name, plain.text_type) == about
+    return [exists for _, exists in expected.values()]
+
+
+def test_relations_are_those_that_dbt_finds(built: Project) -> None:
+    built.execute("drop table customers_curves")
+    assert set(assert_found_alike(built.folder, "customers_results")) == {True, False}
 
 
 def test_the_macro_that_is_read_says_what_dbt_makes_of_it(built: Project) -> None:
@@ -219,15 +222,22 @@ print(sorted({{'dbt', 'dbt_common', 'sklearn', 'pandas'}} & set(sys.modules)), f
 """
 
 
-@pytest.mark.parametrize(
-    "command", ["--help", "generate", "generate --check", "results", "results --history", "doctor"]
-)
-def test_commands_import_neither_dbt_nor_scikit_learn(built: Project, command: str) -> None:
+def imported(folder: Path, command: str) -> str:
+    """Return which of these libraries a command imports, which must succeed."""
     done = subprocess.run(
         [sys.executable, "-c", IMPORTED.format(words=command.split())],
-        cwd=built.folder,
+        cwd=folder,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.stderr.splitlines()[-2:] == ["0", "[]"], done.stderr
+    code, libraries = done.stderr.splitlines()[-2:]
+    assert code == "0", done.stderr
+    return libraries
+
+
+@pytest.mark.parametrize(
+    "command", ["--help", "generate", "generate --check", "results", "results --history", "doctor"]
+)
+def test_commands_import_neither_dbt_nor_scikit_learn(built: Project, command: str) -> None:
+    assert imported(built.folder, command) == "[]"
