@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 
 from dbt_anonymize.cli.main import app
 from dbt_anonymize.privacy.differential_privacy import DifferentialPrivacy, k_of, largest_beta
-from dbt_anonymize.verify.recomputation.models import private_size
 from tests.docs.pages import MODELS, Page
 from tests.oracle.differential_privacy import least_size
 
@@ -55,21 +54,11 @@ def test_a_smaller_sample_needs_smaller_classes(epsilon: float, delta: float, k:
         ("1.5", "0.02", Fraction(3, 4)),
     ],
 )
-def test_it_is_that_of_the_definition_and_of_the_recomputation(
-    epsilon: str, delta: str, beta: Fraction
-) -> None:
+def test_it_is_that_of_the_definition(epsilon: str, delta: str, beta: Fraction) -> None:
     declared = (float(epsilon), float(delta), float(beta))
     k = k_of(*declared)
     # Beyond these the bound of Chernoff is far below delta.
     assert k == least_size(epsilon, delta, beta, 160)
-    names = ("epsilon", "delta", "share")
-    assert k == private_size(dict(zip(names, declared, strict=True)))
-
-
-def test_all_published_sizes_are_those_of_the_recomputation() -> None:
-    for epsilon, delta, k in PUBLISHED:
-        found = {"epsilon": epsilon, "delta": delta, "share": largest_beta(epsilon)}
-        assert private_size(found) == k - 1
 
 
 def test_the_largest_beta_is_a_probability_of_draws_and_never_too_large() -> None:

@@ -16,6 +16,11 @@ def test_a_page_is_up_to_date(name: str) -> None:
     assert (make_reference.FOLDER / name).read_text(encoding="utf-8") == written, "make reference"
 
 
+def test_known_parameters_are_those_of_scikit_learn() -> None:
+    written = make_reference.parameters_of_models()
+    assert make_reference.PARAMETERS.read_text(encoding="utf-8") == written, "make reference"
+
+
 def test_every_public_macro_has_an_entry() -> None:
     page = (make_reference.FOLDER / "macros.md").read_text(encoding="utf-8")
     found = re.findall(r"^### (.+)$", page, re.M)

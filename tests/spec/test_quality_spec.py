@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from dbt_anonymize.errors import SpecError
+from dbt_anonymize.evaluation import estimators
 from dbt_anonymize.spec import Spec, load_spec
 from dbt_anonymize.spec.quality import FEWEST_SPLITS
 from tests.spec.declarations import REPOSITORY
@@ -161,6 +162,14 @@ def test_per_split_needs_declared_levels(tmp_path: Path) -> None:
     efforts = [{"age": 1, "city": 1}, {"recoding": "multidimensional"}]
     with pytest.raises(SpecError, match=r"quality\.fit: must be once where an effort is recoded"):
         load_spec(written(tmp_path, {"fit": "per_split"}, efforts=efforts))
+
+
+def test_a_parameter_of_another_release_of_scikit_learn_is_looked_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(estimators, "known_parameters", lambda _model, _task: frozenset())
+    quality = {"model": "naive_bayes", "parameters": {"var_smoothing": 0.1}}
+    assert load_spec(written(tmp_path, quality)).quality.parameters == {"var_smoothing": 0.1}
 
 
 def test_the_first_model_and_the_target_decide(tmp_path: Path) -> None:

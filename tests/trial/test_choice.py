@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dbt_anonymize.search.by_quality import Raced
 from dbt_anonymize.search.race import Candidate
 from dbt_anonymize.search.results import CheckedNode
-from dbt_anonymize.trial.alternatives import Alternative, Choice
+from dbt_anonymize.trial.alternatives import Choice
 from tests.sampling import examples
 
 UNTOUCHED, ZERO_RULE = 0.8, 0.5
@@ -47,16 +47,22 @@ class Scripted:
         return Raced(score, UNTOUCHED, ZERO_RULE, (-1.0, 1.0), splits)
 
 
-def chosen(found: Mapping[int, Sequence[tuple[float, float, int]]]) -> dict[str, Alternative]:
+def chosen(found: Mapping[int, Sequence[tuple[float, float, int]]]) -> dict[str, Candidate]:
     """Return the alternatives by their names."""
     choice = Choice(Scripted(found), sorted(found))  # type: ignore[arg-type]
-    return {name: one for one in choice.alternatives() for name in one.names}
+    return {name: one for names, one in choice.chosen for name in names}
 
 
 def test_more_use_keeps_the_detail_that_models_do_not_miss() -> None:
     """The winner of a race has two columns: as good for models, and useless for others."""
-    found = chosen({5: [(0.81, 0.9, 14), (0.79, 0.3, 14), (0.7, 0.2, 14), (0.8, 0.1, 1)]})
+    found = chosen({5: [(0.81, 0.9, 14), (0.795, 0.3, 14), (0.7, 0.2, 14), (0.8, 0.1, 1)]})
     assert {one.checked.node for one in found.values()} == {(5, 1)}
+
+
+def test_of_a_class_size_nothing_is_taken_that_is_far_from_the_best_of_it() -> None:
+    """What loses less, and keeps enough of the untouched table, is not enough."""
+    found = chosen({5: [(0.8, 0.9, 14)], 10: [(0.795, 0.92, 14), (0.78, 0.6, 14)]})
+    assert found["more-privacy"].checked.node == (10, 0)
 
 
 def test_balanced_is_between_the_others_and_privacy_is_the_largest_class_size() -> None:
@@ -79,7 +85,9 @@ def test_balanced_is_between_the_others_and_privacy_is_the_largest_class_size() 
 
 def test_where_models_do_best_without_detail_they_need_not_do_as_well() -> None:
     """The untouched table sets what is enough, not the best of all."""
-    found = chosen({5: [(0.9, 0.9, 14), (0.79, 0.3, 14)], 10: [(0.88, 0.95, 14), (0.74, 0.5, 14)]})
+    found = chosen(
+        {5: [(0.9, 0.9, 14), (0.795, 0.3, 14)], 10: [(0.88, 0.95, 14), (0.795, 0.5, 14)]}
+    )
     assert found["more-use"].checked.node == (5, 1)
     assert found["more-privacy"].checked.node == (10, 1)
 
@@ -104,13 +112,13 @@ def test_three_names_go_from_weak_to_strong(
     found: dict[int, list[tuple[float, float, int]]],
 ) -> None:
     search = Scripted(found)
-    alternatives = Choice(search, sorted(found)).alternatives()  # type: ignore[arg-type]
-    assert [n for one in alternatives for n in one.names] == [
+    alternatives = Choice(search, sorted(found)).chosen  # type: ignore[arg-type]
+    assert [name for names, _ in alternatives for name in names] == [
         "more-use",
         "balanced",
         "more-privacy",
     ]
-    sizes = [one.required for one in alternatives]
+    sizes = [one.required for _, one in alternatives]
     assert sizes == sorted(sizes)
-    keys = [one.checked.node for one in alternatives]
+    keys = [one.checked.node for _, one in alternatives]
     assert len(set(keys)) == len(keys)

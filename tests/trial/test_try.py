@@ -68,7 +68,7 @@ def test_nothing_is_written_until_one_is_taken_and_the_build_keeps_what_was_show
 
 
 def test_each_effort_of_a_draft_says_what_it_keeps_and_gives_up(consumer: Project) -> None:
-    asked = ("--predict", "churned", "--evaluations", "100", "--name", "clients")
+    asked = ("--predict", "churned", "--evaluations", "200", "--name", "clients")
     taken = tried(consumer, *asked, "--take", "balanced")
     text = (consumer.folder / "anonymizations" / "clients.yml").read_text()
     spec = load_spec(consumer.folder / "anonymizations" / "clients.yml")
@@ -194,3 +194,30 @@ def test_what_tells_the_target_is_said_and_left_out_of_a_draft_that_is_written_a
     spec = load_spec(consumer.folder / "anonymizations" / "called.yml")
     assert spec.columns["reason"].role == "dropped"
     assert not (consumer.folder / "seeds" / "called_hierarchy_reason.csv").exists()
+
+
+def test_whose_target_is_known_to_who_finds_their_class_is_said(consumer: Project) -> None:
+    """Men alone may have what is predicted, so that whole classes of women share its value."""
+    model = consumer.folder / "models" / "regional.sql"
+    model.write_text(
+        'select customer_id, birth_date, gender, zip, "order" % 2 as floor, '
+        "case when gender = 'male' then churned else 'no' end as disease "
+        "from {{ ref('customers') }}"
+    )
+    consumer.build("--select", "regional")
+    asked = ("try", "regional", "--predict", "disease", "--evaluations", "60")
+    done = run(*asked, "--project-dir", consumer.folder)
+    assert done.exit_code == 0, done.output
+    said = " ".join(done.stdout.split())
+    found = re.search(r"In classes of which all have the same disease: ([0-9, ]+) records", said)
+    assert found, said
+    taken = run(
+        *asked, "--name", "regional", "--take", "more-use", "--project-dir", consumer.folder
+    )
+    assert taken.exit_code == 0, taken.output
+    consumer.build("--select", "+regional_results")
+    counted = consumer.query(
+        "select sum(records) filter (where not is_suppressed and majority_records = records) "
+        "from regional_classes where effort > 0 group by effort order by effort"
+    )
+    assert [int(one) for one in found[1].split(", ")] == [one or 0 for (one,) in counted]

@@ -33,7 +33,7 @@ def show(console: SafeConsole, tried: Tried, seconds: float, *, verbose: bool) -
         console.print(line)
     _show_alternatives(console, tried)
     console.print(_legend(tried, seconds))
-    for line in _misses(tried, verbose=verbose):
+    for line in (*_alike(tried), *_misses(tried, verbose=verbose)):
         console.print(line)
     alternatives = tried.trial.alternatives
     shown = alternatives if verbose else [one for one in alternatives if "balanced" in one.names]
@@ -170,6 +170,20 @@ def _legend(tried: Tried, seconds: float) -> str:
         "between. "
         f"{tried.trial.trained} models{used} in {seconds:.0f} s."
     )
+
+
+def _alike(tried: Tried) -> Iterator[str]:
+    """Say whose target is known to whoever finds their class, and which guarantee prevents it."""
+    counts = [one.alike for one in tried.trial.alternatives]
+    if any(counts):
+        listed, target = ", ".join(f"{count:,}" for count in counts), tried.spec.target
+        sample = len(tried.sampled.rows)
+        of = "" if sample == tried.counted.table.total else f" of {sample:,}"
+        yield (
+            f"In classes of which all have the same {target}: {listed}{of} records. Who finds the "
+            f"class of somebody knows it; the guarantee l_diversity (attribute {target}, l 2) in "
+            "the spec, and a search, prevent that."
+        )
 
 
 def _misses(tried: Tried, *, verbose: bool) -> Iterator[str]:

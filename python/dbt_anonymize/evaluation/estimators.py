@@ -17,7 +17,7 @@ import functools
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
+from importlib import import_module, resources
 from types import MappingProxyType
 from typing import Any
 
@@ -162,6 +162,25 @@ def valid_parameters(model: str, task: str = "classification") -> list[str]:
     """
     kind = estimator_type(model, task)
     return [] if kind.is_fixed else _settable(kind.load())
+
+
+@functools.cache
+def known_parameters(model: str, task: str = "classification") -> frozenset[str]:
+    """Return those of `valid_parameters` that are known without importing the model.
+
+    None of a model of another package, which must be imported to be known at all.
+
+    Examples
+    --------
+    >>> sorted(known_parameters("naive_bayes")), known_parameters("cox", "survival")
+    (['priors', 'var_smoothing'], frozenset())
+    """
+    text = resources.files("dbt_anonymize.evaluation").joinpath("parameters.txt")
+    for line in text.read_text(encoding="utf-8").splitlines():
+        of_task, name, *parameters = line.split()
+        if (of_task, name) == (task, model):
+            return frozenset(parameters)
+    return frozenset()
 
 
 def make_estimator(

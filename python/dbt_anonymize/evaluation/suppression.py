@@ -17,7 +17,7 @@ import numpy as np
 from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation.arrays import Bools, Codes
 from dbt_anonymize.privacy.grouping import classes_of, group
-from dbt_anonymize.privacy.registry import compile_guarantees, counts_in_population
+from dbt_anonymize.privacy.registry import MODELS, compile_guarantees, counts_in_population
 from dbt_anonymize.privacy.table import Attribute, SensitiveAttribute, Table
 
 
@@ -52,10 +52,10 @@ def check_recountable(guarantees: Sequence[Mapping[str, Any]]) -> None:
                 f"fit: per_split must be able to check {model} on the training records alone, but "
                 "a population has no training part. Use fit: once."
             )
-        if model == "profitable":
+        if MODELS[model].READS_LABELS:
             raise EvaluationError(
                 "fit: per_split must be able to check a guarantee by the sizes and values of "
-                "classes alone, but profitable reads what labels lose. Use fit: once."
+                f"classes alone, but {model} reads what labels lose. Use fit: once."
             )
         if guarantee.get("distance") == "hierarchical":
             raise EvaluationError(

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from dbt_anonymize.privacy import distances
 from dbt_anonymize.privacy.compiler import Compiler
-from dbt_anonymize.privacy.model import AttributeModel, K, Share, Weakest
+from dbt_anonymize.privacy.model import AttributeModel, K, Share, Shares, Weakest
 
 
 class AlphaKAnonymity(AttributeModel):
@@ -21,6 +21,10 @@ class AlphaKAnonymity(AttributeModel):
         "limited_share": "share of the most frequent of the limited values (alpha-k-anonymity)",
     }
     WEAKEST = (Weakest("alpha", 1, 1000), Weakest("k", 1, 1))
+    PROMISE = (
+        "No group of {k} or more tells a value of {attribute} with a certainty above {alpha:.0%}."
+    )
+    JUDGES_PARTS = True
 
     alpha: Share
     """Largest share of one value in a class."""
@@ -33,6 +37,15 @@ class AlphaKAnonymity(AttributeModel):
     def measured(self) -> Sequence[str]:
         """Return which of the measures these parameters need."""
         return ("highest_share",) if self.values is None else ("limited_share",)
+
+    @property
+    def least_people(self) -> int:
+        """Fewest people of a class."""
+        return self.k
+
+    def share_bound(self, shares: Shares) -> float | None:
+        """Return alpha, where all values are limited."""
+        return None if self.values else self.alpha
 
     def _compile(self, compiler: Compiler, position: int) -> None:
         compiler.require_size(self.k)

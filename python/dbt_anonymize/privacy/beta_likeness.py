@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal
 
 from dbt_anonymize.privacy import distances
 from dbt_anonymize.privacy.compiler import Compiler
 from dbt_anonymize.privacy.guarantees import TOLERANCE
-from dbt_anonymize.privacy.model import AttributeModel, Positive, Weakest
+from dbt_anonymize.privacy.model import AttributeModel, Positive, Shares, Weakest
 from dbt_anonymize.privacy.table import Table
 
 
@@ -25,6 +26,9 @@ class BetaLikeness(AttributeModel):
             "at most 0 where it holds"
         ),
     }
+    COMPARES_WITH_TABLE = True
+    MAY_DIFFER_BY_EFFORT = True
+    JUDGES_PARTS = True
 
     beta: Positive
     """Largest gain of a value: its share in a class, relative to that in the whole table, minus 1.
@@ -36,6 +40,11 @@ class BetaLikeness(AttributeModel):
     def measured(self) -> Sequence[str]:
         """Return which of the measures these parameters need."""
         return ("beta",) if self.variant == "basic" else ("enhanced_beta",)
+
+    def share_bound(self, shares: Shares) -> float:
+        """Return (1 + beta) P, or (1 + min(beta, -ln P)) P, which grows with P."""
+        most = math.inf if self.variant == "basic" else -math.log(shares.largest)
+        return (1 + min(self.beta, most)) * shares.largest
 
     def _compile(self, compiler: Compiler, position: int) -> None:
         p, beta = compiler.global_shares(position), float(self.beta)

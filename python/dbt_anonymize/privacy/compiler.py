@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 
@@ -9,7 +10,8 @@ import numpy as np
 
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.privacy.guarantees import AttributeRule, Guarantees, MostKept
-from dbt_anonymize.privacy.table import FloatArray, IntArray, Table
+from dbt_anonymize.privacy.label_losses import LabelLosses
+from dbt_anonymize.privacy.table import Classes, FloatArray, IntArray, Table
 
 
 @dataclass
@@ -97,6 +99,10 @@ class Compiler(Guarantees):
             )
             return None
         return size
+
+    def label_losses(self) -> Callable[[Classes], FloatArray]:
+        """Return what the labels of each class lose, 0 to 1."""
+        return LabelLosses(self.table).of_classes
 
     def declare_convex(self) -> None:
         """Declare: merged classes keep what all their parts keep, not what one of them breaks.

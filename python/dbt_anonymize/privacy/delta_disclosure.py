@@ -8,7 +8,7 @@ from typing import ClassVar
 from dbt_anonymize.privacy import distances
 from dbt_anonymize.privacy.compiler import Compiler
 from dbt_anonymize.privacy.guarantees import TOLERANCE
-from dbt_anonymize.privacy.model import AttributeModel, Positive, Weakest
+from dbt_anonymize.privacy.model import AttributeModel, Positive, Shares, Weakest
 
 
 class DeltaDisclosure(AttributeModel):
@@ -21,9 +21,16 @@ class DeltaDisclosure(AttributeModel):
         ),
     }
     WEAKEST = (Weakest("delta", 64, 1000),)
+    COMPARES_WITH_TABLE = True
+    MAY_DIFFER_BY_EFFORT = True
+    JUDGES_PARTS = True
 
     delta: Positive
     """The share of a value in a class changes by a factor of less than 2^delta."""
+
+    def share_bound(self, shares: Shares) -> float:
+        """Return 2^delta P."""
+        return float(2**self.delta) * shares.largest
 
     def _compile(self, compiler: Compiler, position: int) -> None:
         p, limit = compiler.global_shares(position), self.delta - TOLERANCE

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -26,6 +27,11 @@ class DeltaPresence(PrivacyModel):
         if self.minimum > self.maximum:
             raise rule_error("must have minimum <= maximum", "Exchange them.")
         return self
+
+    @classmethod
+    def needed_population(cls, parameters: Mapping[str, Any]) -> Literal["table", "size"] | None:
+        """Return what must be known of the population."""
+        return "table"
 
     def compile(self, compiler: Compiler) -> None:
         """Say what classes and release must keep."""

@@ -31,6 +31,11 @@ class DifferentialPrivacy(PrivacyModel):
     without her, but for events of probability delta.
     """
 
+    PROMISE = (
+        "Whether a person was in the source changes what is released by a factor of at most "
+        "e^{epsilon}, but for a chance of {delta}."
+    )
+
     epsilon: Epsilon
     """How much likelier a release may become by one person: by a factor of at most exp(epsilon)."""
     delta: Share
@@ -93,6 +98,11 @@ class DifferentialPrivacy(PrivacyModel):
     def k(self) -> int:
         """Least people of the sample in each class."""
         return k_of(self.release_epsilon, self.delta, self.share)
+
+    @property
+    def least_people(self) -> int:
+        """Fewest people of the sample in a class."""
+        return self.k
 
     def compile(self, compiler: Compiler) -> None:
         """Say what classes and release must keep."""

@@ -17,8 +17,6 @@ import numpy as np
 
 from dbt_anonymize.privacy.table import BoolArray, FloatArray, IntArray, ValueCounts
 
-# Cells of a dense matrix of classes and values that are held at once (8 bytes each).
-_DENSE_CELLS = 1_000_000
 # Of tightening how many records can be kept.
 _ROUNDS = 3
 
@@ -208,25 +206,25 @@ def hierarchical_distance(
 
 
 def ordered_distance(values: Distribution, global_shares: FloatArray) -> FloatArray:
-    """Mean over the m - 1 gaps between neighbouring values of |sum of (q - p) up to there|."""
-    size = len(global_shares)
-    distance = np.zeros(values.size)
-    if size < 2:
-        return distance
-    present = np.flatnonzero(values.distinct)
-    cumulative = np.cumsum(global_shares)
-    step = max(1, _DENSE_CELLS // size)
-    # Entries are sorted by class: a block of classes is a slice of them.
-    ends = np.concatenate(([0], np.cumsum(values.distinct[present])))
-    for start in range(0, len(present), step):
-        stop = min(start + step, len(present))
-        entries = slice(ends[start], ends[stop])
-        rows = np.repeat(np.arange(stop - start), values.distinct[present[start:stop]])
-        shares = np.zeros((stop - start, size))
-        shares[rows, values.values[entries]] = values.shares[entries]
-        moved = np.abs(np.cumsum(shares, axis=1) - cumulative).sum(axis=1)
-        distance[present[start:stop]] = moved / (size - 1)
-    return distance
+    """Mean over the m - 1 gaps between neighbouring values of |sum of (q - p) up to there|.
+
+    Between two values that a class has, its own sum stays and that of the table rises: up to one
+    place it is below, from there on above.
+    """
+    size, starts = len(global_shares), values.starts
+    if size < 2 or not len(starts):
+        return np.zeros(values.size)
+    table = np.cumsum(global_shares)
+    sums = np.append(0.0, np.cumsum(table))
+    up_to = np.append(0, np.cumsum(values.counts))
+    lengths = np.diff(np.append(starts, len(values.counts)))
+    ours = (up_to[1:] - np.repeat(up_to[starts], lengths)) / values.totals[values.classes]
+    begins, ends = values.values, np.append(values.values[1:], size)
+    ends[starts[1:] - 1] = size
+    turns = np.clip(np.searchsorted(table, ours, side="right"), begins, ends)
+    moved = (2 * turns - begins - ends) * ours + sums[begins] + sums[ends] - 2 * sums[turns]
+    moved[starts] += sums[begins[starts]]  # before its first value a class has nothing
+    return values.sums(moved) / (size - 1)
 
 
 def largest_share(values: Distribution, limited: BoolArray | None = None) -> FloatArray:

@@ -137,8 +137,8 @@ class Guarantees:
                 "Give the table a population."
             )
         found = population < self.min_population
-        # People of the sample who are missing in the population: a share above 1 violates.
-        shares = classes.people / np.maximum(population, 1)
+        # People of the sample who are missing in the population violate: a share above 1.
+        shares = np.where(population > 0, classes.people / np.maximum(population, 1), np.inf)
         for minimum, maximum in self.presence:
             found |= (shares < minimum - TOLERANCE) | (shares > maximum + TOLERANCE)
         return found

@@ -10,9 +10,17 @@ class KAnonymity(PrivacyModel):
     """Every released record shares its quasi-identifiers with at least k - 1 others."""
 
     WEAKEST = (Weakest("k", 1, 1),)
+    PROMISE = "Each released record is one of at least {k} with the same generalized values."
+    JUDGES_PARTS = True
+    READS_SIZES_ALONE = True
 
     k: K
     """Fewest people in a class of the release."""
+
+    @property
+    def least_people(self) -> int:
+        """Fewest people of a class."""
+        return self.k
 
     def compile(self, compiler: Compiler) -> None:
         """Say what classes and release must keep."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from pydantic import model_validator
 
@@ -16,6 +17,7 @@ class KMap(PrivacyModel):
     """Every released record is like at least k people of the population."""
 
     WEAKEST = (Weakest("k", 1, 1),)
+    PROMISE = "Each released record fits at least {k} people of the population."
 
     k: K
     """Fewest people of the population in a class."""
@@ -33,6 +35,11 @@ class KMap(PrivacyModel):
                 "in a table of the population.",
             )
         return self
+
+    @classmethod
+    def needed_population(cls, parameters: Mapping[str, Any]) -> Literal["table", "size"] | None:
+        """Return what must be known of the population."""
+        return "table" if parameters.get("estimator") is None else "size"
 
     def compile(self, compiler: Compiler) -> None:
         """Say what classes and release must keep."""

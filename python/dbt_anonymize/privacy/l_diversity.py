@@ -12,9 +12,11 @@ from dbt_anonymize.privacy import distances
 from dbt_anonymize.privacy.compiler import Compiler
 from dbt_anonymize.privacy.distances import Distribution
 from dbt_anonymize.privacy.guarantees import TOLERANCE
-from dbt_anonymize.privacy.model import AttributeModel, Positive, Weakest
+from dbt_anonymize.privacy.model import AttributeModel, Positive, Shares, Weakest
 from dbt_anonymize.privacy.table import BoolArray, Table
 from dbt_anonymize.validation import rule_error
+
+_STEPS = 200
 
 
 class LDiversity(AttributeModel):
@@ -29,6 +31,9 @@ class LDiversity(AttributeModel):
             " l-diversity); NULL stands for infinite"
         ),
     }
+    PROMISE = "Each group holds at least {l} different values of {attribute} ({variant})."
+    MAY_DIFFER_BY_EFFORT = True
+    JUDGES_PARTS = True
 
     l: Annotated[float, Field(gt=1)]  # noqa: E741 (the parameter's name in the literature)
     """Fewest well-represented values in a class."""
@@ -57,6 +62,20 @@ class LDiversity(AttributeModel):
     def measured(self) -> Sequence[str]:
         """Return which of the measures these parameters need."""
         return ("recursive_c" if self.variant == "recursive" else f"{self.variant}_l",)
+
+    def share_bound(self, shares: Shares) -> float:
+        """Return the largest share q of one value among n people.
+
+        - distinct: (n - l + 1) / n, as l - 1 other values have one person each; it grows with n
+        - entropy: the largest q for which q and equal shares of the others have entropy ln l
+        - recursive: c / (1 + c), since r1 < c (r_l + ...) <= c (n - r1), as l >= 2
+        - grassberger: as distinct; the estimated entropy itself bounds nothing
+        """
+        if self.variant == "entropy":
+            return _largest_share_of_entropy(self.l, shares.values)
+        if self.c is not None:
+            return self.c / (1 + self.c)
+        return (shares.class_people - math.ceil(self.l) + 1) / shares.class_people
 
     def _compile(self, compiler: Compiler, position: int) -> None:
         diversity, variant = self.l, self.variant
@@ -94,3 +113,27 @@ class LDiversity(AttributeModel):
         """Return what an infeasible declaration may weaken."""
         is_whole = self.variant in {"distinct", "recursive"}
         return [Weakest("l", 1, 1) if is_whole else Weakest("l", 1.01, 100)]
+
+
+def _largest_share_of_entropy(needed: float, values: int) -> float:
+    """Return the largest share with which an entropy of ln(needed) is possible.
+
+    With a share q of one value, the entropy is at most that of equal shares of the others. It falls
+    as q grows from 1 / values to 1.
+
+    Examples
+    --------
+    >>> round(_largest_share_of_entropy(2, 2), 6), round(_largest_share_of_entropy(1, 3), 6)
+    (0.5, 1.0)
+    """
+    if values < 2:
+        return 1.0
+    low, high = 1 / values, 1.0
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        rest = 1 - middle
+        entropy = -middle * math.log(middle)
+        if rest > 0:
+            entropy -= rest * math.log(rest / (values - 1))
+        low, high = (middle, high) if entropy >= math.log(needed) else (low, middle)
+    return high

@@ -1,10 +1,11 @@
-"""What every privacy model has: validated parameters, and how a search checks it."""
+"""The contract of a privacy model: parameters, facts, and how classes are checked."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Annotated, ClassVar, NamedTuple
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -27,19 +28,55 @@ class Weakest(NamedTuple):
     scale: int
 
 
-class PrivacyModel(Strict):
-    """The parameters of a privacy model; `docs/models/` has a page for each.
+@dataclass(frozen=True)
+class Shares:
+    """Shares of a sensitive attribute that bounds depend on.
 
-    ``MEASURES``: columns of `<n>_classes` for a sensitive attribute, suffix to description.
+    ``largest`` is that of the most frequent value over all records of the source, ``values`` how
+    many occur there, ``class_people`` the people of the largest released class, ``levels`` those of
+    the attribute's hierarchy, or 0.
     """
 
+    largest: float
+    values: int
+    class_people: int
+    levels: int = 0
+
+
+class PrivacyModel(Strict):
+    """The parameters and facts of a privacy model; `docs/models/` has a page for each."""
+
     MEASURES: ClassVar[Mapping[str, str]] = {}
+    """Columns of `<n>_classes` for a sensitive attribute, suffix to description."""
     WEAKEST: ClassVar[tuple[Weakest, ...]] = ()
+    """Parameters by which it can be weakened, the first to try first."""
+    PROMISE: ClassVar[str | None] = None
+    """The guarantee in words for the report, with its parameters in braces."""
+    COMPARES_WITH_TABLE: ClassVar[bool] = False
+    """Compares the values of a class with those of the whole table."""
+    MAY_DIFFER_BY_EFFORT: ClassVar[bool] = False
+    """Is about single classes, so that an effort may keep more of it than the others."""
+    JUDGES_PARTS: ClassVar[bool] = False
+    """Judges some records of a class by themselves, so that joiners of a frozen effort can wait."""
+    READS_SIZES_ALONE: ClassVar[bool] = False
+    """Judges a class by its labels and size, before it is formed."""
+    READS_LABELS: ClassVar[bool] = False
+    """Weighs what the labels of a class lose; `<n>_privacy` then shows payouts."""
 
     @property
     def measured(self) -> Sequence[str]:
         """Return which of the measures these parameters need."""
         return tuple(self.MEASURES)
+
+    @property
+    def least_people(self) -> int:
+        """Fewest people of a class, where a parameter names them."""
+        return 1
+
+    @classmethod
+    def needed_population(cls, parameters: Mapping[str, Any]) -> Literal["table", "size"] | None:
+        """Return what must be known of the population: its table, its size, or nothing."""
+        return "table" if parameters.get("attacker") == "journalist" else None
 
     @abstractmethod
     def compile(self, compiler: Compiler) -> None:
@@ -58,6 +95,10 @@ class AttributeModel(PrivacyModel):
 
     attribute: ColumnName
     """Sensitive column."""
+
+    def share_bound(self, shares: Shares) -> float | None:
+        """Return the largest share that one value may have in a class, or None if not bounded."""
+        return None
 
     def compile(self, compiler: Compiler) -> None:
         """Add the rules, or note the problem that there is no such attribute."""

@@ -25,6 +25,9 @@ class NTCloseness(AttributeModel):
         ),
     }
     WEAKEST = (Weakest("t", 1, 1000), Weakest("n", 2, 1))
+    COMPARES_WITH_TABLE = True
+    MAY_DIFFER_BY_EFFORT = True
+    JUDGES_PARTS = True
 
     n: Annotated[int, Field(ge=2)]
     """Classes of at least this many people may be distributed as they are."""

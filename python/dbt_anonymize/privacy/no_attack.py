@@ -16,6 +16,8 @@ class NoAttack(PrivacyModel):
     """Looking for a person costs an attacker at least what finding the person is worth."""
 
     WEAKEST = (Weakest("adversary_gain", 0, 1),)
+    MAY_DIFFER_BY_EFFORT = True
+    READS_SIZES_ALONE = True
 
     adversary_gain: Annotated[float, Field(ge=0)] = 300
     """What finding a person is worth to an attacker."""

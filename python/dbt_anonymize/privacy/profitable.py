@@ -11,13 +11,16 @@ from dbt_anonymize.privacy.compiler import Compiler
 from dbt_anonymize.privacy.guarantees import TOLERANCE
 from dbt_anonymize.privacy.model import Positive, PrivacyModel, Weakest
 from dbt_anonymize.privacy.no_attack import size_without_attack
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Table
+from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray
 
 
 class Profitable(PrivacyModel):
     """Every released record brings its publisher more than what an attack is expected to cost."""
 
     WEAKEST = (Weakest("adversary_gain", 0, 1),)
+    MAY_DIFFER_BY_EFFORT = True
+    READS_SIZES_ALONE = True
+    READS_LABELS = True
 
     publisher_benefit: Positive = 1200
     """What an untouched record is worth to its publisher."""
@@ -36,54 +39,21 @@ class Profitable(PrivacyModel):
         """Say what classes must keep: finer labels are worth more, larger classes risk less."""
         if self.attacker == "journalist" and compiler.table.population is None:
             compiler.problem("needs the population for a journalist", "none", "Declare it")
-        losses = LabelLosses(compiler.table)
+        losses = compiler.label_losses()
 
         def violating(classes: Classes) -> BoolArray:
-            return self.payouts(classes, losses) <= TOLERANCE * self.publisher_benefit
+            return self.payouts(classes, losses(classes)) <= TOLERANCE * self.publisher_benefit
 
         compiler.class_rules.append(violating)
         compiler.is_monotone_in_generalization = False
         compiler.is_monotone_in_suppression = False
 
-    def payouts(self, classes: Classes, losses: LabelLosses) -> FloatArray:
-        """Return the payout of one record of each class (classes,)."""
+    def payouts(self, classes: Classes, losses: FloatArray) -> FloatArray:
+        """Return the payout of one record of each class (classes,), less what its labels lose."""
         candidates = classes.people
         if self.attacker == "journalist" and classes.population is not None:
             candidates = np.where(classes.population > 0, classes.population, classes.people)
         safe = size_without_attack(self.adversary_gain, self.adversary_cost)
         expected = self.publisher_loss / np.maximum(candidates, 1)
         lost = np.where(candidates < safe, expected, 0.0)
-        return np.asarray(self.publisher_benefit * (1.0 - losses.of_classes(classes)) - lost)
-
-
-class LabelLosses:
-    """What labels lose: logarithms of the leaves that they cover, relative to those of all."""
-
-    def __init__(self, table: Table) -> None:
-        sizes = np.array([attribute.domain_size for attribute in table.attributes])
-        bits = np.log(np.maximum(sizes, 1))
-        domain = float(bits.sum()) or 1.0
-        self._whole = bits / domain
-        self._shares = [
-            [
-                np.log(np.maximum(shares * found.domain_size, 1.0)) / domain
-                for shares in found.shares
-            ]
-            for found in table.attributes
-        ]
-
-    def share(self, position: int, level: int) -> FloatArray:
-        """Return what each label of an attribute adds to the loss, by its code."""
-        return self._shares[position][level]
-
-    def whole(self, position: int) -> float:
-        """Return the most that an attribute adds."""
-        return float(self._whole[position])
-
-    def of_classes(self, classes: Classes) -> FloatArray:
-        """Return the loss of each class (classes,), 0 to 1; 0 where there is nothing to lose."""
-        losses = np.zeros(len(classes.records))
-        for position, level in enumerate(classes.levels):
-            losses += self._shares[position][level][classes.codes[:, position]]
-        # All shares together may be a rounding above 1.
-        return np.minimum(losses, 1.0)
+        return np.asarray(self.publisher_benefit * (1.0 - losses) - lost)

@@ -17,6 +17,8 @@ from dbt_anonymize.validation import rule_error
 class ReidentificationRisk(PrivacyModel):
     """The risk of finding the record of a person, on average or for the one at highest risk."""
 
+    READS_SIZES_ALONE = True
+
     average: Probability | None = None
     """Largest average risk of all people of the release."""
     highest: Probability | None = None

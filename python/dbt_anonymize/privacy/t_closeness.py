@@ -9,7 +9,7 @@ from dbt_anonymize.privacy import distances
 from dbt_anonymize.privacy.compiler import Compiler
 from dbt_anonymize.privacy.distances import Distribution
 from dbt_anonymize.privacy.guarantees import TOLERANCE
-from dbt_anonymize.privacy.model import AttributeModel, Probability, Weakest
+from dbt_anonymize.privacy.model import AttributeModel, Probability, Shares, Weakest
 from dbt_anonymize.privacy.table import FloatArray
 
 Distance = Literal["equal", "ordered", "hierarchical"]
@@ -28,6 +28,10 @@ class TCloseness(AttributeModel):
         for distance, name in _MEASURES.items()
     }
     WEAKEST = (Weakest("t", 1, 1000),)
+    PROMISE = "In each group {attribute} is distributed as in the whole table, up to {t}."
+    COMPARES_WITH_TABLE = True
+    MAY_DIFFER_BY_EFFORT = True
+    JUDGES_PARTS = True
 
     t: Probability
     """Largest distance between the distribution in a class and that in the whole table."""
@@ -40,6 +44,15 @@ class TCloseness(AttributeModel):
     def measured(self) -> Sequence[str]:
         """Return which of the measures these parameters need."""
         return (_MEASURES[self.distance],)
+
+    def share_bound(self, shares: Shares) -> float:
+        """Return the largest share P in the whole table plus t times the steps that mass moves.
+
+        Half of the sum of |q - p| is the sum of all positive q - p. In order, no mass moves less
+        than one of m - 1 steps; along a hierarchy, less than one of its levels.
+        """
+        steps = {"equal": 1, "ordered": shares.values - 1, "hierarchical": shares.levels}
+        return shares.largest + self.t * max(1, steps[self.distance])
 
     def _compile(self, compiler: Compiler, position: int) -> None:
         found = closeness(compiler, position, self.distance)

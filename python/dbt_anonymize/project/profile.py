@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dbt_anonymize.errors import ProjectError
+from dbt_anonymize.project.plain_profile import PlainProfile, plain_profile
 from dbt_anonymize.spec.draft import mapping
 from dbt_anonymize.spec.problems import did_you_mean, names
 from dbt_anonymize.spec.yaml_text import loaded
@@ -34,12 +35,12 @@ def run_dbt(words: Sequence[str], manifest: Manifest | None = None) -> dbtRunner
 
 
 def dbt_arguments(root: Path, target: str | None = None) -> Namespace:
-    """Return dbt's command line arguments with its own defaults; the target is ``DBT_TARGET``."""
-    from dbt.cli.resolvers import default_profiles_dir  # noqa: PLC0415 (slow to import)
-
+    """Return dbt's command line arguments, with its own defaults, in the working directory."""
+    has_own = Path("profiles.yml").exists()
+    default = Path.cwd() if has_own else Path.home() / ".dbt"
     return Namespace(
         project_dir=str(root),
-        profiles_dir=os.environ.get("DBT_PROFILES_DIR", str(default_profiles_dir())),
+        profiles_dir=os.environ.get("DBT_PROFILES_DIR", str(default)),
         profile=os.environ.get("DBT_PROFILE"),
         target=target or os.environ.get("DBT_TARGET"),
         vars={},
@@ -47,7 +48,22 @@ def dbt_arguments(root: Path, target: str | None = None) -> Namespace:
     )
 
 
-def read_profile(root: Path, target: str | None = None) -> Profile:
+def read_profile(root: Path, target: str | None = None) -> Profile | PlainProfile:
+    """Return the profile of the dbt project in a folder, without dbt where it is an ordinary one.
+
+    If dbt cannot read it, a `ProjectError` without its lines, which may hold passwords.
+    """
+    return read_plain_profile(root, target) or read_profile_by_dbt(root, target)
+
+
+def read_plain_profile(root: Path, target: str | None = None) -> PlainProfile | None:
+    """Return an ordinary profile; None where dbt must read it."""
+    with contextlib.chdir(root):
+        chosen = dbt_arguments(root, target)
+        return plain_profile(root, Path(chosen.profiles_dir), chosen.profile, chosen.target)
+
+
+def read_profile_by_dbt(root: Path, target: str | None = None) -> Profile:
     """Return the profile of the dbt project in a folder, to which its paths are relative.
 
     If dbt cannot read it, a `ProjectError` without its lines, which may hold passwords.
@@ -55,12 +71,14 @@ def read_profile(root: Path, target: str | None = None) -> Profile:
     # Slow to import.
     from dbt.config.runtime import load_profile  # noqa: PLC0415
     from dbt.flags import set_from_args  # noqa: PLC0415
+    from dbt_common.context import set_invocation_context  # noqa: PLC0415
     from dbt_common.exceptions import DbtBaseException  # noqa: PLC0415
 
     with contextlib.chdir(root):
         chosen = dbt_arguments(root, target)
         try:
             set_from_args(chosen, None)
+            set_invocation_context(os.environ)  # in which `env_var` looks
             return load_profile(str(root), {}, chosen.profile, chosen.target)
         # dbt looks into it before it checks what it is.
         except (DbtBaseException, AttributeError, KeyError, TypeError) as error:
@@ -112,7 +130,7 @@ def rendered_model_path(root: Path) -> str:
     from dbt.config.runtime import load_project  # noqa: PLC0415 (slow to import)
     from dbt_common.exceptions import DbtBaseException  # noqa: PLC0415
 
-    profile = read_profile(root)
+    profile = read_profile_by_dbt(root)
     try:
         return str(load_project(str(root), False, profile, {}).model_paths[0])
     except DbtBaseException as error:

@@ -13,7 +13,7 @@ from dbt_anonymize.errors import AnonymizeError, WarehouseError, safe_reason
 from dbt_anonymize.project.driver_errors import explained
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.manifest import parse_project
-from dbt_anonymize.project.profile import dbt_arguments, read_profile
+from dbt_anonymize.project.profile import dbt_arguments, read_profile, read_profile_by_dbt
 from dbt_anonymize.spec.problems import did_you_mean
 from dbt_anonymize.vault.files import (
     database_file,
@@ -314,7 +314,7 @@ def open_warehouse(
     # Paths in profiles.yml are relative to the project.
     with contextlib.chdir(project.root), contextlib.ExitStack() as until_closed:
         # What dbt prints itself of a broken profile are the lines around, which hold passwords.
-        read_profile(project.root, target)
+        read_profile_by_dbt(project.root, target)
         target = target or os.environ.get("DBT_TARGET")
         choice = ["--target", target] if target else []
         manifest = manifest or parse_project(project, choice)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from dbt_anonymize.pluralize import counted
+from dbt_anonymize.privacy.registry import MODELS
 from dbt_anonymize.project.register import Release
 from dbt_anonymize.project.results import EffortResult, explained, of_one_value
 from dbt_anonymize.report.reading import Findings, rounded
@@ -14,17 +15,6 @@ from dbt_anonymize.report.section import Section, number, words
 from dbt_anonymize.report.sections.choice import verdict
 from dbt_anonymize.report.sections.labels import by_loss, losses_of
 from dbt_anonymize.spec.tested import NO_MODEL
-
-_PROMISES = {
-    "k_anonymity": "Each released record is one of at least {k} with the same generalized values.",
-    "k_map": "Each released record fits at least {k} people of the population.",
-    "alpha_k_anonymity": "No group of {k} or more tells a value of {attribute} with a certainty "
-    "above {alpha:.0%}.",
-    "l_diversity": "Each group holds at least {l} different values of {attribute} ({variant}).",
-    "t_closeness": "In each group {attribute} is distributed as in the whole table, up to {t}.",
-    "differential_privacy": "Whether a person was in the source changes what is released by a "
-    "factor of at most e^{epsilon}, but for a chance of {delta}.",
-}
 
 
 @dataclass(frozen=True)
@@ -181,7 +171,7 @@ def promise(guarantee: Mapping[str, Any]) -> str:
     'delta presence: maximum 0.5.'
     """
     values = {name: value for name, value in guarantee.items() if value is not None}
-    template = _PROMISES.get(str(values.pop("model")))
+    template = MODELS[values.pop("model")].PROMISE
     values.pop("effort", None)
     if template is not None:
         try:

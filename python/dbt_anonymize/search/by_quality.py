@@ -21,6 +21,7 @@ from dbt_anonymize.search.by_rounds import LocalCandidates
 from dbt_anonymize.search.candidates import Candidates
 from dbt_anonymize.search.checking import Checker
 from dbt_anonymize.search.clock import Clock
+from dbt_anonymize.search.exchange import exchanged
 from dbt_anonymize.search.guided import Guided
 from dbt_anonymize.search.lattice import Lattice
 from dbt_anonymize.search.optimum import best_nodes
@@ -140,10 +141,24 @@ class QualitySearch:
             if winner is not None:
                 winners.append(winner)
                 chosen.append(self._with_rounds(winner, k, chosen, part, of_nodes))
-        self.winners = chosen = self._without_doubles(chosen)
-        raced = tuple(self._raced(chosen)) if chosen else ()
-        points = tuple((one.required, one.checked) for one in chosen)
-        rounds = tuple(one.rounds for one in chosen)
+        self.winners = self._without_doubles(chosen)
+        return self._races()
+
+    def exchange(self, budget: Budget) -> Races:
+        """Return the winners after exchanges of columns, one class size after the other."""
+        after = []
+        for place, one in enumerate(self.winners):
+            part = budget.share(1.0 / (len(self.winners) - place))
+            is_node = not one.rounds
+            after.append(exchanged(self._track, self.candidates, one, part) if is_node else one)
+            budget.pay(part)
+        self.winners = self._without_doubles(after)
+        return self._races()
+
+    def _races(self) -> Races:
+        raced = tuple(self._raced(self.winners)) if self.winners else ()
+        points = tuple((one.required, one.checked) for one in self.winners)
+        rounds = tuple(one.rounds for one in self.winners)
         return Races(points, raced, self._budget.trained, self._is_complete, rounds)
 
     def _with_rounds(

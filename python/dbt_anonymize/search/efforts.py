@@ -21,6 +21,7 @@ from dbt_anonymize.search.by_rounds import FACTOR_OF_ROUNDS
 from dbt_anonymize.search.chain import Chain, chain
 from dbt_anonymize.search.diagnosis import explain_infeasible
 from dbt_anonymize.search.evidence import check_learned
+from dbt_anonymize.search.exchange import SHARE_OF_EXCHANGES
 from dbt_anonymize.search.guided import Guided
 from dbt_anonymize.search.lattice import Lattice
 from dbt_anonymize.search.local_recoding import local_rounds, measure_rounds
@@ -244,8 +245,11 @@ def _race(task: Task, guarantees: Guarantees, steps: Steps) -> tuple[Races, Reas
     sizes = _class_sizes(task, guarantees)
     sizes = sizes or ladder(guarantees.min_class_size, task.options.efforts)
     check_learned(track, state.of_least_loss(sizes[0]), of_races)
-    races = state.run(sizes)
+    state.run(sizes)
     budget.pay(of_races)
+    of_exchanges = budget.share(SHARE_OF_EXCHANGES)
+    races = state.exchange(of_exchanges)
+    budget.pay(of_exchanges)
     reasons = find_reasons(track, state.candidates, state.winners, budget, local=state.local)
     return replace(races, trained=budget.trained), reasons
 

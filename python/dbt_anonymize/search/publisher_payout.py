@@ -11,7 +11,8 @@ from dbt_anonymize.information_loss.base import (
     suppressed_records,
 )
 from dbt_anonymize.information_loss.suppressed import Suppressed, bounds_by_level
-from dbt_anonymize.privacy.profitable import LabelLosses, Profitable
+from dbt_anonymize.privacy.label_losses import LabelLosses
+from dbt_anonymize.privacy.profitable import Profitable
 from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Node, Table
 
 
@@ -52,7 +53,7 @@ class PublisherPayout(InformationLoss):
 
     def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
         benefit = self._game.publisher_benefit
-        payouts = self._game.payouts(classes, self._of_labels(sums.table))
+        payouts = self._game.payouts(classes, self._of_labels(sums.table).of_classes(classes))
         kept = float(classes.records[~suppressed] @ (benefit - payouts[~suppressed]))
         gone = suppressed_records(classes, suppressed)
         return kept + self.suppression_factor * benefit * gone

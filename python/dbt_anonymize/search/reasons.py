@@ -17,8 +17,8 @@ from dbt_anonymize.search.by_rounds import LocalCandidates
 from dbt_anonymize.search.candidates import Candidates
 from dbt_anonymize.search.race import EQUAL, FEWEST_SPLITS, Budget, Candidate, Track
 
-# Share of what may be trained that is kept for reasons.
-SHARE = 0.1
+# Share of what may be trained that is kept for what comes after races: exchanges and reasons.
+SHARE = 0.2
 # Columns of an effort that are trained together: of some, all that is needed is known then.
 _TOGETHER = 5
 # Columns that are named with what they would add; more is for a spec.

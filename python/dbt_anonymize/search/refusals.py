@@ -10,8 +10,7 @@ from dbt_anonymize.spec.tested import KEYS
 
 def check_readable(spec: Spec, measure: str) -> None:
     """Raise a `SearchError` if guarantees or measure need other records than a search reads."""
-    compared = {"t_closeness", "n_t_closeness", "beta_likeness", "delta_disclosure"}
-    models = [g["model"] for g in spec.guarantees.resolved if g["model"] in compared]
+    models = [name for name, model in spec.guarantees.declared if model.COMPARES_WITH_TABLE]
     if spec.sample and models:
         raise SearchError(
             f"{spec.name}: {models[0]} cannot be searched in a sample: it compares with the whole "

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
-from dbt_anonymize.privacy.registry import counts_in_population
+from dbt_anonymize.privacy.registry import MODELS, counts_in_population
 from dbt_anonymize.spec.draft import Draft, integer, items, mapping
 from dbt_anonymize.spec.efforts import levels_alone
 from dbt_anonymize.spec.guarantee_rules import declared_guarantees, less_than_guaranteed
@@ -16,9 +16,6 @@ from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, s
 _DIFFERING = frozenset(
     {"local", "multidimensional", "microaggregation", "clustering", "cell_suppression"}
 )
-
-# Guarantees that the size of a class and its labels decide.
-_OF_SIZES = frozenset({"k_anonymity", "no_attack", "profitable", "reidentification_risk"})
 
 
 def _efforts_name_the_quasi_identifiers(draft: Draft) -> Iterator[Problem]:
@@ -208,7 +205,7 @@ def _payouts_per_record_are_known(draft: Draft) -> Iterator[Problem]:
                 "Remove it.",
             )
         for model in (name for name, found in kept.items() if found is not None):
-            if model not in _OF_SIZES:
+            if model in MODELS and not MODELS[model].READS_SIZES_ALONE:
                 yield Problem(
                     place,
                     f"must not be there with the guarantee {model}, which a class that is not "

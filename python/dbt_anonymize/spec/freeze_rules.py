@@ -4,20 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dbt_anonymize.privacy.registry import MODELS
 from dbt_anonymize.spec.draft import Draft, mapping
 from dbt_anonymize.spec.guarantee_rules import declared_guarantees
 from dbt_anonymize.spec.problems import Problem
 
-# Models that judge a part of a class without looking at the rest of the table or a population.
-_JUDGES_PARTS = {
-    "k_anonymity",
-    "alpha_k_anonymity",
-    "l_diversity",
-    "t_closeness",
-    "n_t_closeness",
-    "beta_likeness",
-    "delta_disclosure",
-}
 _PRIVATE = "differential_privacy"
 _PUBLISH = "Write release: {joiners: publish}, and read docs/second_month.md on what that shows."
 
@@ -89,7 +80,7 @@ def _who_joins_can_wait(draft: Draft) -> Iterator[Problem]:
             _PUBLISH,
         )
     for place, model in models:
-        if model not in _JUDGES_PARTS:
+        if model in MODELS and not MODELS[model].JUDGES_PARTS:
             yield Problem(
                 place,
                 f"must not be declared {waits}: it does not judge a group by itself",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dbt_anonymize.information_loss.names import PUBLISHER_PAYOUT
-from dbt_anonymize.privacy.registry import counts_in_population
+from dbt_anonymize.privacy.registry import MODELS
 from dbt_anonymize.spec.draft import Draft, integer, items, mapping
 from dbt_anonymize.spec.problems import KeyPath, Problem, shown, unknown
 
@@ -66,15 +66,15 @@ def _populations_are_declared(draft: Draft) -> Iterator[Problem]:
     is_sample = bool(draft.sample) and not draft.population and draft.subject is None
     has_size = integer(draft.population.get("size")) is not None
     for place, guarantee in declared_guarantees(draft):
-        model = place[1]
-        estimates = guarantee.get("estimator") is not None
-        if counts_in_population(str(model), guarantee) and not (has_relation or is_sample):
+        model = MODELS.get(str(place[1]))
+        needed = model.needed_population(guarantee) if model else None
+        if needed == "table" and not (has_relation or is_sample):
             yield Problem(
                 place,
                 "must have a table of the population to count in",
                 "Add population: {ref: ...}, with the same quasi-identifiers as the source.",
             )
-        if model == "k_map" and estimates and not has_size:
+        if needed == "size" and not has_size:
             yield Problem(
                 place,
                 "must have the size of the population to estimate from",

@@ -81,18 +81,6 @@ class _Guarantees(_Declared):
         return value
 
 
-# What is about single classes of the release: an effort may keep more of it than the others. Its k
-# is a key of its own.
-OF_EFFORTS = (
-    "l_diversity",
-    "t_closeness",
-    "n_t_closeness",
-    "beta_likeness",
-    "delta_disclosure",
-    "no_attack",
-    "profitable",
-)
-
 # Every model but k_anonymity may be declared several times, or not at all.
 if TYPE_CHECKING:
     Guarantees = _Guarantees
@@ -103,7 +91,11 @@ else:
         __base__=_Declared,
         __doc__="What an effort must keep beside the guarantees of the spec.",
         __module__=__name__,
-        **{name: _one_or_several(MODELS[name]) for name in OF_EFFORTS},
+        **{
+            name: _one_or_several(model)
+            for name, model in MODELS.items()
+            if model.MAY_DIFFER_BY_EFFORT
+        },
     )
     Guarantees = create_model(
         "Guarantees",

@@ -18,6 +18,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from dbt_anonymize.privacy.differential_privacy import DifferentialPrivacy
+from dbt_anonymize.privacy.model import PrivacyModel
 from dbt_anonymize.privacy.registry import measures_of
 from dbt_anonymize.spec.columns import Column, Hierarchy
 from dbt_anonymize.spec.columns_by_role import ColumnsByRole
@@ -214,21 +215,22 @@ class Spec(ColumnsByRole, TestedByModels, Strict):
     @property
     def has_payouts(self) -> bool:
         """Whether what labels lose and what a record pays its publisher is counted."""
-        return any(guarantee["model"] == "profitable" for guarantee in self.all_guarantees)
+        return any(guarantee.READS_LABELS for guarantee in self._declared_guarantees)
 
     def measures(self, attribute: str) -> dict[str, str]:
         """Return the measures of a sensitive attribute: end of the column's name, description."""
+        return measures_of(self._declared_guarantees, attribute)
+
+    @property
+    def _declared_guarantees(self) -> list[PrivacyModel]:
+        """The privacy models of the spec and of all efforts."""
         sets = (self.guarantees, *(e.guarantees for e in self.efforts if e.guarantees))
-        return measures_of([model for one in sets for _, model in one.declared], attribute)
+        return [model for one in sets for _, model in one.declared]
 
     @property
     def least_people(self) -> int:
         """Fewest people of a class that the guarantees allow: the largest k of them."""
-        return max(
-            int(guarantee["k"])
-            for guarantee in self.guarantees.resolved
-            if guarantee["model"] in {"k_anonymity", "alpha_k_anonymity", "differential_privacy"}
-        )
+        return max(guarantee.least_people for _, guarantee in self.guarantees.declared)
 
     @property
     def population_relation(self) -> Source | None:

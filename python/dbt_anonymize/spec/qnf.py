@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import Field, PlainValidator
 
-from dbt_anonymize.privacy.profitable import Profitable
 from dbt_anonymize.privacy.registry import measures_of
 from dbt_anonymize.spec.problems import did_you_mean, names
 from dbt_anonymize.validation import rule_error
@@ -110,7 +109,7 @@ def check_columns(text: str, spec: Mapping[str, Any]) -> str:
     sensitive = [name for name, column in columns.items() if column.role == "sensitive"]
     attributes = [*sensitive, *(getattr(model, "attribute", None) for model in models)]
     measured = (f"{a}_{measure}" for a in attributes if a for measure in measures_of(models, a))
-    has_payouts = any(isinstance(model, Profitable) for model in models)
+    has_payouts = any(model.READS_LABELS for model in models)
     known = list(dict.fromkeys([*COLUMNS, *(PAYOUTS if has_payouts else ()), *measured]))
     for name in _columns(_parsed(text)):
         if name not in known:

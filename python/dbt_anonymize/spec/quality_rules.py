@@ -205,8 +205,11 @@ def _models_exist(quality: Mapping[str, Any], task: str | None) -> Iterator[Prob
 def _model(
     parent: KeyPath, choice: Mapping[str, Any], model: Any, task: str | None
 ) -> Iterator[Problem]:
-    # Not at the top: knowing the parameters means importing scikit-learn, which takes seconds.
-    from dbt_anonymize.evaluation.estimators import model_names, valid_parameters  # noqa: PLC0415
+    from dbt_anonymize.evaluation.estimators import (  # noqa: PLC0415 (a spec may have no models)
+        known_parameters,
+        model_names,
+        valid_parameters,
+    )
 
     if not isinstance(model, str) or task is None:
         return
@@ -228,9 +231,9 @@ def _model(
             shown(model),
         )
     parameters = mapping(choice.get("parameters"))
-    if not parameters and "." not in model:
+    if "." not in model and known_parameters(model, task).issuperset(map(str, parameters)):
         return
-    try:
+    try:  # another release of scikit-learn may have more, which only importing it tells
         valid = valid_parameters(model, task)
     except EvaluationError as error:
         yield Problem(place, f"must be importable: {error}", "Install it, or correct the path.")

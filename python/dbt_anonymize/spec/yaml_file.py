@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from dbt_anonymize.spec.problems import KeyPath, Problem, shown
 
+# That of libyaml, where PyYAML was built with it.
+QUICK_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 # Far more than any spec or project file holds; aliases of aliases reach billions in ten lines.
 MOST_VALUES = 100_000
 
@@ -37,18 +41,30 @@ def read_yaml(path: Path) -> tuple[object, list[Problem]]:
     except OSError as error:
         reason = error.strerror or type(error).__name__
         return None, [Problem((), "must be a readable file", "Check the path.", reason.lower())]
+    with contextlib.suppress(yaml.YAMLError, ValueError, RecursionError):
+        return _read(text, QUICK_LOADER)
+    try:  # what is wrong, in the words of Python's own loader
+        return _read(text, yaml.SafeLoader)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        return None, [Problem((), "must be valid YAML", "Correct it.", _syntax_error(error))]
+
+
+def _read(text: str, kind: Any) -> tuple[object, list[Problem]]:
+    loader = kind(text)
     try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        if node is not None and _size(node, {}) > MOST_VALUES:
+        node = loader.get_single_node()
+        if node is None:
+            return None, []
+        if _size(node, {}) > MOST_VALUES:
             return None, [Problem((), *_TOO_LARGE)]
         problems = []
-        for problem in _problems(node, (), frozenset()) if node is not None else ():
+        for problem in _problems(node, (), frozenset()):
             problems.append(problem)
             if problem.rule == _IN_ITSELF:  # further ways through the circle have no end
                 return None, problems
-        return yaml.safe_load(text), problems
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        return None, [Problem((), "must be valid YAML", "Correct it.", _syntax_error(error))]
+        return loader.construct_document(node), problems
+    finally:
+        loader.dispose()
 
 
 def _size(node: yaml.Node, known: dict[int, int]) -> int:

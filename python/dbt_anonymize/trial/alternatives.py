@@ -20,6 +20,7 @@ from dbt_anonymize.search.checking import Checker
 from dbt_anonymize.search.clock import Clock
 from dbt_anonymize.search.diagnosis import explain_infeasible
 from dbt_anonymize.search.evidence import check_learned
+from dbt_anonymize.search.exchange import SHARE_OF_EXCHANGES, exchanged
 from dbt_anonymize.search.lattice import Lattice
 from dbt_anonymize.search.optimum import best_nodes
 from dbt_anonymize.search.predictions import with_predictions
@@ -31,6 +32,8 @@ from dbt_anonymize.search.training import TrainingProgress
 from dbt_anonymize.spec import Effort, Spec
 
 Chosen = TypeVar("Chosen")
+# Candidates with the names of alternatives, from weak to strong.
+Named = list[tuple[tuple[str, ...], Candidate]]
 MORE_USE, BALANCED, MORE_PRIVACY = "more-use", "balanced", "more-privacy"
 # Class sizes that are tried, and the smallest number of classes that a table must have for one.
 _SIZES, _FEWEST_CLASSES = 5, 20
@@ -38,12 +41,14 @@ _SIZES, _FEWEST_CLASSES = 5, 20
 _WORK_OF_SHORTLIST = 150_000_000
 # Candidates of one class size: few, so that each is trained on several splits within seconds.
 _SHORTLIST = 8
-# Share of what may be trained that tells what alternatives give up.
-_SHARE_OF_REASONS = 0.2
+# Share of what may be trained that exchanges columns, and tells what alternatives give up.
+_SHARE_AFTER_RACES = 0.35
 # More use loses the least of what keeps this share of what models learn. More privacy is the
 # largest class size that keeps less; balanced the largest that keeps a share between them, and
-# loses at most halfway from more use to more privacy.
+# loses at most halfway from more use to more privacy, or else the smallest of these.
 _SHARE_OF_USE, _SHARE_OF_BALANCE, _SHARE_OF_PRIVACY = 0.95, 0.9, 0.75
+# Each keeps this share of what models learn from the best of its class size.
+_SHARE_OF_SIZE = 0.97
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,8 @@ class Alternative:
         How models do on it, if any is trained.
     given : mapping of str to Given
         What columns that it gives up would add, as far as that was trained.
+    alike : int
+        Released records of the trial in classes of which all have the same sensitive target.
     """
 
     names: tuple[str, ...]
@@ -72,6 +79,7 @@ class Alternative:
     suppressed: np.ndarray
     raced: Raced | None = None
     given: Mapping[str, Given] = field(default_factory=dict)
+    alike: int = 0
 
     def effort(self, spec: Spec) -> Effort:
         """Return it as a spec writes it."""
@@ -107,7 +115,7 @@ def find_alternatives(
     limit = Decimal(str(spec.suppression_limit))
     progress = TrainingProgress(tell, seconds=budget.seconds, evaluations=budget.evaluations)
     track = Track(records, spec.tests, list(spec.quasi_identifiers), progress)
-    of_races = budget.share(1.0 - _SHARE_OF_REASONS)
+    of_races = budget.share(1.0 - _SHARE_AFTER_RACES)
     search = QualitySearch(
         *(table, guarantees, limit),
         track=track,
@@ -121,12 +129,40 @@ def find_alternatives(
         raise SearchError(_infeasible(spec, table))
     choice = Choice(search, sizes)
     budget.pay(of_races)
-    reasons = find_reasons(track, search.candidates, [one for _, one in choice.chosen], budget)
+    of_exchanges = budget.share(SHARE_OF_EXCHANGES)
+    chosen = _exchanged(choice.chosen, search, track, of_exchanges)
+    budget.pay(of_exchanges)
+    reasons = find_reasons(track, search.candidates, [one for _, one in chosen], budget)
     alternatives = tuple(
-        replace(one, given=given)
-        for one, given in zip(choice.alternatives(), reasons.given, strict=True)
+        Alternative(
+            *(names, one.required, one.checked, one.suppressed, search.scored(one), given),
+            alike=_alike(one, records) if spec.target in spec.sensitive else 0,
+        )
+        for (names, one), given in zip(chosen, reasons.given, strict=True)
     )
     return Trial(alternatives, budget.trained, reasons.burdens)
+
+
+def _alike(one: Candidate, records: Records) -> int:
+    """Count the released records in classes of which all have one class of the target."""
+    target = records.problem.targets[0]
+    if target.task != "classification" or target.codes is None:
+        return 0
+    codes, classes = target.codes[~one.suppressed], one.classes[~one.suppressed]
+    pairs = np.unique(np.column_stack([classes, codes]), axis=0)[:, 0]
+    several = pairs[1:][pairs[1:] == pairs[:-1]]
+    return int((~np.isin(classes, several)).sum())
+
+
+def _exchanged(chosen: Named, search: QualitySearch, track: Track, budget: Budget) -> Named:
+    """Return what was chosen after exchanges of columns by which models do better."""
+    after: dict[str, Candidate] = {}
+    for place, (names, one) in enumerate(chosen):
+        part = budget.share(1.0 / (len(chosen) - place))
+        better = exchanged(track, search.candidates, one, part)
+        after |= dict.fromkeys(names, better)
+        budget.pay(part)
+    return _without_doubles(after, lambda one: one.key)
 
 
 def least_losses(spec: Spec, counted: Counted, rows: np.ndarray, seconds: float | None) -> Trial:
@@ -203,22 +239,16 @@ def _sizes(smallest: int, records: int) -> list[int]:
 class Choice:
     """Choose among all candidates that raced.
 
-    Each alternative is, of the candidates of its class size which models still learn enough from,
-    the one that loses the least: what nobody predicts today stays for whoever asks tomorrow.
+    Each alternative is, of the candidates of its class size from which models learn nearly as much
+    as from the best, the one that loses the least: what nobody predicts today stays for whoever
+    asks tomorrow.
     """
 
     search: QualitySearch
     sizes: Sequence[int]
 
-    def alternatives(self) -> list[Alternative]:
-        """Return the alternatives with their names, from weak to strong."""
-        return [
-            Alternative(names, one.required, one.checked, one.suppressed, self.search.scored(one))
-            for names, one in self.chosen
-        ]
-
     @cached_property
-    def chosen(self) -> list[tuple[tuple[str, ...], Candidate]]:
+    def chosen(self) -> Named:
         """The chosen candidates with their names, from weak to strong."""
         sizes = [k for k in self.sizes if self.search.raced(k)]
         useful = [one for k in sizes for one in [self._least_loss(k, _SHARE_OF_USE)] if one]
@@ -227,12 +257,13 @@ class Choice:
         private = [self._least_loss(k, _SHARE_OF_PRIVACY) for k in larger]
         more_privacy = next((one for one in reversed(private) if one is not None), more_use)
         halfway = (self.search.loss(more_use) + self.search.loss(more_privacy)) / 2
-        balanced = [
+        between = [
             one
             for k in larger
             for one in [self._least_loss(k, _SHARE_OF_BALANCE)]
-            if one is not None and self.search.loss(one) <= halfway
+            if one is not None and k <= more_privacy.required
         ]
+        balanced = [one for one in between if self.search.loss(one) <= halfway] or between[:1]
         chosen = {MORE_USE: more_use, BALANCED: (balanced or [more_use])[-1]}
         return _without_doubles({**chosen, MORE_PRIVACY: more_privacy}, lambda one: one.key)
 
@@ -247,14 +278,10 @@ class Choice:
         if own.splits < self._fewest_splits(candidate.required):
             return False
         gain, untouched = own.score - own.zero_rule, own.untouched - own.zero_rule
-        wanted = min(self._best_gain, untouched) if untouched > 0 else self._best_gain
-        return gain >= share * wanted
-
-    @cached_property
-    def _winners(self) -> list[Raced]:
-        return [
-            self.search.scored(self.search.raced(k)[0]) for k in self.sizes if self.search.raced(k)
-        ]
+        best, of_size = self._best_gain, self._gain(self.search.raced(candidate.required)[0])
+        if untouched > 0:
+            best, of_size = min(best, untouched), min(of_size, untouched)
+        return gain >= max(share * best, _SHARE_OF_SIZE * of_size)
 
     def _fewest_splits(self, k: int) -> int:
         """Fewer say little, unless the winner of a class size has no more."""
@@ -262,8 +289,15 @@ class Choice:
 
     @cached_property
     def _best_gain(self) -> float:
-        gains = (one.score - one.zero_rule for one in self._winners if one.splits)
-        return max(gains, default=0.0)
+        return max(
+            (self._gain(self.search.raced(k)[0]) for k in self.sizes if self.search.raced(k)),
+            default=0.0,
+        )
+
+    def _gain(self, winner: Candidate) -> float:
+        """Return what models gain from a winner over the zero rule, 0 if none was trained."""
+        scored = self.search.scored(winner)
+        return scored.score - scored.zero_rule if scored.splits else 0.0
 
 
 def _without_doubles(

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from dbt_anonymize.verify.attacks.bounds import Shares, confidence_bound
+from dbt_anonymize.privacy.model import Shares
+from dbt_anonymize.privacy.registry import confidence_bound, model_of
 
 VALUES = "abcd"
 TABLES = st.lists(st.lists(st.sampled_from(VALUES), min_size=1, max_size=9), min_size=1, max_size=4)
@@ -22,7 +23,7 @@ def bound_of(model: str, classes: Sequence[str], levels: int = 0, **parameters: 
     whole = Counter("".join(classes))
     shares = Shares(max(whole.values()) / whole.total(), len(whole), max(map(len, classes)), levels)
     guarantee = {"model": model, "attribute": "x", **parameters}
-    bound = confidence_bound("x", [guarantee], shares)
+    bound = confidence_bound("x", [model_of(guarantee)], shares)
     assert bound is not None
     return bound
 
@@ -102,8 +103,8 @@ def test_the_bound_of_distinct_diversity_is_reached(classes: list[str]) -> None:
 def test_the_strictest_guarantee_counts_and_limits_on_some_values_do_not() -> None:
     whole = Shares(0.5, 2, 10)
     some: dict[str, Any] = {"model": "alpha_k_anonymity", "attribute": "x", "alpha": 0.1, "k": 2}
-    assert confidence_bound("x", [{**some, "values": ["a"]}], whole) is None
-    strict = {"model": "t_closeness", "attribute": "x", "t": 0.1, "distance": "equal"}
-    loose = {"model": "beta_likeness", "attribute": "x", "beta": 9.0, "variant": "basic"}
+    assert confidence_bound("x", [model_of({**some, "values": ["a"]})], whole) is None
+    strict = model_of({"model": "t_closeness", "attribute": "x", "t": 0.1})
+    loose = model_of({"model": "beta_likeness", "attribute": "x", "beta": 9.0, "variant": "basic"})
     assert confidence_bound("x", [loose], whole) == 1.0
     assert confidence_bound("x", [loose, strict], whole) == pytest.approx(0.6)

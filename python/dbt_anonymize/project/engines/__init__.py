@@ -157,7 +157,7 @@ def unreached(method: str) -> str:
 
 def require_reached(project: Project, target: str | None) -> None:
     """Stop before anything is read where rows of the target cannot be."""
-    credentials = read_profile(project.root, target).credentials
+    credentials: Any = read_profile(project.root, target).credentials
     if credentials.type == "spark" and credentials.method != "session":
         raise WarehouseError(unreached(str(credentials.method)))
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dbt_anonymize.verify.attacks.bounds import Shares, confidence_bound
+from dbt_anonymize.privacy.model import Shares
+from dbt_anonymize.privacy.registry import confidence_bound
 from dbt_anonymize.verify.attacks.rates import Rate, rated
 from dbt_anonymize.verify.attacks.released import Released, released_people
 from dbt_anonymize.verify.attacks.result import AttackResult, judged
@@ -21,7 +22,8 @@ def attack_confidence(release: Released) -> list[AttackResult]:
     """Measure for every sensitive column of a release how sure an attacker can be.
 
     ``highest_confidence`` is the largest share of a value in a class, with the bound that follows
-    from the guarantees (see ``bounds``). An empty release is a `VerificationError`.
+    from the guarantees (``share_bound`` of each privacy model). An empty release is a
+    `VerificationError`.
     """
     people = released_people(release)
     return [
@@ -115,7 +117,7 @@ def _highest_confidence(release: Released, attribute: str, alias: str, people: i
     )
     tree = spec.columns[attribute].hierarchy
     shares = Shares(share, int(values), int(largest_class), tree.levels if tree else 0)
-    limit = confidence_bound(attribute, spec.guarantees.resolved, shares)
+    limit = confidence_bound(attribute, (g for _, g in spec.guarantees.declared), shares)
     bound = "no guarantee of the spec bounds it."
     if limit is not None:
         bound = f"the guarantees allow at most {limit:.4g}."

@@ -20,18 +20,14 @@ from dbt_anonymize.verify.relations import members_relation
 
 def declared_k(spec: Spec) -> int:
     """Return the fewest people of a class that a spec promises."""
-    models = ("k_anonymity", "alpha_k_anonymity")
-    return max(int(g["k"]) for g in spec.guarantees.resolved if g["model"] in models)
+    private = spec.differential_privacy  # promises them of a sample, which others do not see
+    return max(g.least_people for _, g in spec.guarantees.declared if g is not private)
 
 
 def declared_risk(spec: Spec, which: str) -> float | None:
     """Return the declared ``highest`` or ``average`` re-identification risk, if there is one."""
-    risks = [
-        float(guarantee[which])
-        for guarantee in spec.guarantees.resolved
-        if guarantee["model"] == "reidentification_risk" and guarantee.get(which) is not None
-    ]
-    return min(risks, default=None)
+    declared = (getattr(guarantee, which, None) for _, guarantee in spec.guarantees.declared)
+    return min((risk for risk in declared if risk is not None), default=None)
 
 
 def attack_linkage(release: Released, average_risk: float) -> list[AttackResult]:

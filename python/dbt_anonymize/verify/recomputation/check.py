@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from fractions import Fraction
 
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.literals import quote_name
@@ -24,7 +25,6 @@ from dbt_anonymize.verify.recomputation.canonical import Comparer, Comparison, s
 from dbt_anonymize.verify.recomputation.counts import Classes, count_of
 from dbt_anonymize.verify.recomputation.expected import Expected
 from dbt_anonymize.verify.recomputation.guarantees import Recount, name_of
-from dbt_anonymize.verify.recomputation.limits import declared
 from dbt_anonymize.verify.recomputation.means import wrong_means
 from dbt_anonymize.verify.recomputation.members import members_findings
 from dbt_anonymize.verify.recomputation.modes import wrong_modes
@@ -176,7 +176,7 @@ def _suppression(expected: Expected) -> Finding:
     recount = Recount(spec, expected.classes, expected.generalizations, expected.number)
     suppressed = recount.suppressed()
     records, gone = int(found.sum()), int(found[suppressed].sum())
-    allowed = math.floor(declared(spec.suppression_limit) * records)
+    allowed = math.floor(Fraction(repr(spec.suppression_limit)) * records)
     message = f"{gone:,} of {records:,} records are suppressed; at most {allowed:,} may be."
     if gone <= allowed:
         expected.suppress(suppressed)

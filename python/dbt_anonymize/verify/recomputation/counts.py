@@ -8,8 +8,9 @@ from typing import Any
 from numpy.typing import NDArray
 
 from dbt_anonymize.literals import quote_name
+from dbt_anonymize.privacy.table import ValueCounts
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.verify.recomputation.models import Distribution
+from dbt_anonymize.verify.recomputation.models import Values
 from dbt_anonymize.verify.recomputation.tables import Tables
 
 
@@ -48,9 +49,7 @@ class Classes:
         ((size,),) = self.tables.rows(f"select {self.whole_count} from {everybody} as rows_")  # noqa: S608
         return int(size)
 
-    def distribution(
-        self, attribute: str, sizes: NDArray[Any], *, with_texts: bool
-    ) -> Distribution:
+    def values(self, attribute: str, *, with_texts: bool) -> Values:
         """Return how the values of an attribute are distributed in the classes and the source.
 
         Values are numbered in the order of their type, NULL last; one that the source does not
@@ -78,14 +77,11 @@ class Classes:
             f"from ({totals}) as ranked) as totals "
             "on cells.found is not distinct from totals.found order by class, value"
         )
-        return Distribution(
-            sizes,
-            cells["class"],
-            cells["value"],
-            cells["counted"],
+        return Values(
+            attribute,
+            ValueCounts(cells["class"], cells["value"], cells["counted"]),
             counted,
             tuple(row[0] for row in texts),
-            self.size_of_whole(),
         )
 
     def _totals(self, attribute: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
 
@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbt_anonymize.literals import quote_name
+from dbt_anonymize.privacy.guarantees import Guarantees
+from dbt_anonymize.privacy.registry import MODELS
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.finding import Finding
-from dbt_anonymize.verify.recomputation import models
 from dbt_anonymize.verify.recomputation.counts import Classes
-from dbt_anonymize.verify.recomputation.label_losses import breaks_profitable, losses_of_classes
+from dbt_anonymize.verify.recomputation.label_losses import losses_of_classes
 from dbt_anonymize.verify.recomputation.labels import Generalization
-from dbt_anonymize.verify.recomputation.limits import declared, exceeds
+from dbt_anonymize.verify.recomputation.models import Counted, Values
 from dbt_anonymize.verify.recomputation.population import population_of_classes
 
 
@@ -31,7 +32,7 @@ class Recount:
     effort: int
 
     def __post_init__(self) -> None:
-        self._distribution = cache(self._counted)
+        self._values = cache(self._counted_values)
 
     @cached_property
     def sizes(self) -> NDArray[Any]:
@@ -47,48 +48,7 @@ class Recount:
 
     def broken(self, guarantee: Mapping[str, Any]) -> NDArray[Any]:
         """Tell which classes break a guarantee by themselves."""
-        sizes, model = self.sizes, guarantee["model"]
-        if model in models.SIZES:
-            # Whom a journalist looks for may be anybody of the population.
-            found = self._population if guarantee.get("attacker") == "journalist" else sizes
-            return models.too_small(found, models.SIZES[model](guarantee))
-        if model == "reidentification_risk" and "highest" in guarantee:
-            return exceeds(np.ones_like(sizes), sizes, declared(guarantee["highest"]))
-        if model == "delta_presence":
-            return models.breaks_presence(sizes, self._population, guarantee)
-        if model == "k_map":
-            return self._breaks_k_map(guarantee)
-        if model == "profitable":
-            return self._breaks_profitable(guarantee)
-        is_of_attribute = "attribute" in guarantee
-        nothing = np.zeros(len(sizes), dtype=bool)
-        return self._breaks_of_attribute(guarantee) if is_of_attribute else nothing
-
-    def _breaks_k_map(self, guarantee: Mapping[str, Any]) -> NDArray[Any]:
-        if "estimator" not in guarantee:
-            return models.too_small(self._population, guarantee["k"])
-        population = self.spec.population_size
-        assert population is not None  # the spec requires it
-        k = models.derived_k(guarantee, self.classes.size_of_whole(), population)
-        return models.too_small(self.sizes, k)
-
-    def _breaks_profitable(self, guarantee: Mapping[str, Any]) -> NDArray[Any]:
-        candidates = self.sizes
-        if guarantee["attacker"] == "journalist":
-            population = self._population
-            candidates = np.where(population > 0, population, self.sizes)
-        effort = self.spec.numbered_efforts[self.effort]
-        vectors = effort.rounds or ((effort.levels,) if effort.levels is not None else ())
-        if not effort.is_full_domain and effort.rounds is None:
-            vectors = ()  # cells may be of any level
-        losses = losses_of_classes(self.classes, self.generalizations, vectors)
-        return breaks_profitable(candidates, losses, guarantee)
-
-    def _breaks_of_attribute(self, guarantee: Mapping[str, Any]) -> NDArray[Any]:
-        is_tree = guarantee.get("distance") == "hierarchical"
-        levels = self._levels(guarantee["attribute"]) if is_tree else []
-        distribution = self._distribution(guarantee["attribute"])
-        return models.BREAKS[guarantee["model"]](distribution, guarantee, levels)
+        return self._counted(guarantee).broken(guarantee)
 
     def suppressed(self) -> NDArray[Any]:
         """Tell which classes have to go, in the order of their labels.
@@ -97,34 +57,57 @@ class Recount:
         as few as suffice. Whether so many may go is for the suppression limit to say.
         """
         gone = np.zeros(len(self.sizes), dtype=bool)
+        of_release = Guarantees()
         for guarantee in self.guarantees:
-            gone |= self.broken(guarantee)
-        rest = np.flatnonzero(~gone)
-        rest = rest[np.argsort(self.sizes[rest], kind="stable")]
-        # What is left when all classes before one are gone.
-        left = np.cumsum(self.sizes[rest][::-1])[::-1]
-        for guarantee in self.guarantees:
-            if "average" in guarantee and len(rest):
-                risky = exceeds(np.arange(len(rest), 0, -1), left, declared(guarantee["average"]))
-                gone[rest[risky]] = True
-        return gone
+            counted = self._counted(guarantee)
+            gone |= counted.broken(guarantee)
+            if rules := counted.compiled(guarantee):
+                of_release.release_rules += rules.release_rules
+        return of_release.suppress(Counted(self.sizes).classes(), gone)
 
     def judge(self, guarantee: Mapping[str, Any]) -> Finding:
         """Judge one guarantee on all classes."""
         sizes, unit = self.sizes, "subjects" if self.spec.subject else "records"
         if not len(sizes):
             return Finding("guarantees", name_of(guarantee), False, "the release has no records.")
-        number = int(self.broken(guarantee).sum())
+        counted = self._counted(guarantee)
+        number = int(counted.broken(guarantee).sum())
         about = f"smallest of {len(sizes):,} classes: {int(sizes.min()):,} {unit}"
         reasons = [f"{number:,} of {len(sizes):,} classes break it"] if number else []
-        if "average" in guarantee:
-            total, limit = int(sizes.sum()), declared(guarantee["average"])
-            if exceeds(np.array([len(sizes)]), np.array([total]), limit)[0]:
-                reasons.append(f"the average risk is that of {len(sizes):,} classes for {total:,}")
+        rules = counted.compiled(guarantee)
+        if rules is not None and rules.first_released(np.sort(sizes)):
+            total = int(sizes.sum())
+            reasons.append(f"the average risk is that of {len(sizes):,} classes for {total:,}")
         if not reasons:
             return Finding("guarantees", name_of(guarantee), True, f"holds; {about}.")
         message = f"{', and '.join(reasons)}; {about}. Do not use this release; build again."
         return Finding("guarantees", name_of(guarantee), False, message)
+
+    def _counted(self, guarantee: Mapping[str, Any]) -> Counted:
+        """Count what a guarantee needs, and no more."""
+        model = MODELS[guarantee["model"]]
+        counts_people = model.needed_population(guarantee) == "table"
+        return Counted(
+            self.sizes,
+            everybody=self._everybody,
+            has_subject=self.spec.subject is not None,
+            values=self._values(guarantee["attribute"]) if "attribute" in guarantee else None,
+            population=self._population if counts_people else None,
+            population_size=self.spec.population_size,
+            losses=self._losses if model.READS_LABELS else None,
+        )
+
+    @cached_property
+    def _everybody(self) -> int:
+        return self.classes.size_of_whole()
+
+    @cached_property
+    def _losses(self) -> NDArray[Any]:
+        effort = self.spec.numbered_efforts[self.effort]
+        vectors = effort.rounds or ((effort.levels,) if effort.levels is not None else ())
+        if not effort.is_full_domain and effort.rounds is None:
+            vectors = ()  # cells may be of any level
+        return losses_of_classes(self.classes, self.generalizations, vectors)
 
     @cached_property
     def _population(self) -> NDArray[Any]:
@@ -132,34 +115,30 @@ class Recount:
         assert levels is not None  # the spec allows no recoding beside a population
         return population_of_classes(self.classes, self.generalizations, levels)
 
-    def _counted(self, attribute: str) -> models.Distribution:
-        with_texts = any(
-            guarantee.get("attribute") == attribute
-            and ("values" in guarantee or guarantee.get("distance") == "hierarchical")
-            for guarantee in self.guarantees
-        )
-        return self.classes.distribution(attribute, self.sizes, with_texts=with_texts)
+    def _counted_values(self, attribute: str) -> Values:
+        own = [g for g in self.guarantees if g.get("attribute") == attribute]
+        is_tree = any(g.get("distance") == "hierarchical" for g in own)
+        with_texts = is_tree or any("values" in g for g in own)
+        values = self.classes.values(attribute, with_texts=with_texts)
+        return replace(values, labels=self._labels(values)) if is_tree else values
 
-    def _levels(self, attribute: str) -> list[NDArray[Any]]:
+    def _labels(self, values: Values) -> tuple[NDArray[Any], ...]:
         """Return the label of each value of the table at each level below the root, numbered."""
-        hierarchy = self.spec.sensitive_hierarchies[attribute]
+        hierarchy = self.spec.sensitive_hierarchies[values.name]
         tables = self.classes.tables
         names = ["value", *(f"level_{level}" for level in range(1, hierarchy.levels))]
         columns = ", ".join(tables.text(quote_name(name)) for name in names)
-        rows = tables.rows(f"select {columns} from {tables.hierarchies[attribute]}")  # noqa: S608
+        rows = tables.rows(f"select {columns} from {tables.hierarchies[values.name]}")  # noqa: S608
         labels_of: dict[Any, Any] = {row[0]: row[1:] for row in rows}
         # A value that is not in the hierarchy is like no other; NULL is under the root.
         height = hierarchy.levels - 1
         labels_of[None] = ("*",) * height
-        found = [
-            labels_of.get(text, (("not in it", text),) * height)
-            for text in self._distribution(attribute).texts
-        ]
+        found = [labels_of.get(text, (("not in it", text),) * height) for text in values.texts]
         numbered: list[NDArray[Any]] = []
         for labels in zip(*found, strict=True):
             numbers = {label: number for number, label in enumerate(dict.fromkeys(labels))}
             numbered.append(np.array([numbers[label] for label in labels]))
-        return numbered
+        return tuple(numbered)
 
 
 def name_of(guarantee: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""What the labels of each class lose, by SQL that no macro has, and what a record pays then."""
+"""Losses of the labels of each class, by SQL that no macro has."""
 
 # ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
 
@@ -11,23 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbt_anonymize.literals import quote_name
-from dbt_anonymize.verify.recomputation import models
 from dbt_anonymize.verify.recomputation.counts import Classes
 from dbt_anonymize.verify.recomputation.labels import ROOT, Generalization
-
-_ROUNDING = 1e-12
-
-
-def breaks_profitable(
-    candidates: NDArray[Any], losses: NDArray[Any], guarantee: Mapping[str, Any]
-) -> NDArray[Any]:
-    """Tell where a record pays nothing: B (1 - IL) - L / n, L only if G / n - C > 0 (Wan 2015)."""
-    benefit = float(guarantee["publisher_benefit"])
-    is_attacked = models.too_small(candidates, models.unattractive_size(guarantee))
-    expected = float(guarantee["publisher_loss"]) / np.maximum(candidates, 1)
-    payouts = benefit * (1 - losses) - np.where(is_attacked, expected, 0.0)
-    broken: NDArray[Any] = ~(payouts > benefit * _ROUNDING)
-    return broken
 
 
 def losses_of_classes(

@@ -1,0 +1,32 @@
+"""Facts of a privacy model stand on its class: no code elsewhere asks for a model by its name."""
+
+from __future__ import annotations
+
+import ast
+
+from dbt_anonymize.privacy.registry import MODELS
+from tests.projects import REPOSITORY
+
+PACKAGE = REPOSITORY / "python" / "dbt_anonymize"
+# By module: the models that it is about. k_anonymity, which every spec guarantees, is known to all.
+ABOUT = {
+    "cli/init.py": {"differential_privacy"},
+    "cli/epsilon.py": {"differential_privacy"},
+    "spec/differential_privacy_rules.py": {"differential_privacy"},
+    "spec/freeze_rules.py": {"differential_privacy"},
+    "spec/sample_rules.py": {"differential_privacy"},
+    # The amounts of the game, for the measure publisher_payout and efforts that maximize it.
+    "spec/effort_rules.py": {"profitable"},
+    "spec/guarantee_rules.py": {"profitable"},
+}
+
+
+def test_a_model_is_named_where_it_is_what_a_module_is_about() -> None:
+    found: dict[str, set[str]] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        place = path.relative_to(PACKAGE).as_posix()
+        if not place.startswith("privacy/"):
+            constants = (node for node in ast.walk(ast.parse(path.read_text())))
+            texts = {n.value for n in constants if isinstance(n, ast.Constant)}
+            found[place] = {name for name in MODELS if name in texts} - {"k_anonymity"}
+    assert {place: names for place, names in found.items() if names - ABOUT.get(place, set())} == {}
