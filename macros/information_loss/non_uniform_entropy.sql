@@ -114,10 +114,9 @@ from entropies
         cast(sum({{ term }}) as {{ dbt_anonymize._type_double() }}) as {{ name }}{{ "," if not loop.last }}
         {%- endfor %}
     from {{ relation }}
-    group by
-        grouping sets (
-            {%- for key in keys %}
-            ({{ by ~ ", " if by }}{{ key }}){{ "," if not loop.last }}
-            {%- endfor %}
-        )
+    group by grouping sets (  -- noqa: PRS
+        {%- for key in keys %}
+        ({{ by ~ ", " if by }}{{ key }}){{ "," if not loop.last }}
+        {%- endfor %}
+    )
 {%- endmacro %}

@@ -328,12 +328,11 @@ non_uniform_entropy_by_effort as (
             grouping("gender") as is_other_3,
             cast(sum(records) as double) as records
         from "shop"."main"."customers_frequencies"
-        group by
-            grouping sets (
-                ("birth_date"),
-                ("zip"),
-                ("gender")
-            )
+        group by grouping sets (  -- noqa: PRS
+            ("birth_date"),
+            ("zip"),
+            ("gender")
+        )
 
     ),
 
@@ -358,12 +357,11 @@ non_uniform_entropy_by_effort as (
             cast(sum(records) as double) as records,
             cast(sum(case when is_suppressed then records else 0 end) as double) as suppressed_records
         from "shop"."main"."customers_classes"
-        group by
-            grouping sets (
-                (effort, "birth_date"),
-                (effort, "zip"),
-                (effort, "gender")
-            )
+        group by grouping sets (  -- noqa: PRS
+            (effort, "birth_date"),
+            (effort, "zip"),
+            (effort, "gender")
+        )
 
     ),
 
