@@ -11,23 +11,25 @@ from dbt_anonymize.pluralize import counted
 from dbt_anonymize.project.register import Release, last_published
 from dbt_anonymize.project.results import release_location, results_are_current
 from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.relations import ALL, DETAILS, HISTORY
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.spec.details import DETAILS, chosen_details
+from dbt_anonymize.spec.details import chosen_details
 
 Row = Mapping[str, Any]
 
 # The relations by their part of the name, and what writes them.
 PARTS = {
-    "results": "dbt build",
-    "privacy": "dbt build",
-    "risk_profile": "dbt build",
-    "quasi_identifier_risk": "dbt build",
-    "attacks": "dbt-anonymize verify",
-    "verification": "dbt-anonymize verify",
-    "releases": "dbt build",
+    name: ALL[name].writer
+    for name in (
+        "results",
+        "privacy",
+        "risk_profile",
+        "quasi_identifier_risk",
+        "attacks",
+        "verification",
+        "releases",
+    )
 }
-HISTORY = "anonymization_results"
-
 
 # What `verify` writes: each row is about the published rows whose digest stands in it.
 _VERIFIED = ("attacks", "verification")

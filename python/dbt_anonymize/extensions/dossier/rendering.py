@@ -11,7 +11,8 @@ import jinja2
 
 from dbt_anonymize.extensions.dossier.criteria import frameworks
 from dbt_anonymize.literals import printable
-from dbt_anonymize.project.evidence import HISTORY, PARTS, Evidence
+from dbt_anonymize.project.evidence import PARTS, Evidence
+from dbt_anonymize.relations import HISTORY
 
 # HTML is made of Markdown in which everything is plain; its page is a template of our own.
 _PACKAGE = "dbt_anonymize.extensions.dossier"

@@ -8,7 +8,7 @@ from typing import Any
 from dbt_anonymize.extensions.report.reading import Findings
 from dbt_anonymize.extensions.report.section import Section, missing, number
 from dbt_anonymize.pluralize import counted
-from dbt_anonymize.project.evidence import HISTORY
+from dbt_anonymize.relations import HISTORY
 
 _MOST_RUNS = 50
 
