@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from dbt_anonymize.project.layout import Project
@@ -35,7 +37,7 @@ def last_failure(project: Project, manifest: Any, name: str) -> Failure | None:
     """Return what the last dbt command failed at on the way to a release; None if unknown."""
     file = project.root / os.environ.get("DBT_TARGET_PATH", "target") / "run_results.json"
     try:
-        ran = json.loads(file.read_text(encoding="utf-8"))["results"]
+        ran = _read(file, file.stat().st_mtime_ns)
     except (OSError, ValueError, KeyError):
         return None
     nodes = {**manifest.nodes, **manifest.unit_tests}
@@ -53,6 +55,12 @@ def last_failure(project: Project, manifest: Any, name: str) -> Failure | None:
     of_results = [key for key in way if nodes[key].name == f"{name}_results"]
     has_results = any(statuses.get(key) == "success" for key in of_results)
     return Failure(f"{name}: the last build failed. " + " ".join(failed), has_results)
+
+
+@functools.lru_cache(maxsize=1)  # of many anonymizations there is one file
+def _read(file: Path, _changed: int) -> list[dict[str, Any]]:
+    ran: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))["results"]
+    return ran
 
 
 def _upstream(nodes: dict[str, Any], name: str) -> set[str]:

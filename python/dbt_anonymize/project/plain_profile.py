@@ -19,7 +19,7 @@ from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.dataclasses import dataclass
 
 from dbt_anonymize.spec.draft import mapping
-from dbt_anonymize.spec.yaml_file import QUICK_LOADER
+from dbt_anonymize.spec.yaml_file import loader_of
 
 _JINJA = re.compile(r"\{[{%#]")
 # A default is a word without quotes, braces and backslashes; `| int` makes a whole value a number.
@@ -88,8 +88,12 @@ class Postgres:
 
 @dataclass(frozen=True)
 class PlainProfile:
-    """A profile and one of its targets; ``default_target``: where none is named, if written out."""
+    """A profile of the file in a folder, and one of its targets.
 
+    ``default_target`` is used where none is named; None where it is not written out.
+    """
+
+    folder: Path
     profile_name: str
     target_name: str
     default_target: str | None
@@ -114,6 +118,7 @@ def plain_profile(
         output = _rendered(declared["outputs"][chosen])
         credentials = _credentials(output)
         return PlainProfile(
+            folder=folder,
             profile_name=name,
             target_name=chosen,
             default_target=None if _JINJA.search(default) else default,
@@ -128,7 +133,7 @@ def plain_profile(
 
 def _yaml(file: Path) -> dict[str, Any]:
     text = file.read_text(encoding="utf-8")
-    return dict(mapping(yaml.load(text, QUICK_LOADER)))  # noqa: S506 (a safe one)
+    return dict(mapping(loader_of(text)(text).get_single_data()))
 
 
 def _credentials(output: dict[str, Any]) -> DuckDB | Postgres:

@@ -240,7 +240,7 @@ def is_built(warehouse: Warehouse, spec: Spec) -> bool:
 def release_file(warehouse: Warehouse, name: str) -> Path:
     """Return where the release is published with the current target, relative to the project."""
     folder = warehouse.meta(f"{name}_anonymized")["folder"]
-    return Path(folder, warehouse.adapter.config.target_name, f"{name}.duckdb")
+    return Path(folder, warehouse.target_name, f"{name}.duckdb")
 
 
 def release_location(warehouse: Warehouse, name: str) -> str | None:
