@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from dbt_anonymize.search.by_quality import QualitySearch
-from dbt_anonymize.search.race import Budget, Candidate, Track
+from dbt_anonymize.extensions.search.by_quality import QualitySearch
+from dbt_anonymize.extensions.search.race import Budget, Candidate, Track
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.first_release import _LIMIT, SIZES, B, Scene, loaded

@@ -15,8 +15,8 @@ import pytest
 from tests.bi.conftest import Clinic
 from tests.bi.superset import NOT_TESTED, PROGRAM, Superset, metric
 from tests.docs.pages import DOCS
+from tests.extensions.report.chromium import BROWSER, page
 from tests.postgres.published import RELEASE, Published
-from tests.report.chromium import BROWSER, page
 
 if not (PROGRAM.parents[1] / ".ready").exists():
     pytest.skip(NOT_TESTED, allow_module_level=True)

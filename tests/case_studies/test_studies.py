@@ -15,8 +15,8 @@ from dbt_anonymize.project.generate import generate
 from tests.case_studies.building import Built, build
 from tests.case_studies.pages import CASE_STUDIES, CasePage
 from tests.case_studies.preparation import LARGE_STUDIES, STUDIES, is_available
+from tests.extensions.search.running import run as search
 from tests.sampling import FULL
-from tests.search.running import run as search
 
 NAMES = [*STUDIES]
 # Each takes a minute and more.

@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbt_anonymize.errors import SearchError
+from dbt_anonymize.extensions.search import exponential
+from dbt_anonymize.extensions.search.exponential import draw, node_scores
 from dbt_anonymize.privacy.table import Attribute, Table
-from dbt_anonymize.search import exponential
-from dbt_anonymize.search.exponential import draw, node_scores
 from tests.differential_privacy.private import changed, write
+from tests.extensions.search.running import run
 from tests.projects import Project
 from tests.sampling import examples
-from tests.search.running import run
 
 QUICK = settings(deadline=None, derandomize=True, database=None)
 SHARES = ((0.25, 0.5, 1.0), (0.5, 1.0))

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import dbt_anonymize as da
-from dbt_anonymize.api import _table
 from dbt_anonymize.errors import AnonymizeError, ProjectError
+from dbt_anonymize.extensions.notebook.project import _table
 from tests.projects import REPOSITORY, Project
 from tests.second_month.test_diff import changed, run
 

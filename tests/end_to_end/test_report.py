@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from dbt_anonymize.cli import app
+from tests.extensions.report import chromium
 from tests.projects import Project
-from tests.report import chromium
 
 # The demonstration of which another alpha chooses another effort.
 NAME = "wdbc_nested"
@@ -130,7 +130,9 @@ def test_axe_finds_nothing(page: chromium.Page, media: str) -> None:
 def test_charts_that_are_not_installed_are_said_before_anything_is_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("dbt_anonymize.cli.report.find_spec", lambda _name: None)
+    monkeypatch.setattr(
+        "dbt_anonymize.extensions.report.commands.report.find_spec", lambda _name: None
+    )
     made = CliRunner().invoke(app, ["report", "people"])
     assert made.exit_code == 2
     assert "pip install 'dbt-anonymize[report]'" in made.output

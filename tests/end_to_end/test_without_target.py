@@ -14,8 +14,8 @@ import pytest
 from dbt_anonymize.spec import load_spec
 from dbt_anonymize.spec.tested import NO_MODEL
 from tests.cli.conftest import run
+from tests.extensions.trial.shown import figures, names_of
 from tests.projects import Project, copy_consumer
-from tests.trial.shown import figures, names_of
 
 pytestmark = pytest.mark.dbt
 

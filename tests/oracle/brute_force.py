@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from dbt_anonymize.extensions.search.results import CheckedNode
 from dbt_anonymize.information_loss.base import InformationLoss
 from dbt_anonymize.privacy.grouping import classes_of
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.table import Attribute, IntArray, Node, SensitiveAttribute, Table
-from dbt_anonymize.search.results import CheckedNode
 
 
 def nodes_of(table: Table) -> Iterator[Node]:

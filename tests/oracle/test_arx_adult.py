@@ -14,10 +14,10 @@ from functools import partial
 import pytest
 
 from dbt_anonymize.errors import SearchError
+from dbt_anonymize.extensions.search.optimum import search
+from dbt_anonymize.extensions.search.results import SearchResult
 from dbt_anonymize.privacy.grouping import classes_of
 from dbt_anonymize.privacy.table import BoolArray, Classes, Node, Table
-from dbt_anonymize.search.optimum import search
-from dbt_anonymize.search.results import SearchResult
 from tests.oracle import arx_grassberger
 from tests.oracle.arx import (
     ADULT,

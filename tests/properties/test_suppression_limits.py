@@ -9,10 +9,10 @@ from fractions import Fraction
 
 import numpy as np
 
+from dbt_anonymize.extensions.search.checking import Checker
 from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import Table
-from dbt_anonymize.search.checking import Checker
 from tests.properties.statements import SUPPRESSION_LIMITS
 from tests.properties.warehouse import Warehouse
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dbt_anonymize.extensions.search.local_recoding import local_rounds
 from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy.grouping import classes_of, group, labels_of
 from dbt_anonymize.privacy.registry import compile_guarantees
-from dbt_anonymize.search.local_recoding import local_rounds
 from tests.projects import REPOSITORY
 
 DATA = Path(os.environ.get("DBT_ANONYMIZE_DATA", REPOSITORY.parent / "shared" / "data"))

@@ -16,7 +16,7 @@ from dbt_anonymize.release.publish import publish
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.vault.moves import copy_release, remove_release
 from tests.differential_privacy import private
-from tests.report.findings import LINES, _result
+from tests.extensions.report.findings import LINES, _result
 from tests.spec.declarations import spec
 
 OWNER = {"owner": {"name": "Data", "email": "data@example.org"}}

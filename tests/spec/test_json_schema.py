@@ -12,7 +12,7 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from dbt_anonymize.installation import starter
+from dbt_anonymize.extensions.installation import starter
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.json_schema import MODELINE, SCHEMA_FILE, json_schema
 from dbt_anonymize.spec.rules import BROKEN_RULES

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from dbt_anonymize.errors import SearchError
+from dbt_anonymize.extensions.search.refusals import check_readable
 from dbt_anonymize.project.generate import render
 from dbt_anonymize.project.results import outer_quality
-from dbt_anonymize.search.refusals import check_readable
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.rules import violations
 from tests.spec.declarations import SPEC, spec

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from dbt_anonymize.errors import SearchError, SpecError
+from dbt_anonymize.extensions.search.refusals import check_readable
 from dbt_anonymize.project.about import declared_facts
 from dbt_anonymize.project.generate import render
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.results import explained, legend
 from dbt_anonymize.project.stages import stages_of
 from dbt_anonymize.project.steps import steps_of
-from dbt_anonymize.search.refusals import check_readable
 from dbt_anonymize.spec import Spec, load_spec
 from dbt_anonymize.spec.rules import violations
 from dbt_anonymize.spec.tested import KEYS, NO_MODEL

@@ -30,6 +30,12 @@ Names = Annotated[
     list[str] | None,
     typer.Argument(metavar="[NAME]...", help="Anonymizations; all by default.", show_default=False),
 ]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Column that stays readable, at some level below *; may be repeated, or with commas."
+    ),
+]
 Name = Annotated[str, typer.Argument(help="Anonymization.", show_default=False)]
 # Of commands that only read.
 OnlyName = Annotated[

@@ -26,7 +26,7 @@ from dbt_anonymize.pluralize import counted
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from dbt_anonymize.dossier.evidence import Evidence
+    from dbt_anonymize.project.evidence import Evidence
     from dbt_anonymize.project.failures import Failure
     from dbt_anonymize.project.register import Release
     from dbt_anonymize.project.results import EffortResult
@@ -173,8 +173,8 @@ def _count(number: int | None) -> str:
 
 
 def _find(warehouse: Warehouse, spec: Spec, failure: Failure | None) -> _Found:
-    from dbt_anonymize.dossier.evidence import verified  # noqa: PLC0415
     from dbt_anonymize.project.descriptions import differing_levels  # noqa: PLC0415
+    from dbt_anonymize.project.evidence import verified  # noqa: PLC0415
     from dbt_anonymize.project.level_words import words_of_relations  # noqa: PLC0415
     from dbt_anonymize.project.results import (  # noqa: PLC0415 (keeps --help fast)
         is_built,

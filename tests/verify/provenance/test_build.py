@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dbt_anonymize.errors import WarehouseError
-from dbt_anonymize.installation.doctor import examine
+from dbt_anonymize.extensions.installation.doctor import examine
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
 from dbt_anonymize.spec import load_spec

@@ -1,0 +1,113 @@
+"""The registry of relations: ``relations.yml`` says what each holds, who reads it, what erases it.
+
+All that depends on the names or columns of relations derives from it: generated models and their
+descriptions, names that a project may not use, what QNF may read, erasing, `docs/reference`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any, Literal
+
+import yaml
+
+ErasedBy = Literal["person", "record_key", "source", "release"]
+Reader = Literal["working", "effort", "unread", "vault", "release"]
+NUMBERS = frozenset({"whole", "number"})
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A relation; `relations.yml` describes the fields.
+
+    ``condition`` is its ``if``, ``built_from`` its ``from``, ``values`` its ``with``.
+    """
+
+    name: str
+    text: str
+    reader: Reader = "working"
+    columns: tuple[Any, ...] = ()
+    condition: str = "true"
+    built_from: tuple[str, ...] = ()
+    values: Mapping[str, Any] | None = None
+    per: str | None = None
+    custodians: str = "false"
+    detail: bool = False
+    of_classes: bool = False
+    read_for: tuple[int, str] | None = None
+    writer: str = "dbt build"
+    erased_by: ErasedBy | None = None
+    nobody: str | None = None
+    digests: tuple[str, ...] = ()
+
+    @property
+    def is_in_vault(self) -> bool:
+        """Whether only custodians may read it, and not even other models."""
+        return self.reader == "vault"
+
+    @property
+    def suffix(self) -> str:
+        """End of the name of its model's file."""
+        return ".py" if self.writer == "python" else ".sql"
+
+    def declared(self, *, condition: str | None = None) -> list[str]:
+        """Return the names of columns that the registry gives, in order, with one condition."""
+        return [name for name, _, found in _named(self.columns) if found == condition]
+
+    def numbers(self, *, condition: str | None = None) -> tuple[str, ...]:
+        """Return the names of these columns that are numbers."""
+        kinds = {name: kind for name, kind, _ in _named(self.columns)}
+        names = self.declared(condition=condition)
+        return tuple(name for name in names if kinds[name] in NUMBERS)
+
+
+_FIELDS = {"if": "condition", "from": "built_from", "with": "values"}
+# The C parser takes a tenth of the time.
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def _read() -> dict[str, Any]:
+    text = resources.files("dbt_anonymize").joinpath("relations.yml").read_text(encoding="utf-8")
+    found: dict[str, Any] = yaml.load(text, Loader=_LOADER)  # noqa: S506 (a safe loader)
+    return found
+
+
+def _relations(declared: Mapping[str, Any]) -> dict[str, Relation]:
+    return {
+        name: Relation(name, **dict(map(_field, one.items()))) for name, one in declared.items()
+    }
+
+
+def _field(item: tuple[str, Any]) -> tuple[str, Any]:
+    name, value = item
+    return _FIELDS.get(name, name), tuple(value) if isinstance(value, list) else value
+
+
+def _named(columns: Any, condition: str | None = None) -> Iterator[tuple[str, str, str | None]]:
+    """Give name, type and condition of the columns that are named, those of groups too."""
+    for item in columns:
+        if isinstance(item, str) or "key" in item:
+            yield from _named(GROUPS[item if isinstance(item, str) else item["key"]], condition)
+        elif "columns" in item:
+            if "each" not in item:
+                yield from _named(item["columns"], item["if"])
+        else:
+            ((name, (kind, _, *more)),) = item.items()
+            yield name, kind, more[0]["if"] if more else condition
+
+
+_REGISTRY = _read()
+GROUPS: Mapping[str, list[Any]] = _REGISTRY["columns"]
+MODELS = _relations(_REGISTRY["relations"])
+"""The relations that dbt builds, in the order of their flow."""
+KEPT = _relations(_REGISTRY["kept"])
+"""Those that commands and steps of the release write."""
+SHARED = _relations(_REGISTRY["shared"])
+"""Those of all anonymizations."""
+ALL = MODELS | KEPT
+VAULT = tuple(name for name, one in ALL.items() if one.is_in_vault)
+DETAILS = tuple(sorted(name for name, one in MODELS.items() if one.detail))
+OF_CLASSES = frozenset(name for name, one in MODELS.items() if one.of_classes)
+HISTORY = "anonymization_results"
