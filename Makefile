@@ -182,6 +182,7 @@ docs: $(VENV)/.docs ## Build the site into build/site; a broken link, or anythin
 	$(BIN)/python scripts/check_site.py build/site
 
 reference: setup-dev ## Write docs/reference anew, from spec, macros, templates and help
+	$(BIN)/python scripts/make_parameters.py
 	$(BIN)/python scripts/make_reference.py
 
 seeds: setup-dev ## Write the demonstration's seeds anew

@@ -1,8 +1,7 @@
 """Write docs/reference: spec keys, macros, relations and commands, each from its own source.
 
 Spec keys come from the JSON schema of the validated model, macros from the YAML beside them,
-relations from their registry, commands from their help. The parameters of
-models, by which specs are read without scikit-learn, come from its classes.
+relations from their registry, commands from their help.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ import typer
 import yaml
 
 from dbt_anonymize.cli.main import app, commands
-from dbt_anonymize.evaluation.estimators import model_names, valid_parameters
 from dbt_anonymize.project.properties import Column, describe, described, description_context
 from dbt_anonymize.project.steps import steps_of
 from dbt_anonymize.relations import ALL, HISTORY, KEPT, SHARED, Relation
@@ -26,7 +24,6 @@ from dbt_anonymize.spec.json_schema import json_schema
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "reference"
-PARAMETERS = ROOT / "python" / "dbt_anonymize" / "evaluation" / "parameters.txt"
 NOTE = "<!-- Written by scripts/make_reference.py (`make reference`); edit what it reads. -->"
 
 
@@ -348,16 +345,6 @@ def _value(default: object) -> str:
     return "" if value is None or value is False or value == () else f"`{value}`"
 
 
-def parameters_of_models() -> str:
-    """Return a line per task and model of scikit-learn or our own, with its parameters."""
-    lines = [
-        " ".join([task, model, *valid_parameters(model, task)])
-        for task in ("classification", "regression")
-        for model in model_names(task)
-    ]
-    return "\n".join(lines) + "\n"
-
-
 PAGES: dict[str, Callable[[], str]] = {
     "spec.md": spec_page,
     "macros.md": macros_page,
@@ -369,4 +356,3 @@ if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     for name, written in PAGES.items():
         (FOLDER / name).write_text(written(), encoding="utf-8", newline="\n")
-    PARAMETERS.write_text(parameters_of_models(), encoding="utf-8", newline="\n")

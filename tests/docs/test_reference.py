@@ -7,7 +7,7 @@ import re
 import pytest
 
 from dbt_anonymize.relations import KEPT, MODELS, SHARED
-from scripts import make_reference
+from scripts import make_parameters, make_reference
 from tests.golden.test_macro_documentation import PUBLIC
 
 
@@ -18,8 +18,8 @@ def test_a_page_is_up_to_date(name: str) -> None:
 
 
 def test_known_parameters_are_those_of_scikit_learn() -> None:
-    written = make_reference.parameters_of_models()
-    assert make_reference.PARAMETERS.read_text(encoding="utf-8") == written, "make reference"
+    written = make_parameters.parameters_of_models()
+    assert make_parameters.PARAMETERS.read_text(encoding="utf-8") == written, "make reference"
 
 
 def test_every_public_macro_has_an_entry() -> None:

@@ -19,7 +19,7 @@ from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.dataclasses import dataclass
 
 from dbt_anonymize.spec.draft import mapping
-from dbt_anonymize.spec.yaml_file import QUICK_LOADER
+from dbt_anonymize.spec.yaml_file import loader_of
 
 _JINJA = re.compile(r"\{[{%#]")
 # A default is a word without quotes, braces and backslashes; `| int` makes a whole value a number.
@@ -133,7 +133,7 @@ def plain_profile(
 
 def _yaml(file: Path) -> dict[str, Any]:
     text = file.read_text(encoding="utf-8")
-    return dict(mapping(yaml.load(text, QUICK_LOADER)))  # noqa: S506 (a safe one)
+    return dict(mapping(loader_of(text)(text).get_single_data()))
 
 
 def _credentials(output: dict[str, Any]) -> DuckDB | Postgres:

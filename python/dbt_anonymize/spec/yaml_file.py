@@ -12,8 +12,9 @@ import yaml
 
 from dbt_anonymize.spec.problems import KeyPath, Problem, shown
 
-# That of libyaml, where PyYAML was built with it.
-QUICK_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+# libyaml recurses in C, where too deep a nesting ends the process. A bracket or a character of a
+# line is a level at most.
+_MOST_BRACKETS, _LONGEST_LINE = 1_000, 1_000
 # Far more than any spec or project file holds; aliases of aliases reach billions in ten lines.
 MOST_VALUES = 100_000
 
@@ -42,11 +43,20 @@ def read_yaml(path: Path) -> tuple[object, list[Problem]]:
         reason = error.strerror or type(error).__name__
         return None, [Problem((), "must be a readable file", "Check the path.", reason.lower())]
     with contextlib.suppress(yaml.YAMLError, ValueError, RecursionError):
-        return _read(text, QUICK_LOADER)
+        return _read(text, loader_of(text))
     try:  # what is wrong, in the words of Python's own loader
         return _read(text, yaml.SafeLoader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         return None, [Problem((), "must be valid YAML", "Correct it.", _syntax_error(error))]
+
+
+def loader_of(text: str) -> Any:
+    """Return the loader of a text: that of libyaml, if it is there and the text is not deep."""
+    brackets = text.count("[") + text.count("{")
+    is_flat = (
+        brackets < _MOST_BRACKETS and max(map(len, text.splitlines()), default=0) < _LONGEST_LINE
+    )
+    return getattr(yaml, "CSafeLoader", yaml.SafeLoader) if is_flat else yaml.SafeLoader
 
 
 def _read(text: str, kind: Any) -> tuple[object, list[Problem]]:
