@@ -18,7 +18,7 @@ from dbt_anonymize.extensions.dossier.rendering import as_html, as_markdown
 from dbt_anonymize.project.evidence import PARTS, Evidence
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.attacks.result import AttackResult
-from tests.extensions.report.findings import ABOUT, published
+from tests.effort_results import ABOUT, published
 from tests.worlds.linkable import World, spec_of
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)

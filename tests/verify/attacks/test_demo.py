@@ -15,8 +15,7 @@ from dbt_anonymize.project.results import release_file
 from dbt_anonymize.spec import load_specs
 from dbt_anonymize.verify.attacks import AttackResult, findings, run_attacks
 from dbt_anonymize.verify.writing import write_rows
-from tests.extensions.search.running import warehouse_of
-from tests.projects import REPOSITORY, Project
+from tests.projects import REPOSITORY, Project, warehouse_of
 
 PAGE = REPOSITORY / "docs" / "attacks.md"
 NAMES = ("fertility_clinic", "wdbc", "wdbc_nested")

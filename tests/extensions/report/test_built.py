@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from dbt_anonymize.cli import app
-from tests.extensions.report import chromium
+from tests import chromium
 from tests.projects import Project
 
 # The demonstration of which another alpha chooses another effort.

@@ -21,7 +21,7 @@ import pytest
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
 _SECONDS = 60
-_AXE = Path(__file__).parents[3] / ".axe" / "package" / "axe.min.js"
+_AXE = Path(__file__).parents[1] / ".axe" / "package" / "axe.min.js"
 
 
 @dataclass

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,17 +14,11 @@ import pytest
 import dbt_anonymize as da
 from dbt_anonymize.errors import AnonymizeError, ProjectError
 from dbt_anonymize.extensions.notebook.project import _table
-from tests.projects import REPOSITORY, Project
+from tests.projects import Project
+from tests.recipes.pages import code_of_page
 from tests.second_month.test_diff import changed, run
 
 __all__ = ["changed"]
-
-PAGE = (REPOSITORY / "docs" / "python.md").read_text(encoding="utf-8")
-
-
-def code_of_page(kind: str) -> str:
-    """Return the code blocks of a kind."""
-    return "\n".join(re.findall(rf"^```python{kind}(.*?)^```$", PAGE, re.M | re.S))
 
 
 def test_the_page_runs_and_notebooks_draw_what_it_names(
