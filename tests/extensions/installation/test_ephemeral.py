@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dbt_anonymize.extensions.installation.doctor import examine
+from tests.extensions.provenance.test_build import clinic, pytestmark, written
 from tests.projects import Project
-from tests.verify.provenance.test_build import clinic, pytestmark, written
 
 __all__ = ["clinic", "pytestmark", "written"]
 
