@@ -264,9 +264,10 @@ def _models() -> dict[str, tuple[str, dict[str, Column]]]:
     """Return text and columns of each relation that has columns."""
     found: dict[str, tuple[str, dict[str, Column]]] = {}
     for spec in (Spec.model_validate({**EXAMPLE, **variant}) for variant in VARIANTS):
-        frozen = describe(KEPT["frozen_labels"], "", description_context(spec))
+        context = description_context(spec)
+        kept = (describe(one, name, context) for name, one in KEPT.items() if one.columns)
         history = describe(SHARED[HISTORY], HISTORY, {})
-        for one in (*described(spec, steps_of(spec)), frozen, history):
+        for one in (*described(spec, steps_of(spec)), *kept, history):
             if one.name != "example_effort_0":
                 _, columns = found.setdefault(one.relation.name, (one.text, {}))
                 for column in one.columns:

@@ -52,15 +52,18 @@ class Relation:
         """End of the name of its model's file."""
         return ".py" if self.writer == "python" else ".sql"
 
-    def declared(self, *, condition: str | None = None) -> list[str]:
-        """Return the names of columns that the registry gives, in order, with one condition."""
-        return [name for name, _, found in _named(self.columns) if found == condition]
+    @property
+    def column_names(self) -> list[str]:
+        """Names of all columns that it may have, with expressions over a spec."""
+        return [name for name, _, _ in _named(self.columns)]
 
     def numbers(self, *, condition: str | None = None) -> tuple[str, ...]:
-        """Return the names of these columns that are numbers."""
-        kinds = {name: kind for name, kind, _ in _named(self.columns)}
-        names = self.declared(condition=condition)
-        return tuple(name for name in names if kinds[name] in NUMBERS)
+        """Return the names of columns that are numbers and there on a condition, in order."""
+        return tuple(
+            name
+            for name, kind, found in _named(self.columns)
+            if kind in NUMBERS and found == condition
+        )
 
 
 _FIELDS = {"if": "condition", "from": "built_from", "with": "values"}
@@ -86,13 +89,12 @@ def _field(item: tuple[str, Any]) -> tuple[str, Any]:
 
 
 def _named(columns: Any, condition: str | None = None) -> Iterator[tuple[str, str, str | None]]:
-    """Give name, type and condition of the columns that are named, those of groups too."""
+    """Give name, type and condition (or loop) of the columns, those of groups too."""
     for item in columns:
         if isinstance(item, str) or "key" in item:
             yield from _named(GROUPS[item if isinstance(item, str) else item["key"]], condition)
         elif "columns" in item:
-            if "each" not in item:
-                yield from _named(item["columns"], item["if"])
+            yield from _named(item["columns"], item.get("each", item.get("if")))
         else:
             ((name, (kind, _, *more)),) = item.items()
             yield name, kind, more[0]["if"] if more else condition
@@ -111,3 +113,11 @@ VAULT = tuple(name for name, one in ALL.items() if one.is_in_vault)
 DETAILS = tuple(sorted(name for name, one in MODELS.items() if one.detail))
 OF_CLASSES = frozenset(name for name, one in MODELS.items() if one.of_classes)
 HISTORY = "anonymization_results"
+OWN_COLUMNS = frozenset(
+    name
+    for one in MODELS.values()
+    if "<< name >>" in one.column_names
+    for name in one.column_names
+    if "<<" not in name
+)
+"""Our own columns in relations that have columns of the source by their names."""

@@ -20,13 +20,9 @@ from dbt_anonymize.project.descriptions import Words, in_words
 from dbt_anonymize.project.kept_details import MARK, keep_details
 from dbt_anonymize.project.layout import Project, find_project
 from dbt_anonymize.project.level_words import words_of_seeds
-from dbt_anonymize.project.models import (
-    before_release,
-    microdata_columns,
-    templates_of,
-)
+from dbt_anonymize.project.models import before_release, templates_of
 from dbt_anonymize.project.package import check_installed
-from dbt_anonymize.project.properties import describe, described, description_context
+from dbt_anonymize.project.properties import column_names, describe, described, description_context
 from dbt_anonymize.project.steps import steps_of
 from dbt_anonymize.project.templating import environment
 from dbt_anonymize.relations import HISTORY, KEPT, SHARED
@@ -118,7 +114,7 @@ def render(spec: Spec, *, has_python: bool = True, words: Words | None = None) -
         "declared_facts": declared_facts,
         "splitting": _splitting,
         "compared_columns": _compared_columns(spec),
-        "microdata_columns": microdata_columns,
+        "column_names": column_names,
         "before_release": before_release(spec),
     }
     files = {

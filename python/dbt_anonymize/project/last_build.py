@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -30,7 +31,9 @@ _FILES = ("packages.yml", "dependencies.yml", "package-lock.yml", "vars.yml")
 # What variables say there, no name depends on, or it is compared itself.
 _OTHERS = frozenset({"packages.yml", "dependencies.yml", "profiles.yml"})
 _RELATIONS = frozenset({"model", "seed", "snapshot"})
-_VARIABLE = "env_var"
+# What names may depend on beside what is compared below: the environment, and what it may set in
+# a profile.
+_ELSEWHERE = re.compile(r"env_var|\btarget\s*(\[|\.\s*(user|host|port|pass|path|get\b))")
 
 
 class Entry(dict[str, Any]):
@@ -53,7 +56,7 @@ def manifest_of_last_build(root: Path, profile: PlainProfile) -> Entry | None:
         is_current = (
             ran.metadata.invocation_id == manifest.metadata.invocation_id
             and manifest.metadata.dbt_version == version("dbt-core")
-            and _VARIABLE not in text
+            and not _ELSEWHERE.search(text)
             and _has_run_so(ran.args, root, profile)
             and _lies_there(manifest, profile)
             and _is_unchanged(root, profile, ran.metadata.invocation_started_at)
@@ -103,7 +106,7 @@ def _is_unchanged(root: Path, profile: PlainProfile, since: str) -> bool:
             return False
         # SQL is in the manifest as it is written.
         is_yaml = path.suffix in {".yml", ".yaml"} and path.name not in _OTHERS
-        if is_yaml and _VARIABLE in path.read_text("utf-8"):
+        if is_yaml and _ELSEWHERE.search(path.read_text("utf-8")):
             return False
     return True
 

@@ -59,15 +59,3 @@ def read_first(spec: Spec) -> str:
     told = sorted((MODELS[part].read_for or (), part) for part in _parts_of(spec))
     parts = [f"`{spec.name}_{part}` ({found[1]})" for found, part in told if found]
     return f"Read in this order: {', '.join(parts)}."
-
-
-def microdata_columns(spec: Spec) -> list[str]:
-    """Return the columns of ``<n>_microdata``, in order."""
-    columns = [spec.record_key]
-    for name in spec.quasi_identifiers:
-        columns += [name, f"{name}_leaf"]
-    for name in spec.kept_columns:
-        has_both = name in spec.masks and name not in spec.identifiers
-        columns += [name, f"{name}_masked"] if has_both else [name]
-    columns += ["sample_share"] if spec.declared_shares else []
-    return columns + (["is_outer"] if spec.outer_share else [])

@@ -40,6 +40,9 @@ class _NotOrdinaryError(Exception):
 _LocalFile = Annotated[str, Field(pattern=r"^[^:?#\n]+$")]
 _Word = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 _Scalar = str | int | bool
+# dbt-duckdb writes others, and what is in quotes, in its own way.
+_Option = Literal["storage_version", "encryption_key", "encryption_cipher", "block_size"]
+_Unquoted = Annotated[str, Field(pattern=r"^[^'\"]*$")] | int
 _STRICT = ConfigDict(extra="forbid", strict=True)
 
 
@@ -51,7 +54,7 @@ class Attachment:
     alias: _Word | None = None
     type: None = None
     read_only: bool = False
-    options: Mapping[_Word, _Scalar] | None = None
+    options: Mapping[_Option, _Unquoted] | None = None
 
 
 @dataclass(frozen=True, config=_STRICT)

@@ -189,10 +189,7 @@ def _attaching(attachment: Attachment) -> str:
     """Return the statement by which dbt-duckdb attaches a file."""
     options = ["READ_ONLY"] if attachment.read_only else []
     for name, value in (attachment.options or {}).items():
-        if isinstance(value, str):
-            options.append(f"{name} {quote_text(value)}")
-        elif value is not False:
-            options.append(name if value is True else f"{name} {value}")
+        options.append(f"{name} {quote_text(value) if isinstance(value, str) else value}")
     alias = f" as {attachment.alias}" if attachment.alias else ""
     listed = f" ({', '.join(options)})" if options else ""
     return f"attach if not exists {quote_text(attachment.path)}{alias}{listed}"

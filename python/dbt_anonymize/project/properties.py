@@ -14,7 +14,7 @@ from dbt_anonymize.project.descriptions import effort_description
 from dbt_anonymize.project.models import context_of, read_first, relations_of
 from dbt_anonymize.project.steps import Step
 from dbt_anonymize.project.templating import expression, text
-from dbt_anonymize.relations import GROUPS, Relation
+from dbt_anonymize.relations import GROUPS, MODELS, Relation
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.partition_rules import PARTITION_DIGEST
 
@@ -71,6 +71,12 @@ def described(spec: Spec, steps: Collection[Step] = ()) -> Iterator[Described]:
             for one in relations:
                 if expression(one.condition)(**of_effort):
                     yield describe(one, f"{spec.name}_{one.name}_{number}", of_effort)
+
+
+def column_names(spec: Spec, name: str) -> list[str]:
+    """Return the columns of a relation of a spec, in order."""
+    found = describe(MODELS[name], "", description_context(spec))
+    return [column.name for column in found.columns]
 
 
 def describe(relation: Relation, name: str, context: Context) -> Described:

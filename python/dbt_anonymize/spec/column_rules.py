@@ -6,36 +6,19 @@ import re
 from collections.abc import Iterator
 
 from dbt_anonymize.privacy.registry import MEASURES
-from dbt_anonymize.relations import ALL, SHARED
+from dbt_anonymize.relations import ALL, OWN_COLUMNS, SHARED
 from dbt_anonymize.spec.draft import UNDECIDED, Draft, mapping, unknown_column
 from dbt_anonymize.spec.efforts import levels_alone
 from dbt_anonymize.spec.masks import NUMERIC
 from dbt_anonymize.spec.problems import Problem, did_you_mean, names, shown
 from dbt_anonymize.spec.quality import task_of_measure
 
-RESERVED_COLUMNS = frozenset(
-    {
-        "class_loss",
-        "class_size",
-        "cqi",
-        "effort",
-        "entropy_based",  # its loss would be a second entropy_based_loss
-        "equivalence_class",
-        "has_majority",
-        "is_outer",
-        "is_suppressed",
-        "is_violating",
-        "majority_records",
-        "subjects_up_to",
-        "population_size",
-        "position_by_size",
-        "records",
-        "sample_share",
-        "subject",
-        "token",
-        "total_information",  # its loss would be a second total_information_loss
-    }
-)
+RESERVED_COLUMNS = OWN_COLUMNS | {
+    "entropy_based",  # its loss would be a second entropy_based_loss
+    "position_by_size",
+    "subjects_up_to",
+    "total_information",  # its loss would be a second total_information_loss
+}
 # Columns that we add for a column of the role.
 DERIVED_SUFFIXES = {
     "quasi_identifier": ("_lower", "_upper", "_leaf", "_level", "_share"),
