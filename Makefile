@@ -163,7 +163,7 @@ chromium: setup-dev ## Install Chromium (apt) and axe-core (npm), and test repor
 	command -v chromium >/dev/null || apt-get install --yes --no-install-recommends chromium
 	mkdir -p .axe
 	cd .axe && npm pack --silent axe-core@4.14.1 && tar -xzf axe-core-4.14.1.tgz package/axe.min.js
-	$(BIN)/pytest tests/extensions/report tests/end_to_end/test_report.py
+	$(BIN)/pytest tests/extensions/report tests/extensions/report/test_built.py
 
 faults: export DBT_ANONYMIZE_FULL := 1
 faults: setup-dev ## Kill builds 100 times, publish at once 20 times, build 10 million records with 1 GB of memory

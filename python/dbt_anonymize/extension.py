@@ -21,6 +21,8 @@ _SHIPPED = (
     "drafting",
     "trial",
     "search",
+    "provenance",
+    "attacks",
     "report",
     "dossier",
     "notebook",
@@ -58,6 +60,33 @@ class Command:
     stage: Stage
 
 
+class Reads(StrEnum):
+    """Where a check looks."""
+
+    sources = "sources"
+    release = "release"
+
+
+@dataclass(frozen=True)
+class Check:
+    """A check of `verify`.
+
+    Attributes
+    ----------
+    name : str
+        Its name in findings.
+    function : str
+        Module and function, relative to the extension, which returns findings. One that reads
+        ``sources`` follows columns before the warehouse is read, and is given project and spec,
+        ``target`` and ``manifest``; one that reads a ``release`` is given `verify.checked.Checked`.
+    reads : Reads
+    """
+
+    name: str
+    function: str
+    reads: Reads
+
+
 @dataclass(frozen=True)
 class Extension:
     """All that the core and other extensions know of an extension.
@@ -68,6 +97,8 @@ class Extension:
         Name of its folders.
     commands : tuple of Command
         What it adds to ``dbt-anonymize``.
+    checks : tuple of Check
+        What it adds to ``dbt-anonymize verify``.
     functions : mapping of str to str
         What it adds to ``dbt_anonymize`` for Python: names, and where they lie in its package.
     needs : tuple of str
@@ -76,6 +107,7 @@ class Extension:
 
     name: str
     commands: tuple[Command, ...] = ()
+    checks: tuple[Check, ...] = ()
     functions: Mapping[str, str] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
 

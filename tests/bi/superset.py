@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.extensions.report.chromium import Page
+from tests.chromium import Page
 from tests.postgres.cluster import _free_port
 from tests.projects import REPOSITORY
 

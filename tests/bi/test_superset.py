@@ -14,8 +14,8 @@ import pytest
 
 from tests.bi.conftest import Clinic
 from tests.bi.superset import NOT_TESTED, PROGRAM, Superset, metric
+from tests.chromium import BROWSER, page
 from tests.docs.pages import DOCS
-from tests.extensions.report.chromium import BROWSER, page
 from tests.postgres.published import RELEASE, Published
 
 if not (PROGRAM.parents[1] / ".ready").exists():

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from dbt_anonymize.extensions.attacks.earlier import _with_one_warning
+from dbt_anonymize.extensions.attacks.result import AttackResult
 from dbt_anonymize.release.composition import UNNAMED_DRAFTS
-from dbt_anonymize.verify.attacks.earlier import _with_one_warning
-from dbt_anonymize.verify.attacks.result import AttackResult
 from tests.projects import Project
 
 STATE = (

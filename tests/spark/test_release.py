@@ -11,10 +11,10 @@ import pytest
 
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
+from tests.extensions.provenance.leaks.clinic import compiled
 from tests.projects import Project
 from tests.spark.conftest import OnSpark
 from tests.spark.session import query
-from tests.verify.leaks.clinic import compiled
 
 pytestmark = pytest.mark.slow
 

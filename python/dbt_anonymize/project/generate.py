@@ -132,7 +132,8 @@ def render(spec: Spec, *, has_python: bool = True, words: Words | None = None) -
     if not has_python:
         _replace_python(files, spec, functools.partial(_render, owner=owner, command=command))
     context["described"] = described(spec, steps)
-    context["frozen_labels"] = describe(KEPT["frozen_labels"], "", context)
+    if spec.freeze:
+        context["frozen_labels"] = describe(KEPT["frozen_labels"], "", context)
     files[f"_{spec.name}.yml"] = _render("properties.yml", owner, command, context)
     if spec.efforts:
         # A file of its own: dbt, which reads what has changed only, forgets it together with it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -34,13 +35,30 @@ def environment() -> jinja2.Environment:
     return found
 
 
+_CONSTANTS = {"true": True, "false": False, "none": None}
+
+
 @functools.cache
 def expression(source: object) -> Callable[..., Any]:
     """Return a function of names that evaluates an expression; what is undefined is None."""
+    # Most are constants and attributes, which need no context of their own.
+    if isinstance(source, bool):
+        return lambda **_: source
+    first, *attributes = str(source).split(".")
+    if str(source) in _CONSTANTS:
+        return lambda **_: _CONSTANTS[first]
+    if all(word.isidentifier() for word in (first, *attributes)):
+        return lambda **names: functools.reduce(getattr, attributes, names.get(first))
     return environment().compile_expression(str(source))
+
+
+_EXPRESSION = re.compile(r"<< (.+?) >>")
 
 
 @functools.cache
 def text(source: str) -> Callable[..., str]:
     """Return a function of names that fills in a text."""
-    return environment().from_string(source).render if "<<" in source else lambda **_: source
+    if all(name.isidentifier() for name in _EXPRESSION.findall(source)):
+        # Names alone need no template.
+        return lambda **names: _EXPRESSION.sub(lambda found: str(names[found[1]]), source)
+    return environment().from_string(source).render

@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
+from dbt_anonymize.extensions.attacks.result import AttackResult
 from dbt_anonymize.extensions.dossier.criteria import frameworks
 from dbt_anonymize.extensions.dossier.figures import Figure, shown
 from dbt_anonymize.extensions.dossier.rendering import as_html, as_markdown
 from dbt_anonymize.project.evidence import PARTS, Evidence
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.verify.attacks.result import AttackResult
-from tests.extensions.report.findings import ABOUT, published
-from tests.worlds.linkable import World, spec_of
+from tests.effort_results import ABOUT, published
+from tests.extensions.attacks.linkable import World, spec_of
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 HOSTILE = "a|b <script>alert(1)</script> [x](javascript:alert(2)) `c` **d** &lt;"

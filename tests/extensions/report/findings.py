@@ -8,20 +8,9 @@ from typing import Any
 
 from dbt_anonymize.extensions.report.reading import Findings
 from dbt_anonymize.project.evidence import PARTS, Evidence
-from dbt_anonymize.project.register import COLUMNS, Release
-from dbt_anonymize.project.results import EffortResult
 from dbt_anonymize.spec import Spec
+from tests.effort_results import ABOUT, LINES, published, result_of
 from tests.worlds import specs
-
-# Effort: QF, QNF, k, suppressed records, whether it qualifies.
-LINES = {
-    0: (0.90, 0.0, 1, 0, False),
-    1: (0.88, 0.5, 2, 0, True),
-    2: (0.80, 0.9, 10, 7, True),
-}
-ALPHA = 0.1
-# The digests of the published rows and of what was declared, which findings carry.
-ABOUT = {"content": "00c0ffee", "spec": "12345678"}
 
 
 def spec(**changes: Any) -> Spec:
@@ -45,42 +34,10 @@ def spec(**changes: Any) -> Spec:
     return Spec.model_validate(declared | changes)
 
 
-def _result(effort: int) -> dict[str, Any]:
-    qf, qnf, k, suppressed, qualifies = LINES[effort]
-    named = EffortResult(
-        effort=effort,
-        k=k,
-        suppressed_records=suppressed,
-        qf_mean=qf,
-        qf_low=qf - 0.02,
-        qf_high=qf + 0.02,
-        zero_rule=0.6,
-        beats_zero_rule=True,
-        qnf=qnf,
-        alpha=ALPHA,
-        q=qf + ALPHA * qnf,
-        qualifies=qualifies,
-        is_chosen=effort == 1,
-        choice_share=0.75 if effort == 1 else 0.25 if qualifies else None,
-        runner_up=2 if effort == 1 else None,
-        q_difference_to_runner_up=0.04 if effort == 1 else None,
-        q_difference_to_runner_up_low=-0.01 if effort == 1 else None,
-        q_difference_to_runner_up_high=0.09 if effort == 1 else None,
-        reason="chosen: highest Q" if effort == 1 else "not chosen",
-    )
-    return vars(named) | {
-        "records": 100,
-        "qf_difference": qf - 0.9,
-        "qf_difference_low": qf - 0.92,
-        "qf_difference_high": qf - 0.88,
-        "fingerprint": "12345678",
-    }
-
-
 def _relations() -> dict[str, Any]:
     relations: dict[str, Any] = dict.fromkeys(PARTS)
     relations |= {
-        "results": [_result(effort) for effort in LINES],
+        "results": [result_of(effort) for effort in LINES],
         "privacy": [{"effort": 1, "highest_risk": 0.5, "released_records": 98}],
         "risk_profile": [
             {"effort": effort, "risk_from": to / 2, "risk_to": to, "cumulative_share": share}
@@ -129,7 +86,7 @@ def _relations() -> dict[str, Any]:
         ],
         "verification": [],
         "history": [
-            _result(1) | {"name": "people", "run_at": datetime(2026, 1, day, tzinfo=UTC)}
+            result_of(1) | {"name": "people", "run_at": datetime(2026, 1, day, tzinfo=UTC)}
             for day in (1, 2)
         ],
     }
@@ -181,12 +138,6 @@ def _parts() -> dict[str, Any]:
     for row in parts["alpha_ranges"]:
         row |= {"is_releasable": row["effort"] > 0, "is_usable": row["effort"] == 1}
     return parts
-
-
-def published() -> Release:
-    """Return the row of the register of the published release."""
-    columns: dict[str, Any] = dict.fromkeys(COLUMNS) | ABOUT
-    return Release(**columns | {"release": 3, "released_at": "2026-01-02 00:00:00", "k": 2})
 
 
 def findings() -> Findings:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from dbt_anonymize.extensions.report.rendering import as_html
-from tests.extensions.report import chromium
+from tests import chromium
 from tests.extensions.report.findings import findings, wide
 
 CHOICE = "document.getElementById('alpha-choice')"

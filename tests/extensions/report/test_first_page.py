@@ -14,7 +14,8 @@ from dbt_anonymize.extensions.report.rendering import as_html, as_markdown
 from dbt_anonymize.extensions.report.sections import sections
 from dbt_anonymize.extensions.report.sections.labels import distributions, invented, losses
 from dbt_anonymize.extensions.report.summary import figures, rows_shown
-from tests.extensions.report.findings import LINES, findings, spec, wide
+from tests.effort_results import LINES
+from tests.extensions.report.findings import findings, spec, wide
 from tests.extensions.report.test_report import NOW
 
 

@@ -29,7 +29,8 @@ from dbt_anonymize.extensions.report.sections import sections
 from dbt_anonymize.project.evidence import PARTS
 from dbt_anonymize.spec import Spec
 from tests.differential_privacy.private import changed
-from tests.extensions.report.findings import ABOUT, ALPHA, LINES, findings, spec
+from tests.effort_results import ABOUT, ALPHA, LINES
+from tests.extensions.report.findings import findings, spec
 
 NOW = datetime(2026, 1, 3, tzinfo=UTC)
 HOSTILE = "</script><script>alert(1)</script><img src=https://example.org/x> ` [x](javascript:y)|"

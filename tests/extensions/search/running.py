@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from click.testing import Result
@@ -14,10 +13,8 @@ from dbt_anonymize.extensions.search.coded_guarantees import coded_guarantees
 from dbt_anonymize.extensions.search.efforts import Options, Task
 from dbt_anonymize.extensions.search.load import load_table
 from dbt_anonymize.project import generate
-from dbt_anonymize.project.layout import find_project
-from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
 from dbt_anonymize.spec import load_specs
-from tests.projects import Project
+from tests.projects import Project, warehouse_of
 
 SPEC = "anonymizations/customers.yml"
 
@@ -43,18 +40,6 @@ def run(project: Project, *arguments: str, name: str = "customers") -> Result:
 def text_of(result: Result) -> str:
     """Return what was printed, without the line breaks of a narrow terminal."""
     return " ".join(result.output.split())
-
-
-@contextlib.contextmanager
-def warehouse_of(project: Project) -> Iterator[Warehouse]:
-    """Open the warehouse of a project."""
-    from dbt.adapters.duckdb.connections import DuckDBConnectionManager
-
-    try:
-        with open_warehouse(find_project(project.folder)) as warehouse:
-            yield warehouse
-    finally:
-        DuckDBConnectionManager.close_all_connections()
 
 
 def load(project: Project, name: str = "customers", **options: Any) -> Task:

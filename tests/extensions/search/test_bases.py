@@ -22,7 +22,7 @@ from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy import grouping
 from dbt_anonymize.privacy.grouping import classes_of, group, labels_of, value_counts
 from dbt_anonymize.privacy.table import BoolArray, Node, SensitiveAttribute, Table, ValueCounts
-from tests.oracle.brute_force import nodes_of, numbered_table, tables
+from tests.extensions.search.brute_force import nodes_of, numbered_table, tables
 from tests.sampling import examples
 
 

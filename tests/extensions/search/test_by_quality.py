@@ -29,10 +29,10 @@ from dbt_anonymize.information_loss.measures.loss import Loss
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import IntArray, Node, Table
 from dbt_anonymize.spec import load_specs
+from tests.extensions.search.brute_force import feasible_nodes, numbered_table
 from tests.extensions.search.reports import efforts_of
 from tests.extensions.search.running import SPEC, run, text_of, with_spec
 from tests.extensions.search.test_guided import predicted
-from tests.oracle.brute_force import feasible_nodes, numbered_table
 from tests.projects import Project
 from tests.sampling import examples
 from tests.worlds.coded import tables

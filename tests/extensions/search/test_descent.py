@@ -15,7 +15,12 @@ from dbt_anonymize.extensions.search.descent import descend
 from dbt_anonymize.extensions.search.lattice import Lattice
 from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy.registry import compile_guarantees
-from tests.oracle.brute_force import feasible_nodes, guarantees_for, numbered_table, tables
+from tests.extensions.search.brute_force import (
+    feasible_nodes,
+    guarantees_for,
+    numbered_table,
+    tables,
+)
 
 LIMITS = [Decimal(0), Decimal("0.05"), Decimal("0.3")]
 

@@ -18,7 +18,7 @@ from dbt_anonymize.extensions.search.pareto import pareto_front
 from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import SensitiveAttribute, Table
-from tests.oracle.brute_force import feasible_nodes, numbered_table
+from tests.extensions.search.brute_force import feasible_nodes, numbered_table
 
 K = {"model": "k_anonymity", "k": 4}
 GUARANTEES = [

@@ -16,7 +16,12 @@ from dbt_anonymize.extensions.search.optimum import search
 from dbt_anonymize.extensions.search.pareto import pareto_front
 from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy.registry import compile_guarantees
-from tests.oracle.brute_force import feasible_nodes, guarantees_for, numbered_table, tables
+from tests.extensions.search.brute_force import (
+    feasible_nodes,
+    guarantees_for,
+    numbered_table,
+    tables,
+)
 
 LIMITS = [Decimal(0), Decimal("0.05"), Decimal("0.3"), Decimal(1)]
 MEASURES = ["loss", "discernibility", "average_class_size", "classification_metric"]

@@ -23,7 +23,12 @@ from dbt_anonymize.extensions.search.pareto import pareto_front
 from dbt_anonymize.extensions.search.results import Status
 from dbt_anonymize.information_loss.registry import LOSSES, make_loss
 from dbt_anonymize.privacy.registry import compile_guarantees
-from tests.oracle.brute_force import feasible_nodes, guarantees_for, numbered_table, tables
+from tests.extensions.search.brute_force import (
+    feasible_nodes,
+    guarantees_for,
+    numbered_table,
+    tables,
+)
 from tests.sampling import examples
 
 BY_CLASSES = sorted(name for name in LOSSES if make_loss(name).is_bounded_by_classes)

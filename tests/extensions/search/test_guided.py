@@ -21,7 +21,7 @@ from dbt_anonymize.extensions.search.pareto import pareto_front
 from dbt_anonymize.privacy.grouping import classes_of
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import Table
-from tests.oracle.brute_force import feasible_nodes, numbered_table
+from tests.extensions.search.brute_force import feasible_nodes, numbered_table
 from tests.oracle.records import classes_of as recounted
 from tests.oracle.records import records_of
 from tests.sampling import examples

@@ -11,9 +11,9 @@ from dbt_anonymize.information_loss.aggregates import AGGREGATES
 from dbt_anonymize.information_loss.registry import LOSSES, make_loss
 from dbt_anonymize.privacy.grouping import classes_of, labels_of
 from dbt_anonymize.privacy.table import Attribute, BoolArray, Classes, Node, Table
+from tests.extensions.search.brute_force import numbered_table
 from tests.oracle import records
 from tests.oracle import search as recount
-from tests.oracle.brute_force import numbered_table
 from tests.sampling import examples
 from tests.worlds.coded import coarser, nodes, tables
 

@@ -15,8 +15,8 @@ from dbt_anonymize.extensions.search.rollup import Grouper
 from dbt_anonymize.privacy.distances import Distribution, most_within_equal_distance
 from dbt_anonymize.privacy.grouping import classes_of
 from dbt_anonymize.privacy.registry import compile_guarantees
-from tests.oracle.brute_force import nodes_of, numbered_table
-from tests.oracle.brute_force import tables as searched_tables
+from tests.extensions.search.brute_force import nodes_of, numbered_table
+from tests.extensions.search.brute_force import tables as searched_tables
 from tests.sampling import examples
 from tests.worlds.coded import nodes, tables
 

@@ -141,7 +141,7 @@ def test_limited_values_become_codes(built_frequencies: Project, tmp_path: objec
     content["guarantees"]["alpha_k_anonymity"] = [
         {"attribute": "churned", "alpha": 0.5, "k": 2, "values": ["yes", True, "never"]}
     ]
-    from tests.extensions.search.running import warehouse_of
+    from tests.projects import warehouse_of
 
     with warehouse_of(built_frequencies) as warehouse:
         coded = coded_guarantees(warehouse, Spec.model_validate(content))

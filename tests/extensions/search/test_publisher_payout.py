@@ -18,8 +18,8 @@ from dbt_anonymize.privacy.grouping import classes_of
 from dbt_anonymize.privacy.profitable import Profitable
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import BoolArray, Node, Table
+from tests.extensions.search.brute_force import feasible_nodes, nodes_of, tables
 from tests.oracle import privacy, records
-from tests.oracle.brute_force import feasible_nodes, nodes_of, tables
 from tests.sampling import examples
 
 GAMES = st.fixed_dictionaries(

@@ -28,10 +28,10 @@ from dbt_anonymize.project.generate import generate
 from dbt_anonymize.spec import Spec, load_specs
 from dbt_anonymize.spec.editing import write_efforts
 from tests.extensions.search.reports import efforts_of
-from tests.extensions.search.running import SPEC, run, text_of, warehouse_of, with_spec
+from tests.extensions.search.running import SPEC, run, text_of, with_spec
 from tests.extensions.search.test_guided import predicted
 from tests.extensions.search.test_local import labels
-from tests.projects import Project
+from tests.projects import Project, warehouse_of
 from tests.sampling import examples
 from tests.worlds.coded import tables
 

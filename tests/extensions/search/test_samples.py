@@ -11,7 +11,7 @@ from dbt_anonymize.extensions.search.keys import Keys
 from dbt_anonymize.extensions.search.lattice import Lattice
 from dbt_anonymize.extensions.search.open_nodes import OpenNodes
 from dbt_anonymize.extensions.search.samples import Samples
-from tests.oracle.brute_force import nodes_of, numbered_table
+from tests.extensions.search.brute_force import nodes_of, numbered_table
 
 
 @pytest.mark.parametrize("memory", [0, 20_000, 1 << 20])

@@ -27,7 +27,7 @@ from dbt_anonymize.privacy.grouping import classes_of
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import Attribute, Table
-from tests.oracle.brute_force import (
+from tests.extensions.search.brute_force import (
     feasible_nodes,
     guarantees_for,
     nodes_of,

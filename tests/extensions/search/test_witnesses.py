@@ -17,7 +17,7 @@ from dbt_anonymize.extensions.search.witnesses import Witnesses
 from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy.grouping import classes_of
 from dbt_anonymize.privacy.registry import compile_guarantees
-from tests.oracle.brute_force import feasible_nodes, guarantees_for, nodes_of, tables
+from tests.extensions.search.brute_force import feasible_nodes, guarantees_for, nodes_of, tables
 from tests.sampling import examples
 
 
