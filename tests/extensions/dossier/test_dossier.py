@@ -98,6 +98,11 @@ def evidence() -> Evidence:
         "releases": [{"release": 1}, {"release": 2}, {"release": 2}],
         "history": [{"name": "people", "run_at": datetime(2026, 1, 1, 9, tzinfo=UTC)}],
     }
+    release = "release/dev/people.duckdb"
+    return Evidence(_spec(), relations, release, True, published=published(), is_published=True)
+
+
+def _spec() -> Spec:
     columns = {"age": specs.intervals("ages", 3), "zip": specs.categories("zips", 2)}
     declared = specs.spec_of(
         "people",
@@ -107,9 +112,7 @@ def evidence() -> Evidence:
         features=["age"],
         efforts=[{"age": 1, "zip": 1}],
     )
-    spec = Spec.model_validate(declared)
-    release = "release/dev/people.duckdb"
-    return Evidence(spec, relations, release, True, published=published(), is_published=True)
+    return Spec.model_validate(declared)
 
 
 def changed(of: Evidence, part: str, rows: Sequence[Mapping[str, Any]] | None) -> Evidence:
