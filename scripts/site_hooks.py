@@ -10,7 +10,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 # Pages of the site that lie above `docs`.
 ABOVE = {
-    "README.md": "index.md",
+    "README.md": "overview.md",
     "SECURITY.md": "security.md",
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
