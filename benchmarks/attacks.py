@@ -1,4 +1,4 @@
-"""How long the attacks on a release take, by the number of records.
+"""Time of the attacks on a release, by the number of records.
 
 usage: python benchmarks/attacks.py [RECORDS]
 

@@ -1,4 +1,4 @@
-"""What a draft that nobody looked at is worth beside hierarchies and an oracle.
+"""Quality of a draft that nobody looked at, beside hierarchies and an oracle.
 
 The tables of `benchmarks/people.py` lie in the warehouse of an empty dbt project; ``dbt-anonymize
 try`` drafts roles and hierarchies and offers its alternatives with no more than the names of the

@@ -1,4 +1,4 @@
-"""What a first search is worth beside the best that could have been found.
+"""Quality of a first search, beside the best that could have been found.
 
 Twelve public tables of people (`benchmarks/people.py`). An oracle chooses levels for k = 5, 10, 20
 and 50 on splits A: each feasible node, or ``NODES`` of them drawn from bands of the largest k that

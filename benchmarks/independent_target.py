@@ -1,4 +1,4 @@
-"""How often an effort beats the zero rule where there is nothing to learn.
+"""Share of efforts that beat the zero rule where there is nothing to learn.
 
 Tables of people whose target is drawn independently of everything, among the columns a category of
 500 values. For each, levels are searched by quality as ``dbt-anonymize search`` does, which stops

@@ -1,4 +1,4 @@
-"""How long a search takes to load its table from the warehouse, beside the plain ``group by``.
+"""Time of a search to load its table from the warehouse, beside the plain ``group by``.
 
 usage: python benchmarks/loading.py [ROWS]
 

@@ -1,4 +1,4 @@
-"""What rounds of levels gain over the same levels for all records, both found by a race.
+"""Gain of rounds of levels over the same levels for all records, both found by a race.
 
 Both searches have the same CPU seconds; winners are scored on splits that neither has seen.
 ``gain`` is a share of (untouched - zero rule).

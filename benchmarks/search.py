@@ -1,4 +1,4 @@
-"""How long the search of the lattice takes, for every measure and three kinds of guarantees.
+"""Time of the search of the lattice, for every measure and three kinds of guarantees.
 
 usage: python benchmarks/search.py [--tables adult cup survey drawn] [--measures loss ...]
        [--limits 0 0.04] [--models k_anonymity l_diversity ...] [--efforts] [--repeat 3]

@@ -1,4 +1,4 @@
-"""How much better chosen levels look on the records that chose them than on others.
+"""Optimism of chosen levels: their score on the records that chose them, and on others.
 
 A large public table stands for the population. From it ``--records`` people are drawn again and
 again; levels for k = 5 are searched by quality among them, and by the plain loss, which sees no

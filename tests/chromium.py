@@ -95,7 +95,7 @@ class Page:
 
     @property
     def problems(self) -> list[Any]:
-        """What the console and the page complained of."""
+        """Complaints of the console and the page."""
         kinds = {"Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled"}
         return [event["params"] for event in self.events if event.get("method") in kinds]
 

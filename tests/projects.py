@@ -39,7 +39,7 @@ DEMO_PARTS = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one dbt command did."""
+    """Result of one dbt command."""
 
     succeeded: bool
     messages: str

@@ -31,7 +31,7 @@ _PACKAGE = "dbt_anonymize.extensions"
 
 
 class Stage(StrEnum):
-    """When somebody needs a command; they are listed by stage."""
+    """Stage of work in which somebody needs a command; they are listed by stage."""
 
     begin = "Begin"
     build = "Build and publish"
@@ -61,7 +61,7 @@ class Command:
 
 
 class Reads(StrEnum):
-    """Where a check looks."""
+    """Object of a check."""
 
     sources = "sources"
     release = "release"

@@ -44,7 +44,7 @@ class Relation:
 
     @property
     def is_in_vault(self) -> bool:
-        """Whether only custodians may read it, and not even other models."""
+        """Tell whether only custodians, and no other models, may read it."""
         return self.reader == "vault"
 
     @property
@@ -105,9 +105,9 @@ GROUPS: Mapping[str, list[Any]] = _REGISTRY["columns"]
 MODELS = _relations(_REGISTRY["relations"])
 """The relations that dbt builds, in the order of their flow."""
 KEPT = _relations(_REGISTRY["kept"])
-"""Those that commands and steps of the release write."""
+"""The relations that commands and steps of the release write."""
 SHARED = _relations(_REGISTRY["shared"])
-"""Those of all anonymizations."""
+"""The relations of all anonymizations."""
 ALL = MODELS | KEPT
 VAULT = tuple(name for name, one in ALL.items() if one.is_in_vault)
 DETAILS = tuple(sorted(name for name, one in MODELS.items() if one.detail))

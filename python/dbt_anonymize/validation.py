@@ -1,4 +1,4 @@
-"""What the parts of a spec have in common: strict models, named columns, errors in our words."""
+"""Base of all parts of the spec: strict models, named columns, errors in our words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people do with a release in Apache Superset, as docs/dashboards.md says: `make bi`.
+"""Use a release in Apache Superset, as docs/dashboards.md says: `make bi`.
 
 Superset runs in an environment of its own; every number is compared with what DuckDB finds.
 """

@@ -1,4 +1,4 @@
-"""What `dbt clone` and `--defer` of one target do with what another one has built."""
+"""`dbt clone` and `--defer` of one target, with relations that another one has built."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a release says of itself, and of whom it must not tell."""
+"""Descriptions of a release, and the people they must not reveal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What erasing does to files, and where it refuses, without a project."""
+"""Erasing in files, and its refusals, without a project."""
 
 from __future__ import annotations
 

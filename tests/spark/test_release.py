@@ -1,4 +1,4 @@
-"""What is published on Spark: rows from counts, and the digest of what was checked."""
+"""Releases on Spark: rows from counts, and the digest of the checked rows."""
 
 from __future__ import annotations
 

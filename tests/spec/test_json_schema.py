@@ -95,7 +95,7 @@ def definition(key: dict[str, Any]) -> dict[str, Any]:
 
 
 def structural(content: dict[str, Any]) -> bool:
-    """Whether a spec is refused for a key, a type or a range of its own."""
+    """Tell whether a spec is refused for a key, a type or a range of its own."""
     try:
         Spec.model_validate(content)
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""What contradicts an outer hold-out is refused, wherever it is declared."""
+"""Contradictions to an outer hold-out are refused, wherever they are declared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the commands share: options, exit codes, safe printing, and errors without a traceback."""
+"""Options, exit codes, safe printing and errors without a traceback, shared by all commands."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ Quiet = Annotated[
 
 
 def is_quiet() -> bool:
-    """Whether to print only what was asked for or is wrong."""
+    """Tell whether to print only requested output and errors."""
     return _IS_QUIET.get()
 
 

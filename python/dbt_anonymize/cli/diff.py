@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Form(StrEnum):
-    """How differences are shown."""
+    """Format of differences."""
 
     table = "table"
     md = "md"

@@ -53,7 +53,7 @@ class _Listed:
 
     @property
     def function(self) -> Any:
-        """What it runs; `try` and others mean something else in Python, and end with _ there."""
+        """The function to run; one named like a keyword of Python, as `try`, ends with _ there."""
         own = self.command.name.split()[-1].replace("-", "_")
         return getattr(import_module(self.module), f"{own}_" if iskeyword(own) else own)
 

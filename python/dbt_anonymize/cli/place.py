@@ -1,4 +1,4 @@
-"""Where a command works, and the options that say so: written once for all commands."""
+"""Working folder of a command, and its options: written once for all commands."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ CheckName = Enum("CheckName", {name: name for name in check_names()})  # type: i
 
 
 class Form(StrEnum):
-    """How findings are shown; json is JSON lines."""
+    """Format of findings; json is JSON lines."""
 
     text = "text"
     csv = "csv"

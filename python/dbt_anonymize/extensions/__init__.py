@@ -1,1 +1,1 @@
-"""What an anonymization can do without, each in a folder of its own."""
+"""Optional parts of an anonymization, each in a folder of its own."""

@@ -1,4 +1,4 @@
-"""What a dossier is made of: relations of the warehouse and the spec, and nothing else."""
+"""Evidence of a dossier: relations of the warehouse and the spec, and nothing else."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class Evidence:
 
     @property
     def verified_at(self) -> str | None:
-        """When its oldest finding of a verification was made, as text."""
+        """Time of its oldest finding of a verification, as text."""
         found = self.relations["verification"] or ()
         return min((str(row["verified_at"]) for row in found), default=None)
 

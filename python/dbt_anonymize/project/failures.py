@@ -1,4 +1,4 @@
-"""What the last build failed at, from dbt's run results."""
+"""Failures of the last build, from dbt's run results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OF_PYTHON = re.compile(r"^\s*dbt_anonymize\.errors\.\w+: ", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Failure:
-    """What a build failed at.
+    """A failure of a build.
 
     ``text`` names the failed nodes with our own reasons and nothing that could hold a value.
     ``has_results``: the same build made the results before it failed.

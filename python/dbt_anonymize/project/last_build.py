@@ -1,4 +1,4 @@
-"""Where relations lie, from the manifest that the last dbt command left in ``target``.
+"""Places of relations, from the manifest that the last dbt command left in ``target``.
 
 It is taken only if dbt would make the same one now: nothing that it describes is newer, and it was
 made for the same target, database and schema. In doubt dbt reads the project again.

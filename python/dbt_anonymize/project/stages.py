@@ -128,7 +128,7 @@ def run_stage(dbt: Dbt, spec: Spec, stage: Stage) -> tuple[int, int | None]:
 
 
 def _can_be_recorded(warehouse: Warehouse, project: Project, spec: Spec) -> bool:
-    """Whether the history, which reads the results of all anonymizations, finds those of others."""
+    """Tell whether the history can read the results of all anonymizations."""
     for other in with_results(project):
         if other != spec.name:
             try:

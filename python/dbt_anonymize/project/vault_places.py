@@ -1,4 +1,4 @@
-"""Where a project has its vaults, and that they are closed to others."""
+"""Vaults of a project, which are closed to others."""
 
 from __future__ import annotations
 

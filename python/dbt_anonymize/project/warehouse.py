@@ -171,12 +171,12 @@ class Warehouse:
 
     @property
     def is_duckdb(self) -> bool:
-        """Whether databases are files of ours."""
+        """Tell whether databases are DuckDB files."""
         return self.kind == "duckdb"
 
     @property
     def has_transactions(self) -> bool:
-        """Whether what fails in the middle is undone."""
+        """Tell whether a failed statement is rolled back with its transaction."""
         return self.kind != "spark"
 
     def cursor(self) -> Any:

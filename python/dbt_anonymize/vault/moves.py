@@ -119,7 +119,7 @@ def drop_relations(warehouse: Warehouse, relations: Collection[Owned]) -> None:
 
 
 def _is_of_project(spec: Spec, identifier: str, *, is_in_vault: bool) -> bool:
-    """Whether a relation is called like one of the vault, and is not there."""
+    """Tell whether a relation is named like one of the vault, and is not there."""
     return not is_in_vault and identifier in {f"{spec.name}_{kind}" for kind in VAULT}
 
 

@@ -1,4 +1,4 @@
-"""What checks of a release are given: where it lies, and what it was made of."""
+"""Input of the checks of a release: its place, and everything it was built from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a check found: the one form in which all parts of `verify` report."""
+"""Finding of a check: the one form in which all parts of `verify` report."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Finding:
 
     @property
     def status(self) -> Status:
-        """What is said first about it."""
+        """Status label."""
         if not self.was_run:
             return "not run"
         if self.holds is None:

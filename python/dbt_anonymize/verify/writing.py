@@ -1,4 +1,4 @@
-"""What `verify` leaves in the warehouse beside ``<n>_results``: tables of what it found."""
+"""Tables of findings that `verify` leaves in the warehouse beside ``<n>_results``."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def inferred(world: World, target: Record) -> str:
 
 
 def is_in_trial(world: World, record: Record) -> bool:
-    """Whether a record is anonymized in the trial: those of people with odd numbers."""
+    """Tell whether a record is anonymized in the trial: people with odd numbers are."""
     return world.person(record) % 2 == 1
 
 

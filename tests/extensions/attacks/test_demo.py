@@ -111,7 +111,7 @@ def test_what_is_written_is_what_was_found(
 def test_both_anonymizations_of_one_source_break_k(
     attacked: Mapping[str, list[AttackResult]],
 ) -> None:
-    """What wdbc releases as it is, others know according to wdbc_nested; each of them says so."""
+    """Others know, by wdbc_nested, values that wdbc releases as they are; each of them says so."""
     nested = by_key(attacked["wdbc_nested"])
     result = nested["composition", "release wdbc", None, "joint_classes_below_k"]
     assert result.main == 531

@@ -1,4 +1,4 @@
-"""What is known only with the time until an event is left out: other times, and other events."""
+"""Columns known only with the time until an event are left out: other times and events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What columns are taken for, by name and by content."""
+"""Kinds of columns, recognized by name and by content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which columns of a wide table a draft keeps: those that tell of the target."""
+"""Columns that a draft keeps of a wide table: those that tell of the target."""
 
 from __future__ import annotations
 

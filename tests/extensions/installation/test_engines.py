@@ -1,4 +1,4 @@
-"""What Postgres and Spark need: `new` writes it, `generate` and `doctor` say it."""
+"""Needs of Postgres and Spark: `new` writes them, `generate` and `doctor` say them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What runs besides the compiled SQL is named, and what is stored is what the SQL gives."""
+"""Code beside the compiled SQL is named, and stored relations are those that the SQL gives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a report shows first: figures and rows of the release, what matters, the worst columns."""
+"""First page of a report: figures and rows of the release, warnings, the worst columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the search must find, by looking at every node in the plainest way; and random tables."""
+"""Expected results of the search, by looking at every node in the plainest way; random tables."""
 
 from __future__ import annotations
 

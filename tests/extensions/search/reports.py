@@ -1,4 +1,4 @@
-"""What a search wrote."""
+"""Read the files that a search wrote."""
 
 from __future__ import annotations
 

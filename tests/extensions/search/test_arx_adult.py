@@ -44,7 +44,7 @@ Suppression = Callable[[Expectation, Table, Classes], BoolArray]
 
 @dataclass(frozen=True)
 class Difference:
-    """Why we differ from ARX, and what we find.
+    """Difference from ARX: its cause, and our result.
 
     ``as_arx`` gives ARX's suppression at its own vector, mistake included; None where we agree
     there. ARX takes the loss from its search but counts the suppressed records once more in the

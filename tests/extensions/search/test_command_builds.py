@@ -1,4 +1,4 @@
-"""What a search promises is what dbt builds."""
+"""dbt builds exactly the efforts that a search promises."""
 
 from __future__ import annotations
 

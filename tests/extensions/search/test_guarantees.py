@@ -131,7 +131,7 @@ RELEASE_MODELS: Mapping[str, Callable[[Table], st.SearchStrategy[Declared]]] = {
 
 
 def is_possible(table: Table, declared: Declared) -> bool:
-    """Whether l is no more than the number of values, and n than that of people."""
+    """Tell whether l is at most the number of values, and n that of people."""
     if declared.get("n", 0) > recount.people_of(table):
         return False
     sizes = {attribute.name: attribute.size for attribute, _ in table.sensitive}

@@ -1,4 +1,4 @@
-"""What t-closeness must suppress at finer nodes too, against looking at each of them."""
+"""Least suppression of t-closeness at finer nodes, against looking at each of them."""
 
 from __future__ import annotations
 

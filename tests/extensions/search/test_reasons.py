@@ -1,4 +1,4 @@
-"""Why levels won: what given up columns would add, and which columns had better go."""
+"""Reasons for levels: gain of columns that are given up, and columns better dropped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a search cannot find efforts for is refused."""
+"""A search refuses specs for which it cannot find efforts."""
 
 from __future__ import annotations
 

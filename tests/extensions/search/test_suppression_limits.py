@@ -1,4 +1,4 @@
-"""How many records may be suppressed, in SQL and in the search: the share as it is written."""
+"""Limits of suppression in SQL and in the search: the share as it is written."""
 
 from __future__ import annotations
 

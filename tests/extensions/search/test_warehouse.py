@@ -22,7 +22,7 @@ TYPES = dict(zip("abcdef", ["int", "bigint", "double", "varchar", "boolean", "in
 
 
 class PlainCursor:
-    """What every driver has, and nothing of DuckDB's own."""
+    """Cursor with the methods of every driver, and nothing of DuckDB's own."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection

@@ -1,4 +1,4 @@
-"""What `dbt-anonymize try` shows, read again."""
+"""Parse the output of `dbt-anonymize try`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which candidates are proposed as more use, balanced and more privacy."""
+"""Candidates that are proposed as more use, balanced and more privacy."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_more_use_keeps_the_detail_that_models_do_not_miss() -> None:
 
 
 def test_of_a_class_size_nothing_is_taken_that_is_far_from_the_best_of_it() -> None:
-    """What loses less, and keeps enough of the untouched table, is not enough."""
+    """To lose less and keep enough of the untouched table is not enough."""
     found = chosen({5: [(0.8, 0.9, 14)], 10: [(0.795, 0.92, 14), (0.78, 0.6, 14)]})
     assert found["more-privacy"].checked.node == (10, 0)
 

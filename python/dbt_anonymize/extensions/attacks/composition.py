@@ -19,7 +19,7 @@ from dbt_anonymize.pluralize import counted
 
 @dataclass(frozen=True)
 class OtherRelease:
-    """What a release is intersected with; there are no warnings about one that is not published."""
+    """The other side of an intersection; warnings are only about a published one."""
 
     against: str
     shown: str

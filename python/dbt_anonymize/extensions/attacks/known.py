@@ -1,4 +1,4 @@
-"""What every attacker is assumed to know: who is in the source, and all quasi-identifiers.
+"""Knowledge of every attacker: who is in the source, and all quasi-identifiers.
 
 The tables hold raw values and exist only while the attacks run, as temporary tables.
 """

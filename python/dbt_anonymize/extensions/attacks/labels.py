@@ -1,4 +1,4 @@
-"""Which raw values a released label can stand for: the part of an attack that reads labels.
+"""Raw values that a released label can stand for: the part of an attack that reads labels.
 
 An attacker who sees ``[28, 32)`` keeps everybody of that age, one who sees ``*`` keeps everybody,
 NULL included, and one who sees ``01***`` looks it up in the hierarchy, which is public.
@@ -23,7 +23,7 @@ _TEXT = "VARCHAR"
 
 @dataclass(frozen=True)
 class Label:
-    """How a release shows one quasi-identifier of the attacked anonymization.
+    """Released form of one quasi-identifier of the attacked anonymization.
 
     Its raw values are ``v_<number>`` of what is known, from 1. ``columns`` of the release are the
     label: bounds (behind the text, if there is one), an interval as text, a label of ``hierarchy``

@@ -52,7 +52,7 @@ _TRAINED_ON = {0: "original records", 1: "the release"}
 
 @dataclass(frozen=True)
 class Advantage:
-    """How well scores tell members from others.
+    """Advantage of an attacker whose scores tell members from others.
 
     ``auc``: how often a member scores higher than another (ties count half); ``found`` and
     ``wrong``: the shares of members and of others above the threshold at which they differ most.
@@ -122,7 +122,7 @@ def _not_attacked(message: str) -> AttackResult:
 
 @dataclass(frozen=True)
 class _Found:
-    """What one repetition gave for one model."""
+    """Result of one repetition for one model."""
 
     reached: Advantage
     shuffled: Advantage

@@ -16,7 +16,7 @@ from dbt_anonymize.extensions.attacks.result import AttackResult
 
 @dataclass(frozen=True)
 class Rate:
-    """How many of how many guesses came true; there is at least one guess."""
+    """Share of guesses that came true; there is at least one guess."""
 
     successes: int
     guesses: int

@@ -1,4 +1,4 @@
-"""What an attacker reads: the classes of a release, and whom each can hold."""
+"""Released classes, as an attacker reads them, and whom each can hold."""
 
 # ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
 
@@ -20,7 +20,7 @@ _TIMES = quote_name(" rows")
 
 @dataclass(frozen=True)
 class Origin:
-    """Which record became which row of a release of this project, to measure an attacker's success.
+    """Record behind each row of a release of this project, to measure an attacker's success.
 
     ``relation`` has the records with their labels, ``record_key`` and ``is_suppressed``.
     """

@@ -1,4 +1,4 @@
-"""What an attack gave: one number, what it is compared with, and whether a promise holds."""
+"""Result of an attack: one number, its baseline, and whether a promise holds."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class AttackResult:
 
     @property
     def subject(self) -> str:
-        """What was attacked, as a finding names it."""
+        """Name of the attacked property, as a finding shows it."""
         parts = (self.attack, self.attribute, self.against, self.measure)
         return ", ".join(part for part in parts if part is not None)
 

@@ -53,7 +53,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Trial:
-    """What is known of everybody, and what an attacker reads of the half that was anonymized.
+    """Attacker's knowledge of everybody, and the released half of the records.
 
     ``people`` is a table of the records of the source: ``record_key``, ``person``, ``is_member``
     and ``v_1``, ..; ``rows`` one of the released rows: ``l_1``, ... ``records`` are the rows, of

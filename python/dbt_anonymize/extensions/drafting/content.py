@@ -1,4 +1,4 @@
-"""What values look like: e-mail addresses, phone numbers, accounts, national numbers.
+"""Recognize values: e-mail addresses, phone numbers, accounts, national numbers.
 
 Numbers with a check digit count only where it is right: other numbers look like them.
 """

@@ -1,4 +1,4 @@
-"""What a table says of its columns: counts, lengths, shares of values that look like something."""
+"""Statistics of columns: counts, lengths, shares of values of a recognized kind."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _VALUES_LOOKED_AT = 500
 
 @dataclass(frozen=True)
 class ColumnFacts:
-    """What is known of a column; nothing in it is a value.
+    """Statistics of a column; none of them is a value.
 
     ``type`` is without parameters: those of an enumeration are values. ``known`` counts records
     with a value, ``phrases`` different values of several words, ``singled`` records whose value
@@ -68,7 +68,7 @@ class ColumnFacts:
 
     @property
     def is_unique(self) -> bool:
-        """Whether every record has a value of its own."""
+        """Tell whether every record has a value of its own."""
         return self.records > 1 and self.distinct == self.known == self.records
 
     @property

@@ -1,4 +1,4 @@
-"""What the name of a column says about it, in a few languages."""
+"""Infer the kind of a column from its name, in a few languages."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def words(name: str) -> list[str]:
 
 
 def said_by(name: str, kind: str) -> bool:
-    """Whether a name says that a column is of a kind.
+    """Tell whether a name indicates a kind of column.
 
     Examples
     --------

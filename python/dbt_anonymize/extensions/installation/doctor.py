@@ -1,4 +1,4 @@
-"""Whether something would stop a build: one finding per check, with what to do. Changes nothing."""
+"""Find obstacles to a build: one finding per check, with what to do. Changes nothing."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _COMMAND = re.compile(r"`(dbt-anonymize (?:new|verify|erase|build|init)\b[^`]*|d
 
 @dataclass(frozen=True)
 class Finding:
-    """What a check found; ``stop``: a build would not get through."""
+    """Result of a check; ``stop``: a build would fail."""
 
     check: str
     status: Status
@@ -211,7 +211,7 @@ def _disk(file: Path) -> Finding:
 
 
 def _is_open_elsewhere(file: Path) -> bool:
-    """Whether another process holds the lock of DuckDB; only checked where locks are POSIX's."""
+    """Tell whether another process holds the lock of DuckDB; checked only on POSIX."""
     if os.name != "posix" or not file.exists():
         return False
     import fcntl  # noqa: PLC0415 (not on Windows)

@@ -1,4 +1,4 @@
-"""What `dbt-anonymize new` adds to an existing dbt project."""
+"""Files that `dbt-anonymize new` adds to an existing dbt project."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def publishers(project: Mapping[str, Any]) -> list[str] | None:
 
 
 def names_publishers(root: Path) -> bool:
-    """Whether a project says which targets publish."""
+    """Tell whether a project declares its publishing targets."""
     return publishers(read_yaml_file(root / PROJECT_FILE)) is not None
 
 

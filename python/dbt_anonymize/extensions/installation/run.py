@@ -1,4 +1,4 @@
-"""What `dbt-anonymize new` does: look, and install the package."""
+"""Run `dbt-anonymize new`: inspect the folder, and install the package."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dbt_anonymize.versions import command_version, package_folder
 
 @dataclass(frozen=True)
 class Plan:
-    """What a folder needs; ``names_publishers``: it says which targets publish, or is told so."""
+    """Steps for a folder; ``names_publishers``: it declares publishing targets, or is told to."""
 
     root: Path
     changes: list[Change]
@@ -62,7 +62,7 @@ def planned(
 
 
 def _comes_from_here(root: Path) -> bool:
-    """Whether an installed link leads to the package of this command, or elsewhere on purpose."""
+    """Tell whether an installed link leads to the package of this command, or is deliberate."""
     folder = installed_folder(root)
     if folder is None or not folder.is_symlink():
         return folder is not None

@@ -81,7 +81,7 @@ class Release:
 
 @dataclass(frozen=True)
 class Report:
-    """What a build found, in the three forms of `dbt-anonymize report`."""
+    """Findings of a build, in the three forms of `dbt-anonymize report`."""
 
     found: Findings
 

@@ -1,4 +1,4 @@
-"""What a build runs besides the compiled SQL: named for whoever reviews the project, not judged."""
+"""Code that a build runs besides the compiled SQL: named for reviewers, not judged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a spec declares, against what its source is made of."""
+"""Compare the declarations of a spec with the origins of its source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What dbt makes of a project: compiled SQL, relations and their columns."""
+"""Compiled SQL of a project, its relations and their columns."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Relation:
 
     @property
     def is_made(self) -> bool:
-        """Whether the project makes it, so that there is something upstream."""
+        """Tell whether the project builds it, so that there is something upstream."""
         return self.kind in {"model", "snapshot"}
 
 

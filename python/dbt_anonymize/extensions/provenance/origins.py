@@ -29,7 +29,7 @@ _OPAQUE = (exp.TableColumn, exp.PositionalColumn, exp.Columns, exp.Placeholder, 
 
 
 class NotFollowed(Exception):  # noqa: N818 (a reason, not an error of the user)
-    """Why the origin of a column is not known: the relation, and what is in the way."""
+    """Obstacle to following the origin of a column, and its relation."""
 
 
 @dataclass(frozen=True)

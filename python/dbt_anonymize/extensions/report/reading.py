@@ -1,4 +1,4 @@
-"""What a report is made of: the evidence of a dossier, and counts that show no small group."""
+"""Data of a report: the evidence of a dossier, and counts that show no small group."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What comes first: what is released, what it promises, what it costs, how sure the choice is."""
+"""First page: the release, its guarantees, its costs, and how stable the choice is."""
 
 from __future__ import annotations
 

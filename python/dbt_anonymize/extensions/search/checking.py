@@ -16,7 +16,7 @@ from dbt_anonymize.privacy.table import BoolArray, IntArray, Node, Table
 
 @dataclass(frozen=True)
 class Check:
-    """What checking a node tells about it and others.
+    """Verdict on a node, and its consequences for others.
 
     Attributes
     ----------

@@ -28,7 +28,7 @@ class Clock:
         return time.monotonic() - self._started
 
     def is_over(self) -> bool:
-        """Whether the time limit has passed, or something else is used up."""
+        """Tell whether the time limit, or another one, is reached."""
         return self.is_spent() or (self._limit is not None and self.elapsed >= self._limit)
 
     def report(self, progress: Callable[[], Progress], *, is_last: bool = False) -> None:

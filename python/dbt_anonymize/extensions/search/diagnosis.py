@@ -1,4 +1,4 @@
-"""Why no node keeps the guarantees: which of them fails, and the closest feasible parameter."""
+"""Explain an infeasible search: the guarantee that fails, and the closest feasible parameter."""
 
 from __future__ import annotations
 

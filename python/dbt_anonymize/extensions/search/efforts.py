@@ -54,7 +54,7 @@ _SECONDS_OF_FRONT_BESIDE_EFFORTS = 5.0
 
 @dataclass(frozen=True)
 class Options:
-    """What a search is asked for.
+    """Options of a search.
 
     ``efforts`` is the length of the chain, >= 1, unless its class sizes are given, ``ks``.
     ``time_limit`` is in seconds for everything;
@@ -121,7 +121,7 @@ class Found:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the optimum and the chain are proven."""
+        """Tell whether the optimum and the chain are proven."""
         return self.result.is_complete and self.chain.is_complete
 
 
@@ -348,7 +348,7 @@ def _levels(spec: Spec, node: Node) -> dict[str, int]:
 
 
 class _Deadline:
-    """What is left of a time limit."""
+    """Remaining time until a limit."""
 
     def __init__(self, limit: float | None) -> None:
         self._end = None if limit is None else time.monotonic() + limit

@@ -1,4 +1,4 @@
-"""Whether models learn anything that levels could be chosen by.
+"""Check that models learn enough to choose levels by.
 
 Where nothing can be learned, the best of many candidates looks good by luck. So tables that were
 chosen without the target are scored first: the untouched one, and the one that loses the least.

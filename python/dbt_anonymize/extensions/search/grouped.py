@@ -29,7 +29,7 @@ from dbt_anonymize.privacy.table import (
 
 @dataclass(frozen=True)
 class Counted:
-    """What is counted in each class: values of each attribute and target, and subjects.
+    """Counts of each class: values of each attribute and target, and subjects.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Which share of its domain a label covers."""
+"""Share of the domain that a label covers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What keeps the optimum from losing less: quasi-identifiers that may not be one level finer."""
+"""Binding attributes: quasi-identifiers of the optimum that may not be one level finer."""
 
 from __future__ import annotations
 

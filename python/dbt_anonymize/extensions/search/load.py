@@ -54,7 +54,7 @@ class Coding:
 
     @property
     def is_interval(self) -> bool:
-        """Whether numbers or dates have codes, not texts."""
+        """Tell whether codes stand for numbers or dates, not texts."""
         return bool(self.declared["kind"] == "interval")
 
 
@@ -283,7 +283,7 @@ def _bounds(source: Source, hierarchy: Any) -> tuple[FloatArray, FloatArray]:
 
 @dataclass(frozen=True)
 class _Rows:
-    """What the warehouse counted; codes of quasi-identifiers first, in the order of the keys."""
+    """Counts from the warehouse; codes of quasi-identifiers first, in the order of the keys."""
 
     codes: tuple[IntArray, ...]
     kept: tuple[IntArray, ...]

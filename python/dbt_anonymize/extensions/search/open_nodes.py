@@ -1,4 +1,4 @@
-"""Which nodes are still to be checked, and levels that are finer or coarser than many of them."""
+"""Nodes still to be checked, and levels that are finer or coarser than many of them."""
 
 from __future__ import annotations
 

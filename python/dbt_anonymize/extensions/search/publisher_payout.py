@@ -1,4 +1,4 @@
-"""What a search minimizes where the publisher's payout counts (Wan et al. 2015)."""
+"""Objective of a search that counts the publisher's payout (Wan et al. 2015)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Node, Ta
 
 
 class PublisherPayout(InformationLoss):
-    """How far the release is from the benefit of all records without loss, in total.
+    """Total distance of the release from the benefit of all records without loss.
 
     A released record costs benefit minus payout, a suppressed one the benefit. With the guarantee
     ``profitable`` no released record costs more.

@@ -94,7 +94,7 @@ class Budget:
 
     @property
     def is_spent(self) -> bool:
-        """Whether nothing more is trained."""
+        """Tell whether the budget for training is used up."""
         return self._is_over(self.trained, self.evaluations) or self._is_over(
             self.spent, self.seconds
         )

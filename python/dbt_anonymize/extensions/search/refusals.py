@@ -1,4 +1,4 @@
-"""What a search cannot find efforts for, though a build can measure them."""
+"""Preconditions of a search; a build can measure efforts that a search cannot find."""
 
 from __future__ import annotations
 

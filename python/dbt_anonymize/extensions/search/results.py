@@ -1,4 +1,4 @@
-"""What a search of the lattice returns and reports."""
+"""Results of a search of the lattice, and its progress."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dbt_anonymize.privacy.table import FloatArray, IntArray, Node
 
 
 class Status(IntEnum):
-    """What is known about a node."""
+    """Status of a node."""
 
     OPEN = 0
     CHECKED = 1
@@ -97,7 +97,7 @@ class SearchResult:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a search is, in nodes; ``settled`` are checked, infeasible or pruned."""
+    """Progress of a search in nodes; ``settled`` are checked, infeasible or pruned."""
 
     checked: int
     settled: int

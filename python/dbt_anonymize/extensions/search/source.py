@@ -41,7 +41,7 @@ class Source:
 
     @property
     def relations(self) -> list[Any]:
-        """Those with quasi-identifiers."""
+        """Relations with quasi-identifiers."""
         return (
             [self.frequencies] if self.population is None else [self.frequencies, self.population]
         )

@@ -273,7 +273,7 @@ class Choice:
         return min(kept, key=self.search.loss, default=None)
 
     def _keeps(self, candidate: Candidate, share: float) -> bool:
-        """Whether models gain a share of what they gain from the untouched table, or a winner."""
+        """Tell whether models keep a share of their gain on the untouched table, or the best."""
         own = self.search.scored(candidate)
         if own.splits < self._fewest_splits(candidate.required):
             return False

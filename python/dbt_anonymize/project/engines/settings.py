@@ -1,4 +1,4 @@
-"""What Postgres and Spark need that DuckDB does not: settings, and what only their owner can do."""
+"""Settings of Postgres and Spark that DuckDB does not need, and tasks of their owner."""
 
 from __future__ import annotations
 

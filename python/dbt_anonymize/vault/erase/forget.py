@@ -28,14 +28,14 @@ _RECEIPT = (
 
 @dataclass(frozen=True)
 class Erasure:
-    """What was erased: its number, and how many rows of which relation."""
+    """Record of an erasure: its number, and the erased rows of each relation."""
 
     number: int
     records: dict[str, int]
 
 
 def is_open(vault: Vault) -> bool:
-    """Whether an erasure has begun and not ended: its build, or the files, are still to come."""
+    """Tell whether an erasure is unfinished: its build, or the files, are still to come."""
     receipts = vault.find("erasures")
     if receipts is None:
         return False

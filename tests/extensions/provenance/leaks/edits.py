@@ -1,4 +1,4 @@
-"""What a planted leak is: an edit of honest models, and the check that finds it.
+"""Planted leaks: edits of honest models, each with the check that finds it.
 
 An edit is a list of replacements in the compiled SQL of models. All are valid SQL of DuckDB; what
 they leak is shown by building two clinics that differ in that secret alone.

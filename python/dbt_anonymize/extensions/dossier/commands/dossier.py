@@ -13,7 +13,7 @@ from dbt_anonymize.cli.place import Place, on_target
 
 
 class Form(StrEnum):
-    """How a dossier is written."""
+    """Format of a dossier."""
 
     markdown = "markdown"
     html = "html"

@@ -15,7 +15,7 @@ from dbt_anonymize.errors import ProjectError
 
 
 class Form(StrEnum):
-    """How a report is written."""
+    """Format of a report."""
 
     html = "html"
     md = "md"

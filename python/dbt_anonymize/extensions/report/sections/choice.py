@@ -1,4 +1,4 @@
-"""Which effort is chosen, and what another alpha would choose."""
+"""Section on the choice: the chosen effort, and those that another alpha would choose."""
 
 from __future__ import annotations
 

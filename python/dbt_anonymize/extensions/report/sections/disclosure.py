@@ -1,4 +1,4 @@
-"""How well people are hidden: class sizes, risks, columns that find people, attacks."""
+"""Section on disclosure: class sizes, risks, columns that find people, attacks."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def risks(found: Findings) -> Section:
 
 
 def columns(found: Findings) -> Section:
-    """Which columns of the untouched table find people."""
+    """Columns of the untouched table that find people."""
     title = "Which columns find people"
     rows = found.rows("quasi_identifier_risk")
     if not rows:

@@ -1,4 +1,4 @@
-"""What values become: labels of hierarchies, how many records have each, what is lost."""
+"""Section on labels: hierarchies, records per label, and loss."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _label(found: Findings, name: str, place: int, effort: Effort) -> str:
 
 
 def distributions(found: Findings) -> list[Section]:
-    """How many records have each label of a quasi-identifier, per effort."""
+    """Return the records per label of a quasi-identifier, per effort."""
     if found.spec.differential_privacy is not None:
         return [
             Section(

@@ -1,4 +1,4 @@
-"""What models still learn: curves, calibration, decision regions; original against anonymized."""
+"""Section on models: curves, calibration, decision regions; original against anonymized."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _thinned(rows: Sequence[Row]) -> list[dict[str, float]]:
 
 
 def calibration(found: Findings) -> Section:
-    """Whether what models say with a probability comes true as often."""
+    """Calibration: predicted probabilities against observed frequencies."""
     rows = found.rows("calibration")
     if not rows:
         relation = f"{found.spec.name}_calibration"

@@ -53,7 +53,7 @@ Measure = Enum(  # type: ignore[misc]
 
 
 class Recoding(StrEnum):
-    """Whether all records have the same levels."""
+    """Recoding to search: one set of levels for all records, or levels per record."""
 
     full_domain = "full_domain"
     local = "local"

@@ -1,4 +1,4 @@
-"""What ``dbt-anonymize search`` shows: optimum, efforts, what limits them, and the front."""
+"""Output of ``dbt-anonymize search``: optimum, efforts, limiting attributes, and the front."""
 
 from __future__ import annotations
 
