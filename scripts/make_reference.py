@@ -289,7 +289,7 @@ def _title(relation: Relation) -> str:
 def _relation(relation: Relation, text: str, columns: dict[str, Column]) -> str:
     rows = [(f"`{one.name}`", one.type, _unnamed(one.text)) for one in columns.values()]
     heading = f"## {relation.name}\n\n`{_title(relation)}`: {escaped(_unnamed(text))}"
-    return f"{heading}\n\n{table(('column', 'type', 'what it holds'), rows)}"
+    return f"{heading}\n\n{table(('column', 'type', 'content'), rows)}"
 
 
 def commands_page() -> str:
