@@ -1,4 +1,4 @@
-"""How long the attacks on a release take, by the number of records.
+"""Time of the attacks on a release, by the number of records.
 
 usage: python benchmarks/attacks.py [RECORDS]
 
@@ -21,18 +21,18 @@ from typing import Any
 
 import duckdb
 
+from dbt_anonymize.extensions.attacks.composition import OtherRelease, attack_composition
+from dbt_anonymize.extensions.attacks.inference import attack_confidence, attack_inference
+from dbt_anonymize.extensions.attacks.known import Known, learn
+from dbt_anonymize.extensions.attacks.linkability import attack_linkability
+from dbt_anonymize.extensions.attacks.linkage import attack_linkage
+from dbt_anonymize.extensions.attacks.mapping import attack_mapping
+from dbt_anonymize.extensions.attacks.released import Origin, Released, read_release
+from dbt_anonymize.extensions.attacks.running import GUESSES
+from dbt_anonymize.extensions.attacks.session import Session
+from dbt_anonymize.extensions.attacks.singling_out import attack_singling_out
+from dbt_anonymize.extensions.attacks.trial import read_trial
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.verify.attacks.composition import OtherRelease, attack_composition
-from dbt_anonymize.verify.attacks.inference import attack_confidence, attack_inference
-from dbt_anonymize.verify.attacks.known import Known, learn
-from dbt_anonymize.verify.attacks.linkability import attack_linkability
-from dbt_anonymize.verify.attacks.linkage import attack_linkage
-from dbt_anonymize.verify.attacks.mapping import attack_mapping
-from dbt_anonymize.verify.attacks.released import Origin, Released, read_release
-from dbt_anonymize.verify.attacks.running import GUESSES
-from dbt_anonymize.verify.attacks.session import Session
-from dbt_anonymize.verify.attacks.singling_out import attack_singling_out
-from dbt_anonymize.verify.attacks.trial import read_trial
 
 PEOPLE = """
 create table people_microdata as

@@ -1,4 +1,4 @@
-"""How often the content check accuses an honest build, and whether it finds what is planted there.
+"""False alarms of the content check on honest builds, and planted leaks that it finds there.
 
 usage: python benchmarks/false_alarms.py [SEEDS [ROWS [FIRST_SEED]]]
 

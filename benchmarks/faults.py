@@ -1,4 +1,4 @@
-"""Whether a build of many records succeeds with little memory, and what it leaves if it does not.
+"""Builds of many records with little memory: success, or the remains of a failure.
 
 usage: python benchmarks/faults.py [RECORDS [MEMORY_LIMIT]]
 

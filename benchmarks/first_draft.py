@@ -1,4 +1,4 @@
-"""What a draft that nobody looked at is worth beside hierarchies and an oracle.
+"""Quality of a draft that nobody looked at, beside hierarchies and an oracle.
 
 The tables of `benchmarks/people.py` lie in the warehouse of an empty dbt project; ``dbt-anonymize
 try`` drafts roles and hierarchies and offers its alternatives with no more than the names of the
@@ -28,11 +28,11 @@ import pandas as pd
 import yaml
 from dbt.cli.main import dbtRunner
 
-from dbt_anonymize.cli.aim import Aim
 from dbt_anonymize.cli.place import Place
-from dbt_anonymize.cli.try_ import SECONDS, _try
-from dbt_anonymize.drafting.text import spec_text
-from dbt_anonymize.search.race import Budget
+from dbt_anonymize.extensions.drafting.commands.aim import Aim
+from dbt_anonymize.extensions.drafting.text import spec_text
+from dbt_anonymize.extensions.search.race import Budget
+from dbt_anonymize.extensions.trial.commands.try_ import SECONDS, _try
 from dbt_anonymize.spec import Source, Spec
 
 sys.path.insert(0, str(Path(__file__).parents[1]))

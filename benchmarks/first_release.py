@@ -1,4 +1,4 @@
-"""What a first search is worth beside the best that could have been found.
+"""Quality of a first search, beside the best that could have been found.
 
 Twelve public tables of people (`benchmarks/people.py`). An oracle chooses levels for k = 5, 10, 20
 and 50 on splits A: each feasible node, or ``NODES`` of them drawn from bands of the largest k that
@@ -31,8 +31,17 @@ import duckdb
 import numpy as np
 import pandas as pd
 
-from dbt_anonymize.drafting.counted import count_combinations
-from dbt_anonymize.drafting.plans import Plan
+from dbt_anonymize.extensions.drafting.counted import count_combinations
+from dbt_anonymize.extensions.drafting.plans import Plan
+from dbt_anonymize.extensions.search.by_quality import QualitySearch
+from dbt_anonymize.extensions.search.checking import Checker
+from dbt_anonymize.extensions.search.clock import Clock
+from dbt_anonymize.extensions.search.guided import Guided
+from dbt_anonymize.extensions.search.lattice import Lattice
+from dbt_anonymize.extensions.search.optimum import best_nodes
+from dbt_anonymize.extensions.search.predictions import with_predictions
+from dbt_anonymize.extensions.search.race import Budget, Candidate, Track
+from dbt_anonymize.extensions.trial.sample import read_sample
 from dbt_anonymize.information_loss.base import InformationLoss
 from dbt_anonymize.information_loss.measures.classification_metric import ClassificationMetric
 from dbt_anonymize.information_loss.measures.loss import Loss
@@ -40,19 +49,8 @@ from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import Node, Table
 from dbt_anonymize.project.warehouse import Warehouse
-from dbt_anonymize.search.by_quality import QualitySearch
-from dbt_anonymize.search.checking import Checker
-from dbt_anonymize.search.clock import Clock
-from dbt_anonymize.search.exchange import SHARE_OF_EXCHANGES
-from dbt_anonymize.search.guided import Guided
-from dbt_anonymize.search.lattice import Lattice
-from dbt_anonymize.search.optimum import best_nodes
-from dbt_anonymize.search.predictions import with_predictions
-from dbt_anonymize.search.race import Budget, Candidate, Track
-from dbt_anonymize.search.reasons import SHARE
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.loading import validate
-from dbt_anonymize.trial.sample import read_sample
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.independent_target import Memory

@@ -1,4 +1,4 @@
-"""How long microaggregation and clustering take to find groups, beside all distances alone.
+"""Time of microaggregation and clustering to find groups, beside all distances alone.
 
 usage: python benchmarks/grouping.py [--rows ROWS] [--k K]
 

@@ -1,4 +1,4 @@
-"""How often an effort beats the zero rule where there is nothing to learn.
+"""Share of efforts that beat the zero rule where there is nothing to learn.
 
 Tables of people whose target is drawn independently of everything, among the columns a category of
 500 values. For each, levels are searched by quality as ``dbt-anonymize search`` does, which stops
@@ -21,23 +21,23 @@ from typing import cast
 import duckdb
 import numpy as np
 
-from dbt_anonymize.drafting.counted import count_combinations
-from dbt_anonymize.drafting.plans import Plan
 from dbt_anonymize.errors import SearchError
+from dbt_anonymize.extensions.drafting.counted import count_combinations
+from dbt_anonymize.extensions.drafting.plans import Plan
+from dbt_anonymize.extensions.search.by_quality import QualitySearch, corrected_interval
+from dbt_anonymize.extensions.search.evidence import check_learned
+from dbt_anonymize.extensions.search.predictions import with_predictions
+from dbt_anonymize.extensions.search.race import Budget, Track
+from dbt_anonymize.extensions.trial.sample import read_sample
 from dbt_anonymize.hierarchies.intervals import equal_width_intervals
 from dbt_anonymize.hierarchies.model import CategoricalHierarchy
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.project.warehouse import Warehouse
-from dbt_anonymize.search.by_quality import QualitySearch, corrected_interval
-from dbt_anonymize.search.evidence import check_learned
-from dbt_anonymize.search.predictions import with_predictions
-from dbt_anonymize.search.race import Budget, Track
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.loading import validate
-from dbt_anonymize.trial.sample import read_sample
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from tests.trial.test_counted import InMemory
+from tests.extensions.trial.test_counted import InMemory
 
 SIZES = (5, 10, 20, 50)
 _FIRST_SPLIT = 1_000

@@ -1,4 +1,4 @@
-"""How long a search takes to load its table from the warehouse, beside the plain ``group by``.
+"""Time of a search to load its table from the warehouse, beside the plain ``group by``.
 
 usage: python benchmarks/loading.py [ROWS]
 
@@ -18,9 +18,9 @@ import duckdb
 import yaml
 from dbt.cli.main import dbtRunner
 
+from dbt_anonymize.extensions.search.load import load_table
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.warehouse import open_warehouse
-from dbt_anonymize.search.load import load_table
 from dbt_anonymize.spec import load_specs
 
 REPOSITORY = Path(__file__).resolve().parent.parent

@@ -1,4 +1,4 @@
-"""What rounds of levels gain over the same levels for all records, both found by a race.
+"""Gain of rounds of levels over the same levels for all records, both found by a race.
 
 Both searches have the same CPU seconds; winners are scored on splits that neither has seen.
 ``gain`` is a share of (untouched - zero rule).
@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from dbt_anonymize.search.by_quality import QualitySearch
-from dbt_anonymize.search.race import Budget, Candidate, Track
+from dbt_anonymize.extensions.search.by_quality import QualitySearch
+from dbt_anonymize.extensions.search.race import Budget, Candidate, Track
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.first_release import _LIMIT, SIZES, B, Scene, loaded

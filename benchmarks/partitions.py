@@ -1,4 +1,4 @@
-"""What the next month costs with `partition_by`, and without.
+"""Cost of the next month with `partition_by`, and without.
 
 usage: python benchmarks/partitions.py [--rows ROWS] [--months MONTHS] [--memory GB]
        [--threads THREADS]

@@ -14,7 +14,7 @@ from importlib import import_module
 import numpy as np
 import pandas as pd
 
-from dbt_anonymize.drafting.plans import Plan
+from dbt_anonymize.extensions.drafting.plans import Plan
 from dbt_anonymize.hierarchies.intervals import equal_width_intervals
 from dbt_anonymize.hierarchies.model import (
     ROOT,

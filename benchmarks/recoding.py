@@ -1,4 +1,4 @@
-"""How long Mondrian takes in a real ``dbt build``, and how much it generalizes.
+"""Time of Mondrian in a real ``dbt build``, and its generalization.
 
 usage: python benchmarks/recoding.py [--rows ROWS] [--threads THREADS] [--k K] [--relaxed | --means]
 

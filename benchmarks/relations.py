@@ -1,4 +1,4 @@
-"""How long the SQL of an anonymization takes on a large table, beside the plain ``group by``.
+"""Time of the SQL of an anonymization on a large table, beside the plain ``group by``.
 
 usage: python benchmarks/relations.py [ROWS]
 

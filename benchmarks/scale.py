@@ -1,4 +1,4 @@
-"""What a whole build takes on a large table: seconds, CPU and memory of each relation.
+"""Cost of a whole build of a large table: seconds, CPU and memory of each relation.
 
 usage: python benchmarks/scale.py [--rows ROWS] [--memory GB] [--threads THREADS]
 

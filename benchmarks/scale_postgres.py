@@ -1,4 +1,4 @@
-"""What a whole build takes on Postgres: seconds and CPU of each relation.
+"""Cost of a whole build on Postgres: seconds and CPU of each relation.
 
 usage: python benchmarks/scale_postgres.py [--rows ROWS] [--compare]
 

@@ -1,4 +1,4 @@
-"""What a whole build takes on a local Spark: seconds, CPU and memory of each relation.
+"""Cost of a whole build on a local Spark: seconds, CPU and memory of each relation.
 
 usage: python benchmarks/scale_spark.py [--rows ROWS] [--memory GB]
 

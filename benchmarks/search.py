@@ -1,4 +1,4 @@
-"""How long the search of the lattice takes, for every measure and three kinds of guarantees.
+"""Time of the search of the lattice, for every measure and three kinds of guarantees.
 
 usage: python benchmarks/search.py [--tables adult cup survey drawn] [--measures loss ...]
        [--limits 0 0.04] [--models k_anonymity l_diversity ...] [--efforts] [--repeat 3]
@@ -28,12 +28,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from dbt_anonymize.extensions.search.chain import chain
+from dbt_anonymize.extensions.search.optimum import search
+from dbt_anonymize.extensions.search.pareto import pareto_front
 from dbt_anonymize.information_loss.registry import LOSSES, make_loss
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import Table
-from dbt_anonymize.search.chain import chain
-from dbt_anonymize.search.optimum import search
-from dbt_anonymize.search.pareto import pareto_front
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from tables import CodedTable, draw_table, read_table

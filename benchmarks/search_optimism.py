@@ -1,4 +1,4 @@
-"""How much better chosen levels look on the records that chose them than on others.
+"""Optimism of chosen levels: their score on the records that chose them, and on others.
 
 A large public table stands for the population. From it ``--records`` people are drawn again and
 again; levels for k = 5 are searched by quality among them, and by the plain loss, which sees no
@@ -26,11 +26,11 @@ from sklearn.model_selection import train_test_split
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.first_release import _LIMIT, SEED, Scene, loaded
 from benchmarks.people import TABLES, People, plans_of, read_people
-from dbt_anonymize.drafting.counted import leaf_of
-from dbt_anonymize.drafting.plans import Plan
+from dbt_anonymize.extensions.drafting.counted import leaf_of
+from dbt_anonymize.extensions.drafting.plans import Plan
+from dbt_anonymize.extensions.search.by_quality import QualitySearch
+from dbt_anonymize.extensions.search.race import Budget, Candidate, Track
 from dbt_anonymize.privacy.table import Node
-from dbt_anonymize.search.by_quality import QualitySearch
-from dbt_anonymize.search.race import Budget, Candidate, Track
 
 K, SPLITS, TEST_SHARE = 5, 20, 0.3
 # Trained models of a search: 60 seconds train more.

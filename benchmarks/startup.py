@@ -35,6 +35,10 @@ FIRST = "customers_01"
 COMMANDS = ("--help", "generate --check", "generate", "results", f"diff {FIRST}", "doctor")
 COMMAND = "import sys; from dbt_anonymize.cli import app; sys.argv[0] = 'dbt-anonymize'; app()"
 DBT = "import sys; from dbt.cli.main import cli; cli()"
+ON_POSTGRES = """
+vars: {dbt_anonymize_python: false}
+seeds: {shop: {customers: {+schema: vault}}}
+"""
 
 
 def main() -> None:
@@ -99,15 +103,19 @@ def made(project: Path, tree: Path, server: str | None, environment: Mapping[str
         own = text.replace("name: customers", f"name: {name}")
         spec.with_name(f"{name}.yml").write_text(own, encoding="utf-8")
     spec.unlink()
+    all_at_once, first = ["-c", DBT, "build"], ["--select", f"+path:models/{FIRST}"]
     if server:
         (project / "profiles.yml").write_text(profile_of(server), encoding="utf-8")
+        with (project / "dbt_project.yml").open("a", encoding="utf-8") as opened:
+            opened.write(ON_POSTGRES)
+        all_at_once, first = ["-c", COMMAND, "build"], [FIRST]
     run(["-c", DBT, "deps"], project, environment)
     run(["-c", COMMAND, "generate"], project, environment)
-    run(["-c", DBT, "build"], project, environment)
+    run(all_at_once, project, environment)
     seed = project / "seeds" / "customers.csv"
     lines = seed.read_text(encoding="utf-8").splitlines(keepends=True)
     seed.write_text("".join(lines[:-1]), encoding="utf-8")
-    run(["-c", DBT, "build", "--select", f"+path:models/{FIRST}"], project, environment)
+    run([*all_at_once, *first], project, environment)
 
 
 def profile_of(server: str) -> str:

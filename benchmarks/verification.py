@@ -1,4 +1,4 @@
-"""How long the proof of content takes, and its search of a large file beside `grep -F`.
+"""Time of the content check, and of its search of a large file beside `grep -F`.
 
 usage: python benchmarks/verification.py [TEXTS [MEGABYTES [PEOPLE]]]
 

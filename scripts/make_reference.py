@@ -1,8 +1,7 @@
 """Write docs/reference: spec keys, macros, relations and commands, each from its own source.
 
 Spec keys come from the JSON schema of the validated model, macros from the YAML beside them,
-relations from the properties of generated models, commands from their help. The parameters of
-models, by which specs are read without scikit-learn, come from its classes.
+relations from their registry, commands from their help.
 """
 
 from __future__ import annotations
@@ -16,15 +15,15 @@ from typing import Any, get_args
 import typer
 import yaml
 
-from dbt_anonymize.cli.main import COMMANDS, app
-from dbt_anonymize.evaluation.estimators import model_names, valid_parameters
-from dbt_anonymize.project.generate import render, render_history
+from dbt_anonymize.cli.main import app, commands
+from dbt_anonymize.project.properties import Column, describe, described, description_context
+from dbt_anonymize.project.steps import steps_of
+from dbt_anonymize.relations import ALL, HISTORY, KEPT, SHARED, Relation
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.json_schema import json_schema
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "reference"
-PARAMETERS = ROOT / "python" / "dbt_anonymize" / "evaluation" / "parameters.txt"
 NOTE = "<!-- Written by scripts/make_reference.py (`make reference`); edit what it reads. -->"
 
 
@@ -78,7 +77,7 @@ def _sections(schema: dict[str, Any]) -> Iterator[str]:
             )
             for key, of_key in content["properties"].items()
         ]
-        body = table(("key", "type", "default", "what it does"), rows)
+        body = table(("key", "type", "default", "effect"), rows)
         said = escaped(content["description"].replace("``", "`"))
         yield f"## {title}\n\n{said}\n\n{body}" if definition else f"## The spec\n\n{body}"
 
@@ -225,113 +224,72 @@ def _macro(macro: dict[str, Any]) -> str:
         for one in macro.get("arguments", [])
     ]
     if rows:
-        parts.append(table(("argument", "type", "what it is"), rows))
+        parts.append(table(("argument", "type", "meaning"), rows))
     return "\n\n".join(parts)
 
 
 # --- relations --------------------------------------------------------------------------------
 
-EXAMPLE: dict[str, Any] = {
-    "version": 1,
-    "name": "example",
-    "source": {"ref": "patients"},
-    "record_key": "patient_id",
-    "columns": {
-        "name": {"role": "identifier"},
-        "age": {
-            "role": "quasi_identifier",
-            "hierarchy": {"ref": "ages", "kind": "interval", "levels": 3},
-        },
-        "zip": {
-            "role": "quasi_identifier",
-            "hierarchy": {"ref": "zips", "kind": "categorical", "levels": 3},
-        },
-        "admitted": {"role": "masked", "mask": {"shift_days": 30}},
-        "income": {"role": "insensitive"},
-        "diagnosis": {"role": "sensitive"},
-    },
-    "target": "diagnosis",
-    "features": ["age", "zip", "income"],
-    "efforts": [{"age": 1, "zip": 1}],
-    "guarantees": {"k_anonymity": {"k": 5}},
-    "suppression_limit": 0.05,
-    "quality": {
-        "model": "naive_bayes",
-        "measure": "accuracy",
-        "repetitions": 5,
-        "test_share": 0.3,
-        "random_state": 1,
-        "importance": True,
-        "decision_grid": ["age", "income"],
-        "groups": ["zip"],
-    },
-    "alpha": 0.1,
-    "qnf": "1 - 1/k",
-    "details": "all",
-    "fidelity": {},
-    "mapping": "token",
-    "sample": {"share": 0.5},
-}
-# What excludes each other: changes of the example.
-VARIANTS: tuple[dict[str, Any], ...] = (
-    {},
-    {"mapping": "class"},
-    {"quality": EXAMPLE["quality"] | {"outer_share": 0.2, "fit": "per_split"}, "sample": None},
-    {
-        "efforts": [
-            {"recoding": "local", "rounds": [{"age": 1, "zip": 1}]},
-            {"recoding": "microaggregation"},
-        ],
-        "sample": None,
-    },
-    {"freeze": True, "release": {"effort": 1}, "mapping": "class", "sample": None},
-    {"partition_by": "diagnosis"},
-)
+# A spec, and changes of it for what excludes each other.
+EXAMPLE, VARIANTS = yaml.safe_load(
+    (ROOT / "scripts" / "reference_example.yml").read_text(encoding="utf-8")
+).values()
+READERS = {"vault": "custodians", "release": "whoever reads the release"}
 
 
 def relations_page() -> str:
-    """Return the relations that anonymizations have, with their columns."""
+    """Return the relations of the registry, with the columns that they have in any variant."""
     introduction = (
         "`<n>` is the name of an anonymization, `<i>` the number of an effort. Columns are those "
         "of an example: quasi-identifiers `age` (an interval) and `zip` (a category), the "
         "sensitive `diagnosis`, which is the target, the insensitive `income` and the masked "
         "`admitted`. Which relations there are depends on the spec; dbt docs show yours."
     )
-    models = _models().values()
-    rows = [(f"[`{one['name']}`](#{_title(one)})", escaped(one["description"])) for one in models]
-    overview = table(("relation", "what it holds"), rows)
-    return page("Relations", introduction, [overview, *map(_relation, models)])
+    models = _models()
+    rows = [
+        (
+            f"[`{_title(one)}`](#{one.name})" if one.name in models else f"`{_title(one)}`",
+            _unnamed(models[one.name][0] if one.name in models else one.text),
+            READERS.get(one.reader, "analysts"),
+            ", ".join(one.built_from),
+        )
+        for one in (ALL | SHARED).values()
+    ]
+    overview = table(("relation", "content", "readers", "made from"), rows)
+    parts = (_relation((ALL | SHARED)[name], *found) for name, found in models.items())
+    return page("Relations", introduction, [overview, *parts])
 
 
-def _models() -> dict[str, dict[str, Any]]:
-    """Return the properties of each relation, with the columns that it has in any variant."""
-    found: dict[str, dict[str, Any]] = {}
-    specs = [Spec.model_validate({**EXAMPLE, **variant}) for variant in VARIANTS]
-    files = [*(render(spec) for spec in specs), render(specs[0], has_python=False)]
-    for rendered in (*files, render_history(["example"])):
-        for text in (t for name, t in rendered.items() if name.endswith(".yml")):
-            for model in yaml.safe_load(_unnamed(text)).get("models", []):
-                known = found.setdefault(model["name"], model)
-                names = {column["name"] for column in known["columns"]}
-                known["columns"] += [c for c in model["columns"] if c["name"] not in names]
-    return {name: model for name, model in found.items() if name != "<n>_effort_0"}
+def _models() -> dict[str, tuple[str, dict[str, Column]]]:
+    """Return text and columns of each relation that has columns."""
+    found: dict[str, tuple[str, dict[str, Column]]] = {}
+    for spec in (Spec.model_validate({**EXAMPLE, **variant}) for variant in VARIANTS):
+        context = description_context(spec)
+        kept = (describe(one, name, context) for name, one in KEPT.items() if one.columns)
+        history = describe(SHARED[HISTORY], HISTORY, {})
+        for one in (*described(spec, steps_of(spec)), *kept, history):
+            if one.name != "example_effort_0":
+                _, columns = found.setdefault(one.relation.name, (one.text, {}))
+                for column in one.columns:
+                    columns.setdefault(column.name, column)
+    order = list(ALL | SHARED)
+    return dict(sorted(found.items(), key=lambda item: order.index(item[0])))
 
 
 def _unnamed(text: str) -> str:
-    text = re.sub(r"\bexample_(?=\w)", "<n>_", text)
-    text = re.sub(r"(name: <n>_(?:effort|groups|recoding))_[1-9]\b", r"\1_<i>", text)
+    text = re.sub(r"\bexample_(?=\w)|<< spec.name >>_", "<n>_", text)
     return re.sub(r"\bof example\b", "of `<n>`", text)
 
 
-def _title(model: dict[str, Any]) -> str:
-    name: str = model["name"]
-    return name.removeprefix("<n>_").removesuffix("_<i>")
+def _title(relation: Relation) -> str:
+    own = relation.name if relation.name in SHARED else f"<n>_{relation.name}"
+    return f"{own}_<i>" if relation.per else own
 
 
-def _relation(model: dict[str, Any]) -> str:
-    rows = [(f"`{one['name']}`", one["description"]) for one in model["columns"]]
-    heading = f"## {_title(model)}\n\n`{model['name']}`: {escaped(model['description'])}"
-    return f"{heading}\n\n{table(('column', 'what it holds'), rows)}"
+def _relation(relation: Relation, text: str, columns: dict[str, Column]) -> str:
+    rows = [(f"`{one.name}`", one.type, _unnamed(one.text)) for one in columns.values()]
+    heading = f"## {relation.name}\n\n`{_title(relation)}`: {escaped(_unnamed(text))}"
+    return f"{heading}\n\n{table(('column', 'type', 'content'), rows)}"
 
 
 def commands_page() -> str:
@@ -341,10 +299,10 @@ def commands_page() -> str:
         "bad input."
     )
     group: Any = typer.main.get_command(app)
-    commands = {name: group.get_command(None, name) for name in COMMANDS}
+    known = {name: group.get_command(None, name) for name in commands()}
     whole = {
         f"{name} {part}".strip(): command
-        for name, found in commands.items()
+        for name, found in known.items()
         for part, command in getattr(found, "commands", {"": found}).items()
     }
     return page("Commands", introduction, (_command(n, c) for n, c in whole.items()))
@@ -360,7 +318,7 @@ def _command(name: str, command: Any) -> str:
         for one in command.params
         if not getattr(one, "hidden", False)
     ]
-    parts.append(table(("argument or option", "values", "default", "what it does"), rows))
+    parts.append(table(("argument or option", "values", "default", "effect"), rows))
     return "\n\n".join(parts)
 
 
@@ -388,16 +346,6 @@ def _value(default: object) -> str:
     return "" if value is None or value is False or value == () else f"`{value}`"
 
 
-def parameters_of_models() -> str:
-    """Return a line per task and model of scikit-learn or our own, with its parameters."""
-    lines = [
-        " ".join([task, model, *valid_parameters(model, task)])
-        for task in ("classification", "regression")
-        for model in model_names(task)
-    ]
-    return "\n".join(lines) + "\n"
-
-
 PAGES: dict[str, Callable[[], str]] = {
     "spec.md": spec_page,
     "macros.md": macros_page,
@@ -409,4 +357,3 @@ if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     for name, written in PAGES.items():
         (FOLDER / name).write_text(written(), encoding="utf-8", newline="\n")
-    PARAMETERS.write_text(parameters_of_models(), encoding="utf-8", newline="\n")

@@ -1,4 +1,4 @@
-"""What the site needs beside mkdocs: pages from above `docs`, and Markdown as GitHub reads it."""
+"""Hooks of mkdocs: pages from above `docs`, and Markdown as GitHub reads it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 # Pages of the site that lie above `docs`.
 ABOVE = {
-    "README.md": "index.md",
+    "README.md": "overview.md",
     "SECURITY.md": "security.md",
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
@@ -64,7 +64,7 @@ def adapted(markdown: str, place: str) -> str:
 
 
 def _follows_item(lines: list[str]) -> bool:
-    """Whether the last lines are an item of a list in one paragraph; then the next may follow."""
+    """Tell whether the last lines are an item of a list in one paragraph."""
     for line in reversed(lines):
         if _ITEM.match(line):
             return True

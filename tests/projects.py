@@ -18,6 +18,9 @@ from typing import Any
 import duckdb
 import yaml
 
+from dbt_anonymize.project.layout import find_project
+from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 CONSUMER_PROJECT = REPOSITORY / "tests" / "consumer_project"
 # What a clone holds of the demonstration; the rest of the repository is not needed to build it.
@@ -36,7 +39,7 @@ DEMO_PARTS = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one dbt command did."""
+    """Result of one dbt command."""
 
     succeeded: bool
     messages: str
@@ -192,3 +195,15 @@ def _read_consumer() -> Path:
         assert outcome.succeeded, outcome.messages
     shutil.rmtree(folder / "logs")
     return folder
+
+
+@contextlib.contextmanager
+def warehouse_of(project: Project) -> Iterator[Warehouse]:
+    """Open the warehouse of a project."""
+    from dbt.adapters.duckdb.connections import DuckDBConnectionManager
+
+    try:
+        with open_warehouse(find_project(project.folder)) as warehouse:
+            yield warehouse
+    finally:
+        DuckDBConnectionManager.close_all_connections()

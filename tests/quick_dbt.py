@@ -55,7 +55,7 @@ def _remember_templates() -> None:
 
 
 def _look_for_secrets_once() -> None:
-    """Where the environment has no secrets, do not look for them in every error.
+    """Skip the search for secrets in every error if the environment has none.
 
     dbt makes an error of each macro that a project does not override.
     """

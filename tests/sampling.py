@@ -1,4 +1,4 @@
-"""What `make test` runs a seeded sample of; DBT_ANONYMIZE_FULL=1 runs everything.
+"""Seeded sample of cases for `make test`; DBT_ANONYMIZE_FULL=1 runs everything.
 
 DBT_ANONYMIZE_SEED draws another sample, and repeats one that failed: the last line says the seed.
 """

@@ -41,7 +41,7 @@ def _functions(item: pytest.Item) -> Iterator[Any]:
 
 
 def starts_dbt(function: Any) -> bool:
-    """Whether a function, or a helper of the tests that it calls, names dbt.
+    """Tell whether a function, or a helper of the tests that it calls, names dbt.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def _names(code: CodeType) -> frozenset[str]:
 
 
 def _names_dbt(function: FunctionType) -> bool:
-    """Whether it imports dbt, names what comes from it, or something that is called like it.
+    """Tell whether it imports dbt, names something of it, or something of the same name.
 
     Commands of the documentation run dbt in a shell.
     """
@@ -122,7 +122,7 @@ def guard(*, is_fast: bool) -> None:
 
 
 def is_dbt_missed(error: BaseException | None) -> bool:
-    """Whether an error, or one that it came from, is the missing dbt of a guarded test."""
+    """Tell whether an error, or its cause, is the missing dbt of a guarded test."""
     while error is not None:
         if isinstance(error, ImportError) and _is_of_dbt(error.name or ""):
             return _is_guarding

@@ -1,4 +1,4 @@
-"""What dbt writes beside its relations, which must hold nobody's values."""
+"""Files that dbt writes beside its relations, which must hold nobody's values."""
 
 from __future__ import annotations
 

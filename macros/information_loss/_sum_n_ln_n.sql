@@ -1,6 +1,8 @@
-{# The sum of n ln n, in which 0 counts nothing. #}
-{% macro _sum_n_ln_n(count) -%}
-    {{ return("coalesce(sum(" ~ count ~ " * ln(nullif(" ~ count ~ ", 0))), 0)") }}
+{# The sum of n ln n, in which 0 counts nothing; of the rows that meet a condition, if there is one. #}
+{% macro _sum_n_ln_n(count, condition=none) -%}
+    {%- set term = count ~ " * ln(nullif(" ~ count ~ ", 0))" -%}
+    {%- set counted = "case when " ~ condition ~ " then " ~ term ~ " end" if condition else term -%}
+    {{ return("coalesce(sum(" ~ counted ~ "), 0)") }}
 {%- endmacro %}
 
 

@@ -3,81 +3,90 @@
     classes, frequencies, quasi_identifiers, generalization_suppression_factor=0.5, aggregate="sum"
 ) -%}
 {%- set factors = dbt_anonymize._loss_factors(generalization_suppression_factor) -%}
-{%- set double = dbt_anonymize._type_double() -%}
-{%- set entropies = [] -%}
-{#- The entropy of raw values given their labels is a difference of two sums of n ln n: a value has one label. -#}
+{%- set keys, entropies = [], [] -%}
+{%- for quasi_identifier in quasi_identifiers -%}
+    {%- do keys.append(dbt_anonymize._quote(quasi_identifier.name)) -%}
+{%- endfor -%}
+{#- The entropy of raw values given their labels is a difference of two sums of n ln n: a value has one label. Values
+    and labels of all columns are counted in one pass each, since a warehouse of rows reads them whole. -#}
 with
-{%- for quasi_identifier in quasi_identifiers %}
-{%- set name = dbt_anonymize._quote(quasi_identifier.name) %}
-{%- set level = dbt_anonymize._quote(quasi_identifier.name ~ "_level") %}
 
-values_{{ loop.index }} as (
-
-    select
-        {{ dbt_anonymize._sum_n_ln_n("records") }} as n_ln_n,
-        sum(records) as records
-    from (
-        select cast(sum(records) as {{ double }}) as records
-        from {{ frequencies }}
-        group by {{ name }}
-    ) as counted
+value_counts as (
+{{ dbt_anonymize._counted_apart(frequencies, keys, {"records": "records"}) }}
 
 ),
 
-labels_{{ loop.index }} as (
+raw_values as (
+
+    select
+        {%- for key in keys %}
+        {{ dbt_anonymize._sum_n_ln_n("records", "is_other_" ~ loop.index ~ " = 0") }} as n_ln_n_{{ loop.index }},
+        {%- endfor %}
+        sum(case when is_other_1 = 0 then records end) as records
+    from value_counts
+
+),
+
+label_counts as (
+{{ dbt_anonymize._counted_apart(classes, keys, {
+    "records": "records", "suppressed_records": "case when is_suppressed then records else 0 end",
+}, "effort") }}
+
+),
+
+labels as (
 
     select
         effort,
-        min(lowest_level) as lowest_level,
-        max(highest_level) as highest_level,
-        sum(without_level) as without_level,
-        sum(records) as records,
-        sum(suppressed_records) as suppressed_records,
-        {{ dbt_anonymize._sum_n_ln_n("records") }} as n_ln_n,
-        {{ dbt_anonymize._sum_n_ln_n("suppressed_records") }} as suppressed_n_ln_n
-    from (
-        select
-            effort,
-            min({{ level }}) as lowest_level,
-            max({{ level }}) as highest_level,
-            sum(case when {{ level }} is null then 1 else 0 end) as without_level,
-            cast(sum(records) as {{ double }}) as records,
-            cast(sum(case when is_suppressed then records else 0 end) as {{ double }}) as suppressed_records
-        from {{ classes }}
-        group by effort, {{ name }}
-    ) as counted
+        {%- for key in keys %}
+        {%- set is_counted = "is_other_" ~ loop.index ~ " = 0" %}
+        {{ dbt_anonymize._sum_n_ln_n("records", is_counted) }} as n_ln_n_{{ loop.index }},
+        {{ dbt_anonymize._sum_n_ln_n("suppressed_records", is_counted) }} as suppressed_n_ln_n_{{ loop.index }},
+        {%- endfor %}
+        sum(case when is_other_1 = 0 then records end) as records,
+        sum(case when is_other_1 = 0 then suppressed_records end) as suppressed_records
+    from label_counts
     group by effort
 
 ),
-{%- endfor %}
+
+levels as (
+
+    select
+        effort,
+        {%- for quasi_identifier in quasi_identifiers %}
+        {%- set level = dbt_anonymize._quote(quasi_identifier.name ~ "_level") %}
+        count({{ level }}) = count(*) and min({{ level }}) = max({{ level }}) as is_one_{{ loop.index }}
+        {{- "," if not loop.last }}
+        {%- endfor %}
+    from {{ classes }}
+    group by effort
+
+),
 
 entropies as (
 
     select
-        labels_1.effort,
+        labels.effort,
+        {%- set suppressed = "labels.suppressed_records" %}
+        {%- set suppressed_n_ln_n = "coalesce(" ~ suppressed ~ " * ln(nullif(" ~ suppressed ~ ", 0)), 0)" %}
         {%- for quasi_identifier in quasi_identifiers %}
         {%- do entropies.append("entropy_" ~ loop.index) %}
-        {%- set labels, raw = "labels_" ~ loop.index, "values_" ~ loop.index %}
-        {%- set suppressed = labels ~ ".suppressed_records" %}
-        {%- set suppressed_n_ln_n = "coalesce(" ~ suppressed ~ " * ln(nullif(" ~ suppressed ~ ", 0)), 0)" %}
-        {%- set lost = dbt_anonymize._difference(labels ~ ".n_ln_n", raw ~ ".n_ln_n") %}
-        {%- set gone = dbt_anonymize._difference(suppressed_n_ln_n, labels ~ ".suppressed_n_ln_n") %}
+        {%- set n_ln_n = "n_ln_n_" ~ loop.index %}
+        {%- set lost = dbt_anonymize._difference("labels." ~ n_ln_n, "raw_values." ~ n_ln_n) %}
+        {%- set gone = dbt_anonymize._difference(suppressed_n_ln_n, "labels.suppressed_" ~ n_ln_n) %}
         {#- Where a value has labels of several levels, the classes do not tell which; a sample has other entropies. #}
         case
-            when {{ labels }}.without_level > 0 or {{ labels }}.lowest_level < {{ labels }}.highest_level then null
-            when {{ labels }}.records <> {{ raw }}.records then null
+            when not levels.is_one_{{ loop.index }} or labels.records <> raw_values.records then null
             else (
                 {{ dbt_anonymize._times(factors.generalization, lost) }}
                 + {{ dbt_anonymize._times(factors.suppression, gone) }}
             ) / ln(2)
         end as entropy_{{ loop.index }}{{ "," if not loop.last }}
         {%- endfor %}
-    from labels_1
-    cross join values_1
-    {%- for quasi_identifier in quasi_identifiers[1:] %}
-    inner join labels_{{ loop.index + 1 }} on labels_1.effort = labels_{{ loop.index + 1 }}.effort
-    cross join values_{{ loop.index + 1 }}
-    {%- endfor %}
+    from labels
+    inner join levels on labels.effort = levels.effort
+    cross join raw_values
 
 )
 
@@ -88,4 +97,26 @@ select
     {%- endfor %}
     {{ dbt_anonymize._aggregate_attributes(entropies, quasi_identifiers, aggregate) }} as non_uniform_entropy
 from entropies
+{%- endmacro %}
+
+
+{# Select of sums for each value of each of several columns, in one pass: of a row of the i-th column `is_other_<i>`
+   is 0. `by`: a column by which all of it is done. #}
+{% macro _counted_apart(relation, keys, sums, by=none) %}
+    select
+        {%- if by %}
+        {{ by }},
+        {%- endif %}
+        {%- for key in keys %}
+        grouping({{ key }}) as is_other_{{ loop.index }},
+        {%- endfor %}
+        {%- for name, term in sums.items() %}
+        cast(sum({{ term }}) as {{ dbt_anonymize._type_double() }}) as {{ name }}{{ "," if not loop.last }}
+        {%- endfor %}
+    from {{ relation }}
+    group by grouping sets (  -- noqa: PRS
+        {%- for key in keys %}
+        ({{ by ~ ", " if by }}{{ key }}){{ "," if not loop.last }}
+        {%- endfor %}
+    )
 {%- endmacro %}

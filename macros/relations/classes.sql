@@ -82,15 +82,10 @@ limits as (
     group by effort
 
 )
+{#- Numbers come first: a warehouse of rows reads a column by way of those before it, and most measures read these. #}
 
 select
     found.effort,
-    {%- for name in names %}
-    found.{{ dbt_anonymize._quote(name) }},
-    found.{{ dbt_anonymize._quote(name ~ "_share") }},
-    found.{{ dbt_anonymize._quote(name ~ "_level") }},
-    {%- endfor %}
-    {{ dbt_anonymize.equivalence_class(quasi_identifiers, "found") }} as equivalence_class,
     found.class_size,
     found.records,
     {%- for column in losses %}
@@ -100,16 +95,22 @@ select
     {%- for column in dbt_anonymize._columns_of_targets(targets) %}
     found.{{ dbt_anonymize._quote(column) }},
     {%- endfor %}
+    found.is_suppressed as is_violating,
+    {#- Effort 0 is the untouched baseline: nothing is suppressed in it, and nothing is released from it. #}
+    found.effort > 0
+    and found.is_suppressed
+    and limits.violating_records <= limits.may_be_suppressed as is_suppressed,
+    {%- for name in names %}
+    found.{{ dbt_anonymize._quote(name) }},
+    found.{{ dbt_anonymize._quote(name ~ "_share") }},
+    found.{{ dbt_anonymize._quote(name ~ "_level") }},
+    {%- endfor %}
     {%- for attribute in measured %}
     {%- for measure in dbt_anonymize._attribute_measures(attribute, guarantees, true) %}
     found.{{ dbt_anonymize._quote(measure.column) }},
     {%- endfor %}
     {%- endfor %}
-    found.is_suppressed as is_violating,
-    {#- Effort 0 is the untouched baseline: nothing is suppressed in it, and nothing is released from it. #}
-    found.effort > 0
-    and found.is_suppressed
-    and limits.violating_records <= limits.may_be_suppressed as is_suppressed
+    {{ dbt_anonymize.equivalence_class(quasi_identifiers, "found") }} as equivalence_class
 from {{ "judged" if dbt_anonymize._judge_labels(guarantees) else "labeled" }} as found
 inner join limits on found.effort = limits.effort
 {%- endcall %}

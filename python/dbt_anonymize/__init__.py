@@ -2,13 +2,14 @@
 
 
 def __getattr__(name: str) -> object:
-    """Give dbt its plugins, and Python a project; whoever does not ask need not wait for them."""
+    """Give dbt its plugins, and Python what extensions add; who does not ask need not wait."""
     if name == "plugins":
         from dbt_anonymize.vault.dbt_plugin import plugins  # noqa: PLC0415
 
         return plugins
-    if name == "open":
-        from dbt_anonymize.api import open_project  # noqa: PLC0415
+    if not name.startswith("_"):
+        from dbt_anonymize.extension import function  # noqa: PLC0415
 
-        return open_project
+        if (found := function(name)) is not None:
+            return found
     raise AttributeError(name)

@@ -110,7 +110,7 @@ def plain_yaml_text(value: str) -> str:
         return value
     # YAML's double quotes know every escape of JSON; what is not printable must be escaped.
     quoted = json.dumps(value, ensure_ascii=False)
-    return "".join(_escaped_character(character) for character in quoted)
+    return "".join(map(_escaped_character, quoted)) if not quoted.isprintable() else quoted
 
 
 def markdown(text: str) -> str:

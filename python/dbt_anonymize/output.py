@@ -15,7 +15,7 @@ Batches = Iterable[Sequence[tuple[Any, ...]]]
 
 
 class Format(StrEnum):
-    """How rows are shown."""
+    """Format of rows."""
 
     table = "table"
     csv = "csv"

@@ -1,4 +1,4 @@
-"""How messages say numbers of things."""
+"""Numbers of things in messages."""
 
 from __future__ import annotations
 

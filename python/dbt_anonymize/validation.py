@@ -1,4 +1,4 @@
-"""What the parts of a spec have in common: strict models, named columns, errors in our words."""
+"""Base of all parts of the spec: strict models, named columns, errors in our words."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from pydantic_core import PydanticCustomError
 class Strict(BaseModel):
     """No unknown keys, no silent conversions (`yes` is not text, `true` is not 1), no NaN."""
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, use_attribute_docstrings=True
-    )
+    # Docstrings of keys are read for the JSON schema only: that takes a while.
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
 def rule_error(rule: str, remedy: str) -> PydanticCustomError:

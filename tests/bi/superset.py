@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.chromium import Page
 from tests.postgres.cluster import _free_port
 from tests.projects import REPOSITORY
-from tests.report.chromium import Page
 
 PROGRAM = REPOSITORY / ".venv-bi" / "bin" / "superset"
 NOT_TESTED = "NOT TESTED: Superset. Run `make bi`."

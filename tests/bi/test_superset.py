@@ -1,4 +1,4 @@
-"""What people do with a release in Apache Superset, as docs/dashboards.md says: `make bi`.
+"""Use a release in Apache Superset, as docs/dashboards.md says: `make bi`.
 
 Superset runs in an environment of its own; every number is compared with what DuckDB finds.
 """
@@ -14,9 +14,9 @@ import pytest
 
 from tests.bi.conftest import Clinic
 from tests.bi.superset import NOT_TESTED, PROGRAM, Superset, metric
+from tests.chromium import BROWSER, page
 from tests.docs.pages import DOCS
 from tests.postgres.published import RELEASE, Published
-from tests.report.chromium import BROWSER, page
 
 if not (PROGRAM.parents[1] / ".ready").exists():
     pytest.skip(NOT_TESTED, allow_module_level=True)

@@ -1,4 +1,4 @@
-"""What record suppression, cell suppression and local recoding lose, counted cell by cell."""
+"""Losses of record suppression, cell suppression and local recoding, counted cell by cell."""
 
 from __future__ import annotations
 

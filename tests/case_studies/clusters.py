@@ -1,4 +1,4 @@
-"""What clusters of adult and of the Wisconsin diagnostic data lose, counted from their values."""
+"""Losses of clusters of adult and of the Wisconsin diagnostic data, counted from their values."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Design:
-    """Which grades are released; the tumour is part of a class, or kept as it is (not private)."""
+    """Released grades; the tumour is part of a class, or kept as it is (not private)."""
 
     features: tuple[str, ...]
     beta: float = BETA

@@ -1,4 +1,4 @@
-"""What each mechanism costs on three real tables: the figures of ``docs/mechanisms.md``.
+"""Costs of each mechanism on three real tables: the figures of ``docs/mechanisms.md``.
 
 Every mechanism anonymizes each table at k = 5 from the same base levels. In a build the operating
 system draws samples, never twice alike; so that the page can be confirmed, the vault holds seeded

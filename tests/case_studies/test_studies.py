@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
 from dbt_anonymize.evaluation.splits import Splitting, draw_splits, seeds
-from dbt_anonymize.project.generate import generate
 from tests.case_studies.building import Built, build
 from tests.case_studies.pages import CASE_STUDIES, CasePage
 from tests.case_studies.preparation import LARGE_STUDIES, STUDIES, is_available
 from tests.sampling import FULL
-from tests.search.running import run as search
 
 NAMES = [*STUDIES]
 # Each takes a minute and more.
@@ -177,35 +174,6 @@ def test_what_the_search_minimizes_decides(built: Built) -> None:
     nephritis = means(built, "acute_inflammations", target="nephritis", measure="roc_auc", **shared)
     assert min(nephritis[effort] for effort in (0, 1, 2, 3)) == 1.0
     assert max(nephritis[effort] for effort in (4, 5)) < 0.8
-
-
-@needs("acute_inflammations")
-@pytest.mark.parametrize(
-    ("k", "measure", "effort"),
-    [
-        (15, "classification_metric", 2),
-        (15, "loss", 3),
-        (20, "classification_metric", 4),
-        (25, "classification_metric", 5),
-    ],
-)
-def test_the_search_finds_the_levels_of_the_page(
-    built: Built, tmp_path: Path, k: int, measure: str, effort: int
-) -> None:
-    project = built.project.copy(tmp_path / "project")
-    name = "acute_inflammations"
-    without = re.compile(r"^efforts:\n(?:  .*\n)+", re.M)
-    project.edit(
-        f"anonymizations/{name}.yml",
-        lambda text: without.sub("", text).replace("{k: 5}", f"{{k: {k}}}"),
-    )
-    generate(project.folder, [name])
-    arguments = ["--measure", measure, "--efforts", "1", "--dry-run"]
-    found = search(project, *arguments, name=name)
-    assert found.exit_code == 0, found.output
-    levels = yaml.safe_load(CasePage(name).spec)["efforts"][effort - 1]["levels"]
-    shown = ", ".join(f"{column} {level}" for column, level in levels.items())
-    assert f"{shown} loses the least" in " ".join(found.output.split())
 
 
 @needs("wisconsin_original")

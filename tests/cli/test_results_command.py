@@ -1,4 +1,4 @@
-"""What `dbt-anonymize results` prints."""
+"""Output of `dbt-anonymize results`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What we ship and generate is read by MiniJinja, the template engine of dbt 2."""
+"""MiniJinja, the template engine of dbt 2, reads all that we ship and generate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What would void differential privacy is refused by the spec."""
+"""The spec refuses everything that would void differential privacy."""
 
 from __future__ import annotations
 

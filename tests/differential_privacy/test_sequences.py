@@ -1,4 +1,4 @@
-"""What several releases cost adds up: no attacker who has all of them learns more than was paid."""
+"""Costs of releases add up: an attacker who has all of them learns no more than was paid."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class Example:
 
     @property
     def hierarchies(self) -> list[Relation]:
-        """Those of the page; for other quasi-identifiers one whose only level is the root."""
+        """Hierarchies of the page; for other quasi-identifiers one whose only level is the root."""
         found = [_from_csv(name, text) for name, text in self.page.files.items()]
         tables = [self.source, *([self.population] if self.population else [])]
         for column in QUASI_IDENTIFIERS:

@@ -52,7 +52,7 @@ class Snippet:
 
     @property
     def number_of_classes(self) -> int:
-        """How many classes there are, as the claim says."""
+        """Number of classes, as the claim says."""
         found = _CLAIM.match(self.claim)
         assert found, self.claim
         return int(found[2])
@@ -106,7 +106,7 @@ class Page:
 
     @property
     def columns(self) -> list[tuple[str, list[str]]]:
-        """What the tables `relation, columns` list: the suffix of a relation, and its columns."""
+        """Rows of the tables `relation, columns`: the suffix of a relation, and its columns."""
         return [
             (relation.removeprefix("<n>_"), columns)
             for table in self.tables

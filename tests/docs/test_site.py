@@ -52,8 +52,10 @@ def test_links_lead_to_files_and_headings(page: Path) -> None:
 @pytest.mark.parametrize(
     ("place", "written", "read"),
     [
-        ("index.md", "[risk](docs/risk.md#k), [it](LICENSE)", "[risk](risk.md#k), it"),
-        ("models/k_map.md", "[it](../../README.md)", "[it](../index.md)"),
+        ("overview.md", "[risk](docs/risk.md#k), [it](LICENSE)", "[risk](risk.md#k), it"),
+        ("models/k_map.md", "[it](../../README.md)", "[it](../overview.md)"),
+        ("README.md", "[it](../README.md)", "[it](overview.md)"),
+        ("overview.md", "[by task](docs/README.md)", "[by task](README.md)"),
         ("engines.md", "Two:\n- one\n  more\n- two", "Two:\n\n- one\n    more\n- two"),
         (
             "engines.md",

@@ -1,4 +1,4 @@
-"""What stops a build."""
+"""Faults that stop a build."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is uncertain stops the build, says why without a value, and leaves the release alone."""
+"""Uncertainty stops the build, says why without a value, and leaves the release alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What dbt says where something is missing or fails: who, which rule, and what to do."""
+"""Messages of dbt for missing things and failures: who, which rule, and what to do."""
 
 from __future__ import annotations
 

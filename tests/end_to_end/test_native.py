@@ -1,4 +1,4 @@
-"""What dbt itself offers works for generated models as for any other: in a stranger's project."""
+"""Features of dbt work for generated models as for any other: in a stranger's project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a call of a privacy macro gets wrong is said: who, which rule, what came, what to do.
+"""Errors in calls of privacy macros are named: who, which rule, what came, what to do.
 
 A spec is checked before it becomes SQL; these are the calls that people write themselves.
 """

@@ -13,7 +13,8 @@ from tests.conftest import Demonstration
 from tests.projects import REPOSITORY, Project, run_command
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-BY_HAND = (REPOSITORY / "docs" / "by_hand.md").read_text(encoding="utf-8")
+DOCS = REPOSITORY / "docs"
+BY_HAND = (DOCS / "by_hand.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```(\w+) ?([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -96,15 +97,35 @@ def test_it_is_read_in_five_minutes() -> None:
     assert len(README.splitlines()) <= 150
 
 
-def test_it_leads_to_every_page() -> None:
-    """Pages of a folder are reached from its index."""
-    linked = set(re.findall(r"\]\((?!https?:)([^)#]+)\)", README))
-    pages = {f"docs/{page.name}" for page in (REPOSITORY / "docs").glob("*.md")}
-    assert pages - linked == set()
+def links_of(page: Path) -> set[Path]:
+    """Return the files that a page links to."""
+    targets = re.findall(r"\]\((?!https?:)([^)#]+)[^)]*\)", page.read_text(encoding="utf-8"))
+    return {(page.parent / target).resolve() for target in targets}
+
+
+def test_the_front_page_leads_to_every_page() -> None:
+    """The README leads to the front page, pages of a folder are reached from its index."""
+    front = DOCS / "README.md"
+    assert front in links_of(REPOSITORY / "README.md")
+    assert {*DOCS.glob("*.md")} - links_of(front) == {front}
+
+
+def test_each_task_of_the_front_page_has_a_few_links() -> None:
+    tasks = (DOCS / "README.md").read_text(encoding="utf-8").split("\n## ")[1:-1]
+    assert [task.partition("\n")[0] for task in tasks] == [
+        "Share a table",
+        "Choose",
+        "Prove",
+        "Repeat next month",
+        "Run elsewhere",
+        "Extend",
+    ]
+    for task in tasks:
+        assert 2 <= task.count("\n- ") <= 5, task
 
 
 def test_every_file_that_the_readme_links_to_exists() -> None:
-    targets = re.findall(r"\]\((?!https?:)([^)#]+)\)", README)
-    assert len(targets) >= 30
-    for target in targets:
-        assert (REPOSITORY / target).exists(), target
+    linked = links_of(REPOSITORY / "README.md")
+    assert len(linked) >= 15
+    for target in linked:
+        assert target.exists(), target

@@ -1,4 +1,4 @@
-"""What the tests ran on which engine: a file that they check, and write with UPDATE_GOLDEN=1.
+"""Matrix of tests and engines: a file that tests check, and write with UPDATE_GOLDEN=1.
 
 The table of `docs/engines.md` is written from it.
 """

@@ -9,7 +9,7 @@ from dbt_anonymize.project.warehouse import Warehouse
 
 
 class Metastore:
-    """What Spark answers: one database, `shop`, with a table and a view."""
+    """Stand-in for Spark: one database, `shop`, with a table and a view."""
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Return the rows of a query."""

@@ -1,4 +1,4 @@
-"""What an evaluation refuses, or survives with a warning."""
+"""Refusals and warnings of an evaluation."""
 
 from __future__ import annotations
 

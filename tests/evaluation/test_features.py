@@ -1,4 +1,4 @@
-"""How values enter a model."""
+"""Features of values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How columns that are not generalized, and what others may not see, are read."""
+"""Features of columns that are not generalized, and of values that others may not see."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model learns does not depend on how a table is written down.
+"""Models learn the same, however a table is written down.
 
 Each test holds two descriptions of the same people against each other, or an anonymization that
 loses nothing which the target needs against the untouched table.

@@ -1,4 +1,4 @@
-"""What an effort costs to compute."""
+"""Computing time of an effort."""
 
 from __future__ import annotations
 

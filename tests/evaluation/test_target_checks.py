@@ -1,4 +1,4 @@
-"""What cannot be split or trained is refused with its true cause."""
+"""Targets that cannot be split or trained are refused with the true cause."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many models are trained: what is said beforehand is what the evaluation writes."""
+"""Number of trained models: announced beforehand as the evaluation writes it."""
 
 from __future__ import annotations
 

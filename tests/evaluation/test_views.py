@@ -1,4 +1,4 @@
-"""What models see of an effort in one split."""
+"""Views of an effort that models get in one split."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class Child:
         return int(self.launcher.ask({"wait": self.pid})["status"])
 
     def is_running(self) -> bool:
-        """Whether the process has not ended yet; ask only before its status was waited for."""
+        """Tell whether the process still runs; ask only before its status was waited for."""
         return bool(self.launcher.ask({"look": self.pid})["is_running"])
 
     def kill(self) -> int:
@@ -66,7 +66,7 @@ class Child:
             os.kill(self.pid, signal.SIGCONT)
 
     def _has_open(self, file: Path) -> bool:
-        """Whether the process has a file open, as Linux tells without touching the file."""
+        """Tell whether the process has a file open, as Linux reports without touching the file."""
         with contextlib.suppress(FileNotFoundError):  # closed while we look
             opened = Path(f"/proc/{self.pid}/fd").iterdir()
             return any(str(one.readlink()) == str(file.resolve()) for one in opened)
@@ -78,7 +78,7 @@ class Child:
 
     @property
     def said(self) -> str:
-        """What it has written to stdout and stderr."""
+        """Output so far, stdout and stderr."""
         return self.output.read_text(encoding="utf-8")
 
 
@@ -150,7 +150,7 @@ class Launcher:
 
 
 def is_held(database: Path) -> bool:
-    """Whether another process has a database open for writing."""
+    """Tell whether another process has a database open for writing."""
     try:
         duckdb.connect(str(database), read_only=True).close()
     except duckdb.IOException as error:

@@ -1,4 +1,4 @@
-"""What the processes of the launcher do."""
+"""Tasks of the processes that the launcher starts."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ PLACES = {
 
 @dataclass(frozen=True)
 class State:
-    """What is in release and vault."""
+    """Content of release and vault."""
 
     release: Rows
     identifiers: Rows

@@ -1,4 +1,4 @@
-"""What lies in the way of a release is named; what no build can have left is never removed."""
+"""Obstacles to a release are named; files that no build can have left are never removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What dbt writes to console, logs and target holds no value of a person, whatever fails.
+"""Console, logs and target of dbt hold no value of a person, whatever fails.
 
 Every message is looked at, those for debugging too.
 """

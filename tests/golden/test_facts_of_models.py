@@ -10,7 +10,7 @@ from tests.projects import REPOSITORY
 PACKAGE = REPOSITORY / "python" / "dbt_anonymize"
 # By module: the models that it is about. k_anonymity, which every spec guarantees, is known to all.
 ABOUT = {
-    "cli/init.py": {"differential_privacy"},
+    "extensions/drafting/commands/init.py": {"differential_privacy"},
     "cli/epsilon.py": {"differential_privacy"},
     "spec/differential_privacy_rules.py": {"differential_privacy"},
     "spec/freeze_rules.py": {"differential_privacy"},

@@ -1,4 +1,4 @@
-"""What a hierarchy is widened to: new values are covered, every old label stays."""
+"""Widened hierarchies cover new values, and keep every old label."""
 
 from __future__ import annotations
 

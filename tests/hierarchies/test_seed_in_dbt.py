@@ -1,4 +1,4 @@
-"""What dbt does with a hierarchy seed whose levels changed, as docs/hierarchies.md says."""
+"""dbt reloads a hierarchy seed whose levels changed, as docs/hierarchies.md says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which classes the reference tool rejects by Grassberger's estimate of entropy."""
+"""Classes that the reference tool rejects by Grassberger's estimate of entropy."""
 
 from __future__ import annotations
 

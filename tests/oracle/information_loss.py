@@ -24,7 +24,7 @@ Raw = tuple[Value | None, ...]
 
 @dataclass(frozen=True)
 class Shown:
-    """What a value is shown as: label, share of the hierarchy, level, raw values it may be."""
+    """Generalized value: label, share of the hierarchy, level, raw values it may be."""
 
     label: str
     share: float
@@ -91,7 +91,7 @@ class People:
 
 @dataclass(frozen=True)
 class Effort:
-    """What each record is shown as, and which classes (by their labels) are suppressed."""
+    """Generalized values of each record, and the suppressed classes (by their labels)."""
 
     people: People
     shown: tuple[tuple[Shown, ...], ...]

@@ -34,7 +34,7 @@ class World:
 
 @dataclass(frozen=True)
 class Cell:
-    """What a recoding says about one quasi-identifier of a record."""
+    """Recoded quasi-identifier of a record."""
 
     label: str
     lower: Value | None

@@ -23,7 +23,7 @@ from tests.oracle.records import (
 
 
 def is_violating(table: Table, guarantee: Mapping[str, Any], found: Class) -> bool:
-    """Whether a class with records breaks a guarantee that is checked class by class."""
+    """Tell whether a class with records breaks a guarantee that is checked class by class."""
     counts, overall, tree = Counter[int](), Counter[int](), {}
     if "attribute" in guarantee:
         names = [attribute.name for attribute, _ in table.sensitive]
@@ -51,7 +51,7 @@ def people_of(table: Table) -> int:
 
 
 def release_holds(guarantee: Mapping[str, Any], sizes: Collection[int]) -> bool:
-    """Whether a release of classes with these numbers of people keeps a guarantee on all of it."""
+    """Tell whether a release of classes of these sizes keeps a guarantee on all of it."""
     return Fraction(len(sizes), sum(sizes)) <= privacy.decimal(guarantee["average"])
 
 
@@ -134,7 +134,7 @@ class Released:
 
 
 def _is_null(attribute: Attribute, leaf: int) -> bool:
-    """Whether a leaf is the root at every level."""
+    """Tell whether a leaf is the root at every level."""
     return attribute.domain_size > 1 and float(attribute.shares[0][leaf]) == 1.0
 
 

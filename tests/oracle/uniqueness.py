@@ -1,4 +1,4 @@
-"""How many people are unique in the population, estimated from the class sizes of a sample.
+"""Number of people unique in the population, estimated from the class sizes of a sample.
 
 What the SQL of ``population_uniqueness`` is measured against, and what the rules of ARX about
 uniqueness need.

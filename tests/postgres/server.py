@@ -124,7 +124,7 @@ def temporary_server(url: str) -> Iterator[Server]:
 
 @dataclass
 class Watch:
-    """What somebody could read of a schema, looked at again and again while something else runs."""
+    """Watch on the readable rows of a schema, sampled while something else runs."""
 
     server: Server
     user: str

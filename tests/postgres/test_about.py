@@ -1,4 +1,4 @@
-"""What a release that is a table says of itself, as a role finds that has the release alone."""
+"""Description of a release that is a table, read by a role that has the release alone."""
 
 from __future__ import annotations
 

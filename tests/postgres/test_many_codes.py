@@ -67,7 +67,7 @@ def test_a_model_of_many_codes_is_a_hierarchy(server: Server, tmp_path: Path) ->
 def test_classes_are_joined_by_hash_tables_of_the_size_they_need(
     server: Server, tmp_path: Path
 ) -> None:
-    """What they join is kept in tables with statistics: no loop over rows, and no other guess."""
+    """Tables of a join have statistics: no loop over rows, and no other guess."""
     server.query(_KEPT)
     hooks: dict[str, Any] = {"+post-hook": [_SETTINGS], f"{NAME}_classes": {"+post-hook": [_PLAN]}}
     project = written(tmp_path / "project", server, models={"shop": {NAME: hooks}})

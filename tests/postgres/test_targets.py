@@ -1,4 +1,4 @@
-"""What `dbt clone` and `--defer` of one target do with what another one has built."""
+"""`dbt clone` and `--defer` of one target, with relations that another one has built."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from tests.commands.conftest import command
 from tests.postgres.conftest import connect
 from tests.postgres.server import Server, temporary_server
 from tests.postgres.test_demonstration import on_postgres
+from tests.project.test_last_build import assert_found_alike, imported
 from tests.projects import Project
 
 pytestmark = [pytest.mark.sampled_tests(1), pytest.mark.dbt]
@@ -57,6 +58,17 @@ def project(production: Project, server: Server) -> Iterator[Project]:
 def tables(server: Server, schema: str) -> set[str]:
     sql = f"select table_name from information_schema.tables where table_schema = '{schema}'"
     return {name for (name,) in server.query(sql)}
+
+
+def test_relations_are_found_without_dbt(project: Project, server: Server) -> None:
+    outcome = project.dbt("compile", "--select", "customers_results")
+    assert outcome.succeeded, outcome.messages
+    server.query("drop table if exists shop.customers_curves")
+    assert set(assert_found_alike(project.folder, "customers_results")) == {True, False}
+    assert imported(project.folder, "results") == "[]"
+    printed = command(project, "results").output
+    (project.folder / "target" / "manifest.json").unlink()
+    assert command(project, "results").output == printed
 
 
 @pytest.mark.parametrize("place", ["vault", "raw"])

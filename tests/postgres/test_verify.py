@@ -50,7 +50,7 @@ OF_SERVERS = {
 
 @dataclass(frozen=True)
 class Leak:
-    """What somebody does to a built project, and the findings that must not hold then."""
+    """A change to a built project, and the findings that must not hold then."""
 
     plants: str
     broken: frozenset[tuple[str, str]]

@@ -9,7 +9,7 @@ import jinja2
 
 
 class Relation(str):
-    """What `ref` and `source` return here."""
+    """Stand-in for a relation, as `ref` and `source` return it."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""What is said before a build about features with more categories than a model reads."""
+"""Warnings before a build about features with more categories than a model reads."""
 
 from __future__ import annotations
 

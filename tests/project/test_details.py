@@ -10,8 +10,8 @@ import pytest
 from dbt_anonymize.project.generate import check, generate, render
 from dbt_anonymize.project.kept_details import MARK
 from dbt_anonymize.project.models import undeclared_details
+from dbt_anonymize.relations import DETAILS, OF_CLASSES
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.spec.details import DETAILS, OF_CLASSES
 from dbt_anonymize.spec.loading import validate
 from tests.spec.declarations import SPEC, spec, write_project, write_spec
 

@@ -1,4 +1,4 @@
-"""Which figures of a release are worse than those of an earlier one, and by more than tolerated."""
+"""Figures of a release that are worse than those of an earlier one by more than tolerated."""
 
 from __future__ import annotations
 

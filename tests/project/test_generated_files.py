@@ -1,4 +1,4 @@
-"""Which files a generation writes, keeps and removes."""
+"""Files that a generation writes, keeps and removes."""
 
 from __future__ import annotations
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import duckdb
@@ -61,7 +60,7 @@ class _Warehouse:
 
     def __init__(self, folder: Path) -> None:
         self._connection = duckdb.connect()
-        self.adapter = SimpleNamespace(Column=SimpleNamespace(translate_type=lambda _: "text"))
+        self.text_type = "text"
         for name in FILES:
             file = folder / "seeds" / f"{name}.csv"
             self._connection.execute(f"create table {name} as from read_csv('{file}')")

@@ -7,8 +7,7 @@ import pytest
 from dbt_anonymize.project.lineage import share_people
 from dbt_anonymize.spec import Source, Spec
 from dbt_anonymize.spec.loading import load_spec
-from tests.projects import Project
-from tests.search.running import warehouse_of
+from tests.projects import Project, warehouse_of
 
 MODELS = {
     "rounded": "select * replace (round(spending) as spending) from {{ ref('customers') }}",

@@ -92,6 +92,11 @@ FOR_DBT: dict[str, dict[str, Any]] = {
     "a ducklake": {**DUCKDB, "attach": [{"path": "ducklake:a.ducklake", "alias": "lake"}]},
     "an attached server": {**DUCKDB, "attach": [{"path": "dbname=a", "type": "postgres"}]},
     "an alias to quote": {**DUCKDB, "attach": [{"path": "b.duckdb", "alias": "a b"}]},
+    "an option to type": {**DUCKDB, "attach": [{**ATTACHED, "options": {"type": "sqlite"}}]},
+    "an option in quotes": {
+        **DUCKDB,
+        "attach": [{**ATTACHED, "options": {"storage_version": "'v1'"}}],
+    },
     "a key that nobody knows": {**DUCKDB, "colour": "red"},
 }
 

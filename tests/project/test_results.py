@@ -1,4 +1,4 @@
-"""What commands say about results without a warehouse."""
+"""Messages of commands about results, without a warehouse."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ def random_files(seed: int, number: int) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Loaded:
-    """What one loader made of all seeds."""
+    """Tables that one loader made of all seeds."""
 
     outcome: Outcome
     tables: dict[str, Any]

@@ -24,7 +24,7 @@ class Quasi:
 
 @dataclass(frozen=True)
 class Policy:
-    """What an anonymization demands: guarantees and how much may be suppressed for them."""
+    """Demands on an anonymization: guarantees, and the share that may be suppressed for them."""
 
     name: str
     k: int

@@ -1,4 +1,4 @@
-"""What the game of publisher and attacker is worth, over classes that are given."""
+"""Value of the game of publisher and attacker, over given classes."""
 
 from __future__ import annotations
 

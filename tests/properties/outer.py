@@ -1,4 +1,4 @@
-"""Who is outer, in SQL."""
+"""SQL condition of outer records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How sure a choice is, against numpy: the share of resamples, and the difference to the second."""
+"""Stability of a choice, against numpy: share of resamples, and difference to the second."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ OF_THE_TABLE = {"t_closeness", "beta_likeness"}
 
 @dataclass(frozen=True)
 class Person:
-    """What a record shows: the label of its class, and what is kept."""
+    """Record of a person: the label of its class, and the values that are kept."""
 
     label: str
     illness: str
@@ -148,7 +148,7 @@ def broken(promise: str, people: Iterable[Person], table: State, *, neighbours: 
 
 
 def starts_well(promise: str, state: State) -> bool:
-    """Whether the first release, which nobody has to wait for, keeps its promises."""
+    """Tell whether the first release, which nobody has to wait for, keeps its promises."""
     return not any(
         broken(promise, people, state, neighbours=True)
         for people in groups(state, {}, by_value=False).values()

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from dbt_anonymize.project.generate import generate
-from tests.end_to_end.test_api import code_of_page
 from tests.projects import Project
+from tests.recipes.pages import code_of_page
 
 if importlib.util.find_spec("polars") is None:
     pytest.skip("NOT TESTED: Polars. Run `make recipes`.", allow_module_level=True)

@@ -1,4 +1,4 @@
-"""What is released of given groups, against plain Python."""
+"""Released values of given groups, against plain Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a release says of itself, and of whom it must not tell."""
+"""Descriptions of a release, and the people they must not reveal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dbt_anonymize.release.publish import publish
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.vault.moves import copy_release, remove_release
 from tests.differential_privacy import private
-from tests.report.findings import LINES, _result
+from tests.effort_results import LINES, result_of
 from tests.spec.declarations import spec
 
 OWNER = {"owner": {"name": "Data", "email": "data@example.org"}}
@@ -27,7 +27,7 @@ def told(changes: dict[str, Any], **result: Any) -> dict[str, tuple[str, float |
     """Return the facts of a release by what they are about."""
     declared = Spec.model_validate(spec(**(ABOUT | OWNER | changes)))
     results = [
-        EffortResult(**{name: _result(n)[name] for name in EffortResult.__dataclass_fields__})
+        EffortResult(**{name: result_of(n)[name] for name in EffortResult.__dataclass_fields__})
         for n in list(LINES)[:2]
     ]
     results[1] = EffortResult(**(asdict(results[1]) | result))

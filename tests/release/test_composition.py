@@ -1,4 +1,4 @@
-"""Who joined and who left shows in the difference of two releases, as counted by hand."""
+"""Differences of two releases show who joined and left, as counted by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where few rows differ, DuckDB keeps a release as counts of its rows, and writes rows once."""
+"""DuckDB keeps a release of few distinct rows as counts, and writes rows once."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
+from tests.project.test_last_build import imported
 from tests.projects import Project
 from tests.second_month.test_freeze import SPEC, run
 
@@ -47,6 +48,12 @@ def words(result: Result) -> str:
     """Return the words of an output, which must be no traceback."""
     assert result.exception is None or isinstance(result.exception, SystemExit), result.output
     return " ".join(result.output.split())
+
+
+def test_diff_imports_neither_dbt_nor_scikit_learn(changed: Project) -> None:
+    """Its SQL is that of a macro, and dbt ran last where the project lies."""
+    assert changed.dbt("compile", "--select", "customers_results").succeeded
+    assert imported(changed.folder, "diff customers") == "[]"
 
 
 def test_a_release_is_compared_with_the_one_before(changed: Project, tmp_path: Path) -> None:

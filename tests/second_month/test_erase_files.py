@@ -1,4 +1,4 @@
-"""What erasing does to files, and where it refuses, without a project."""
+"""Erasing in files, and its refusals, without a project."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import duckdb
 import pytest
 
 from dbt_anonymize.errors import VaultError
+from dbt_anonymize.relations import ALL
 from dbt_anonymize.spec import load_specs
 from dbt_anonymize.vault.erase import run
 from dbt_anonymize.vault.erase.files import held_texts, rewrite_files, searchable
-from dbt_anonymize.vault.erase.owned import HOLDS_NOBODY, OF_PEOPLE, OF_RECORDS, OF_RELEASES
 from tests.projects import CONSUMER_PROJECT, REPOSITORY
 
 NAME = "Rasmussen, Sofia"
-KNOWN = {"identifiers", *OF_PEOPLE, *OF_RECORDS, *OF_RELEASES, *HOLDS_NOBODY}
+KNOWN = {name for name, one in ALL.items() if one.erased_by or one.nobody}
 
 
 def as_warehouse(connection: duckdb.DuckDBPyConnection) -> Any:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from dbt_anonymize.project.generate import check
+from dbt_anonymize.relations import VAULT
 from dbt_anonymize.vault.erase.begun import digest_file, is_of_another, write_digest
-from dbt_anonymize.vault.erase.owned import OF_VAULT
 from tests.projects import Project
 from tests.second_month.half_written import half_written
 from tests.second_month.test_freeze import frozen_copy, run
@@ -174,7 +174,7 @@ def test_a_half_written_neighbour_stops_neither_rename_nor_remove(members: Proje
 
     result = run(members, "remove", "people", "--yes", "--drop")
     assert result.exit_code == 0, result.output
-    assert relations(members, "people") <= {f"people_{kind}" for kind in OF_VAULT} | {
+    assert relations(members, "people") <= {f"people_{kind}" for kind in VAULT} | {
         "people_register"
     }
     assert (seeds / "people_hierarchy_zip.csv").exists(), "the draft names it"

@@ -1,4 +1,4 @@
-"""What a release on Spark says of itself: a view of facts beside the view of its rows."""
+"""Description of a release on Spark: a view of facts beside the view of its rows."""
 
 from __future__ import annotations
 

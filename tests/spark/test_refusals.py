@@ -1,4 +1,4 @@
-"""What Spark cannot promise stops a build before anything is written, and says so."""
+"""Promises that Spark cannot keep stop a build before anything is written."""
 
 from __future__ import annotations
 

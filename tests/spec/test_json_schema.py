@@ -12,7 +12,6 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from dbt_anonymize.installation import starter
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.json_schema import MODELINE, SCHEMA_FILE, json_schema
 from dbt_anonymize.spec.rules import BROKEN_RULES
@@ -25,9 +24,9 @@ SCHEMA = json_schema()
 CHECK = jsonschema.Draft7Validator(SCHEMA)
 # A part of a spec, as pages show it, lacks keys.
 PART = jsonschema.Draft7Validator({**SCHEMA, "required": []})
-STARTER = starter.FILES / "anonymizations" / "patients.yml"
+STARTERS = sorted(REPOSITORY.glob("python/dbt_anonymize/**/anonymizations/*.yml"))
 FILES = [
-    STARTER,
+    *STARTERS,
     *sorted(REPOSITORY.glob("anonymizations/*.yml")),
     *sorted(REPOSITORY.glob("tests/**/anonymizations/*.yml")),
 ]
@@ -96,7 +95,7 @@ def definition(key: dict[str, Any]) -> dict[str, Any]:
 
 
 def structural(content: dict[str, Any]) -> bool:
-    """Whether a spec is refused for a key, a type or a range of its own."""
+    """Tell whether a spec is refused for a key, a type or a range of its own."""
     try:
         Spec.model_validate(content)
     except ValidationError as error:
@@ -135,4 +134,5 @@ def test_the_command_prints_it_or_writes_it_beside_the_specs(tmp_path: Path) -> 
     written = tmp_path / "anonymizations" / SCHEMA_FILE
     assert json.loads(written.read_text(encoding="utf-8")) == SCHEMA
     assert MODELINE in done.stdout
-    assert STARTER.read_text(encoding="utf-8").startswith(f"{MODELINE}\n")
+    for starter in STARTERS:
+        assert starter.read_text(encoding="utf-8").startswith(f"{MODELINE}\n")

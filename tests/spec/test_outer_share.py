@@ -1,4 +1,4 @@
-"""What contradicts an outer hold-out is refused, wherever it is declared."""
+"""Contradictions to an outer hold-out are refused, wherever they are declared."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 
-from dbt_anonymize.errors import SearchError
 from dbt_anonymize.project.generate import render
 from dbt_anonymize.project.results import outer_quality
-from dbt_anonymize.search.refusals import check_readable
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.rules import violations
 from tests.spec.declarations import SPEC, spec
@@ -47,14 +45,6 @@ def test_an_outer_share_adds_one_model_and_one_column() -> None:
 def test_what_would_see_outer_records_is_refused(changes: dict[str, Any], message: str) -> None:
     found = violations(spec(**{"quality": QUALITY, **changes}))
     assert any(str(problem).startswith(message) for problem in found), list(map(str, found))
-
-
-def test_a_search_by_targets_is_refused() -> None:
-    check_readable(Spec.model_validate(SPEC), "classification_metric")
-    with_outer = Spec.model_validate(spec(quality=QUALITY))
-    check_readable(with_outer, "loss")
-    with pytest.raises(SearchError, match="must not read targets beside"):
-        check_readable(with_outer, "classification_metric")
 
 
 class Rows:

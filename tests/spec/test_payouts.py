@@ -1,4 +1,4 @@
-"""What a spec may say of payouts."""
+"""Payouts in a spec."""
 
 from __future__ import annotations
 

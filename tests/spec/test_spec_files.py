@@ -1,4 +1,4 @@
-"""What a spec file may hold, and how it is read."""
+"""Content of spec files, and their reading."""
 
 from __future__ import annotations
 

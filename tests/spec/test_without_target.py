@@ -9,14 +9,13 @@ from typing import Any
 
 import pytest
 
-from dbt_anonymize.errors import SearchError, SpecError
+from dbt_anonymize.errors import SpecError
 from dbt_anonymize.project.about import declared_facts
 from dbt_anonymize.project.generate import render
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.results import explained, legend
 from dbt_anonymize.project.stages import stages_of
 from dbt_anonymize.project.steps import steps_of
-from dbt_anonymize.search.refusals import check_readable
 from dbt_anonymize.spec import Spec, load_spec
 from dbt_anonymize.spec.rules import violations
 from dbt_anonymize.spec.tested import KEYS, NO_MODEL
@@ -66,14 +65,6 @@ def test_what_needs_a_target_is_refused(changes: dict[str, Any], place: str) -> 
     assert str(problem).startswith(f"{place}: must ")
     assert "declare target, features, quality, alpha" in str(problem)
     assert not [one for one in violations(spec(**changes)) if str(one).startswith(f"{place}: ")]
-
-
-def test_a_search_by_what_models_learn_is_refused() -> None:
-    found = Spec.model_validate(untested())
-    check_readable(found, "loss")
-    for measure in ("quality", "guided", "classification_metric"):
-        with pytest.raises(SearchError, match=f"no target where none is declared; got {measure}"):
-            check_readable(found, measure)
 
 
 def test_no_model_of_models_is_generated() -> None:

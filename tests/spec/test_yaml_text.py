@@ -1,4 +1,4 @@
-"""What is added to a YAML file leaves everything else as it is."""
+"""Additions to a YAML file leave everything else as it is."""
 
 from __future__ import annotations
 

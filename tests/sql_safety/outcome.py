@@ -1,4 +1,4 @@
-"""What a build found, and what a build of the same table under other names must find."""
+"""Outcome of a build, and the expected one of the same table under other names."""
 
 from __future__ import annotations
 

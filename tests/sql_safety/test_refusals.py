@@ -1,4 +1,4 @@
-"""What cannot be built is refused with a message that shows names and obeys nothing."""
+"""Refusals have messages that show names and obey nothing."""
 
 from __future__ import annotations
 

@@ -54,6 +54,9 @@ def test_no_tag_makes_an_object(tag: str, tmp_path: Path, monkeypatch: pytest.Mo
         pytest.param(MERGES, "at most 100000 values", id="merges of merges"),
         pytest.param(RINGS, "must not contain itself", id="rings"),
         pytest.param("[" * 50_000, "must be valid YAML", id="deep"),
+        pytest.param("- " * 50_000, "must be valid YAML", id="deep in a line"),
+        pytest.param("- " * 499, "must be valid YAML", id="as deep as libyaml reads"),
+        pytest.param("".join(" " * n + "a:\n" for n in range(2000)), "must be valid", id="stairs"),
         pytest.param(f"a: {'9' * 50_000}\n", "must be valid YAML", id="a long number"),
     ],
 )

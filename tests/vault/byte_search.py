@@ -1,4 +1,4 @@
-"""Which texts occur in the bytes of a file, also in pages that its database has given up."""
+"""Search the bytes of a file for texts, also in pages that its database has given up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the plugin of dbt takes for the vault, which no clone may show."""
+"""Relations that the plugin of dbt takes for the vault, which no clone may show."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def test_without_a_mapping_there_are_no_custodians_and_no_vault() -> None:
 
 @pytest.mark.parametrize("mapping", ["class", "token", "none"])
 def test_the_mapping_changes_no_fingerprint(mapping: str) -> None:
-    """Which way leads back changes no result."""
+    """The mapping changes no result."""
     changed = Spec.model_validate(spec(mapping=mapping, release={"access": "protected"}))
     assert changed.fingerprint == Spec.model_validate(spec()).fingerprint
 

@@ -159,7 +159,7 @@ class Clinic:
 
     @property
     def project(self) -> Project:
-        """Where findings name files from."""
+        """Root of the file names in findings."""
         return Project(self.folder, "clinic", self.folder / "models", self.folder / "seeds")
 
     def change_release(self, *statements: str) -> None:

@@ -64,7 +64,7 @@ DOMAINS: dict[str, list[str]] = {
 
 @dataclass(frozen=True, repr=False)
 class Naming:
-    """What columns, texts and prose are called; plain by default."""
+    """Names of columns, texts and prose; plain by default."""
 
     columns: Mapping[str, str] = field(default_factory=dict)
     texts: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -94,7 +94,7 @@ class Naming:
         return self.texts[kind][DOMAINS[kind].index(plain)]
 
     def knows(self, kind: str, plain: str) -> bool:
-        """Whether a text is one of a kind."""
+        """Tell whether a text is one of a kind."""
         return plain in DOMAINS.get(kind, ())
 
 

@@ -1,4 +1,4 @@
-"""What the commands share: options, exit codes, safe printing, and errors without a traceback."""
+"""Options, exit codes, safe printing and errors without a traceback, shared by all commands."""
 
 from __future__ import annotations
 
@@ -30,6 +30,12 @@ Names = Annotated[
     list[str] | None,
     typer.Argument(metavar="[NAME]...", help="Anonymizations; all by default.", show_default=False),
 ]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Column that stays readable, at some level below *; may be repeated, or with commas."
+    ),
+]
 Name = Annotated[str, typer.Argument(help="Anonymization.", show_default=False)]
 # Of commands that only read.
 OnlyName = Annotated[
@@ -43,9 +49,7 @@ DbtExecutable = Annotated[
     typer.Option("--dbt", help="Executable of dbt; the one beside this command by default."),
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Write without asking.")]
-RowFormat = Annotated[
-    Format, typer.Option("--format", help="How rows are shown; json is JSON lines.")
-]
+RowFormat = Annotated[Format, typer.Option("--format", help="Format of rows; json is JSON lines.")]
 
 
 class Purpose(StrEnum):
@@ -110,7 +114,7 @@ Quiet = Annotated[
 
 
 def is_quiet() -> bool:
-    """Whether to print only what was asked for or is wrong."""
+    """Tell whether to print only requested output and errors."""
     return _IS_QUIET.get()
 
 

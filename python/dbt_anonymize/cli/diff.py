@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Form(StrEnum):
-    """How differences are shown."""
+    """Format of differences."""
 
     table = "table"
     md = "md"
@@ -59,7 +59,7 @@ def diff(
 
     with rows_alone(form):
         spec = place.only_spec(name)
-        with place.warehouse() as warehouse:
+        with place.reading() as warehouse:
             comparison = compare(place.project, warehouse, spec, against)
     _show(comparison, form)
     if comparison.broken:

@@ -22,9 +22,9 @@ def generate(
     ] = False,
 ) -> None:
     """Write models/<name>/ from anonymizations/<name>.yml."""
-    from dbt_anonymize.installation.engines import needs  # noqa: PLC0415
     from dbt_anonymize.project import generate as generator  # noqa: PLC0415 (keeps --help fast)
     from dbt_anonymize.project.category_limits import limits_in_seeds  # noqa: PLC0415
+    from dbt_anonymize.project.engines.settings import needs  # noqa: PLC0415
     from dbt_anonymize.spec.training import describe_training  # noqa: PLC0415
 
     if not check:

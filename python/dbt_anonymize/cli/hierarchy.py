@@ -190,32 +190,6 @@ def others(values: Values) -> Hierarchy:
     return rare_together(values.counts())
 
 
-@app.command(name="by-target")
-@from_relation
-@writing
-def by_target(
-    values: Values,
-    *,
-    predict: Annotated[str, typer.Option(help="Column that models predict, the target.")],
-    person: Annotated[
-        str, typer.Option(help="Subject or else record key, by which outer records are drawn.")
-    ],
-    k: Annotated[int, typer.Option(min=1, help="Rarer categories are pooled.")] = 5,
-    outer_share: Annotated[
-        float, typer.Option(help="As quality.outer_share of the spec: these are not seen.")
-    ] = 0.2,
-    random_state: Annotated[int, typer.Option(help="As quality.random_state of the spec.")] = 1,
-) -> Hierarchy:
-    """Merge categories that mean the same for a target, by inner records alone."""
-    from dbt_anonymize.drafting.by_target import find_inner_by_name  # noqa: PLC0415 (slow)
-
-    with values.table() as column:
-        inner = find_inner_by_name(
-            column, predict, person, share=outer_share, random_state=random_state
-        )
-        return inner.merge(column.name, column.counts(), k=k)[0]
-
-
 @app.command()
 @from_anywhere
 @writing
@@ -230,7 +204,7 @@ def redaction(
     counts: Annotated[
         str | None, typer.Option(help="Redacted characters per level: 1,2,4. Default: one more.")
     ] = None,
-    symbol: Annotated[str, typer.Option(help="What stands for a redacted character.")] = "*",
+    symbol: Annotated[str, typer.Option(help="Character in place of redacted ones.")] = "*",
     pad: Annotated[str | None, typer.Option(help="Character that lengthens short codes.")] = None,
 ) -> Hierarchy:
     """Redact more and more characters of codes: 12345, 1234*, 123**."""
@@ -341,7 +315,7 @@ def import_arx(
         bool, typer.Option("--as-intervals", help="Values are numbers or dates: make intervals.")
     ] = False,
     nested: Annotated[
-        bool, typer.Option("--nested/--no-nested", help="Whether a label has one parent.")
+        bool, typer.Option("--nested/--no-nested", help="Give each label one parent.")
     ] = True,
     quiet: Quiet = False,
 ) -> Hierarchy:

@@ -1,4 +1,4 @@
-"""Where the values come from that a hierarchy is built from: a CSV file, or a relation."""
+"""Source of the values of a hierarchy: a CSV file, or a relation."""
 
 from __future__ import annotations
 
@@ -42,22 +42,22 @@ class Values:
 
     @property
     def is_given(self) -> bool:
-        """Whether there is a file or a relation, and a column."""
+        """Tell whether a column and its file or relation are given."""
         return self.column is not None and self.count == 1
 
     @property
     def is_absent(self) -> bool:
-        """Whether nothing of them is named."""
+        """Tell whether neither file, relation nor column is given."""
         return self.column is None and not self.count
 
     @property
     def count(self) -> int:
-        """How many places are named; one is right."""
+        """Number of places that are named; one is right."""
         return sum(place is not None for place in (self.file, self.ref, self.source))
 
     @property
     def is_table(self) -> bool:
-        """Whether the values are those of a relation."""
+        """Tell whether the values are those of a relation."""
         return self.is_given and self.file is None
 
     def all(self) -> list[str]:

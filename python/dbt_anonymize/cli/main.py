@@ -6,6 +6,8 @@ Exit codes: 0 fine, 1 a check failed, 2 bad input.
 from __future__ import annotations
 
 import gc
+from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from keyword import iskeyword
 from typing import Annotated, Any
@@ -14,69 +16,92 @@ import typer
 from typer.core import TyperGroup
 
 from dbt_anonymize.cli.common import HELP
+from dbt_anonymize.extension import Command, Stage
+from dbt_anonymize.extension import commands as registered
 
-# A module of this package each, in the order in which they are listed. It has a function of its
-# name, or is a group of commands with an `app`.
-COMMANDS = (
-    "new",
-    "doctor",
-    "generate",
-    "build",
-    "evaluate",
-    "publish",
-    "search",
-    "freeze",
-    "erase",
-    "rename",
-    "remove",
-    "relink",
-    "vault",
-    "verify",
-    "results",
-    "diff",
-    "report",
-    "dossier",
-    "try",
-    "init",
-    "epsilon",
-    "profile",
-    "hierarchy",
-    "schema",
+# Those of the core; each is a module of this package.
+_CORE = (
+    Command("generate", "generate", Stage.build),
+    Command("build", "build", Stage.build),
+    Command("evaluate", "evaluate", Stage.build),
+    Command("publish", "publish", Stage.build),
+    Command("freeze", "freeze", Stage.build),
+    Command("results", "results", Stage.read),
+    Command("verify", "verify", Stage.read),
+    Command("diff", "diff", Stage.read),
+    Command("relink", "relink", Stage.people),
+    Command("erase", "erase", Stage.people),
+    Command("rename", "rename", Stage.people),
+    Command("remove", "remove", Stage.people),
+    Command("vault", "vault", Stage.people),
+    Command("hierarchy", "hierarchy", Stage.tools),
+    Command("profile", "profile", Stage.tools),
+    Command("epsilon", "epsilon", Stage.tools),
+    Command("schema", "schema", Stage.tools),
 )
-
 
 # dbt makes a million objects that stay: to look for garbage among them is a tenth of a command.
 _OBJECTS_BEFORE_A_LOOK = 100_000
+
+
+@dataclass(frozen=True)
+class _Listed:
+    """A command with the whole name of its module."""
+
+    command: Command
+    module: str
+
+    @property
+    def function(self) -> Any:
+        """The function to run; one named like a keyword of Python, as `try`, ends with _ there."""
+        own = self.command.name.split()[-1].replace("-", "_")
+        return getattr(import_module(self.module), f"{own}_" if iskeyword(own) else own)
+
+
+@cache
+def commands() -> dict[str, str]:
+    """Return the module of each command, in the order in which they are listed."""
+    return {name: one.module for name, one in _listed().items() if " " not in name}
+
+
+@cache
+def _listed() -> dict[str, _Listed]:
+    added = [_Listed(one, f"{of.package}.{one.module}") for of, one in registered()]
+    own = [_Listed(one, f"dbt_anonymize.cli.{one.module}") for one in _CORE]
+    stages = [*Stage]
+    ordered = sorted((*own, *added), key=lambda one: stages.index(one.command.stage))
+    return {one.command.name: one for one in ordered}
 
 
 class _LazyCommands(TyperGroup):
     """Imports a command when it is needed: each answers --help without the others."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return list(COMMANDS)
+        return [*commands()]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         # To suggest what was meant, all must be known.
-        wanted = [cmd_name] if cmd_name in COMMANDS else self.list_commands(ctx)
+        wanted = [cmd_name] if cmd_name in commands() else self.list_commands(ctx)
         for name in wanted:
             if name not in self.commands:
                 self.add_command(_command(name), name)
         return self.commands.get(cmd_name)
 
 
-def own_name(name: str) -> str:
-    """Return the name of a command in Python, in which `try` means something else."""
-    return f"{name}_" if iskeyword(name) else name
-
-
 def _command(name: str) -> Any:
-    own = own_name(name)
-    module = import_module(f"dbt_anonymize.cli.{own}")
-    if hasattr(module, "app"):
-        return typer.main.get_command(module.app)
-    alone = typer.Typer(context_settings=HELP, add_completion=False, rich_markup_mode="rich")
-    alone.command(name)(getattr(module, own))
-    return typer.main.get_command(alone)
+    listed = _listed()[name]
+    app: typer.Typer | None = getattr(import_module(listed.module), "app", None)
+    if app is None:
+        app = typer.Typer(context_settings=HELP, add_completion=False, rich_markup_mode="rich")
+        app.command(name)(listed.function)
+    for joining, one in _listed().items():
+        group, _, own = joining.partition(" ")
+        if own and group == name:
+            app.command(own)(one.function)
+    found = typer.main.get_command(app)
+    found.name = name
+    found.rich_help_panel = listed.command.stage.value  # type: ignore[attr-defined]
+    return found
 
 
 app = typer.Typer(

@@ -1,4 +1,4 @@
-"""Where a command works, and the options that say so: written once for all commands."""
+"""Working folder of a command, and its options: written once for all commands."""
 
 from __future__ import annotations
 
@@ -44,6 +44,16 @@ class Place:
         from dbt_anonymize.project.layout import find_project  # noqa: PLC0415 (keeps --help fast)
 
         return find_project(self.folder)
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[Warehouse]:
+        """Open the warehouse of the target to read models and seeds."""
+        with contextlib.ExitStack() as until_closed:
+            with at_work("Reading the project"):
+                from dbt_anonymize.project.plain_warehouse import open_to_read  # noqa: PLC0415
+
+                warehouse = until_closed.enter_context(open_to_read(self.project, self.target))
+            yield warehouse
 
     @contextlib.contextmanager
     def warehouse(self, *, writes_vault: bool = False) -> Iterator[Warehouse]:

@@ -61,7 +61,7 @@ def profile(
 
 
 class _Line(NamedTuple):
-    """What is known of one effort: a share of ``records``, exact if all classes were counted."""
+    """Facts about one effort: a share of ``records``, exact if all classes were counted."""
 
     effort: int
     k: int

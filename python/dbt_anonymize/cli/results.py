@@ -26,7 +26,7 @@ from dbt_anonymize.pluralize import counted
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from dbt_anonymize.dossier.evidence import Evidence
+    from dbt_anonymize.project.evidence import Evidence
     from dbt_anonymize.project.failures import Failure
     from dbt_anonymize.project.register import Release
     from dbt_anonymize.project.results import EffortResult
@@ -81,7 +81,7 @@ def results(
     all_found, missing = list[_Found](), list[str]()
     with rows_alone(form):
         specs = place.specs(names)
-        with place.warehouse() as warehouse:
+        with place.reading() as warehouse:
             for spec in specs:
                 failure = last_failure(place.project, warehouse.manifest, spec.name)
                 try:
@@ -113,7 +113,7 @@ def _show_history(place: Place, names: list[str] | None, form: Format) -> None:
 
     with rows_alone(form):
         specs = place.specs(names)
-        with place.warehouse() as warehouse:
+        with place.reading() as warehouse:
             registers = {spec.name: read_register(warehouse, spec.name) for spec in specs}
             released = {name for name in registers if release_location(warehouse, name)}
     for name in (name for name, register in registers.items() if not register):
@@ -173,8 +173,8 @@ def _count(number: int | None) -> str:
 
 
 def _find(warehouse: Warehouse, spec: Spec, failure: Failure | None) -> _Found:
-    from dbt_anonymize.dossier.evidence import verified  # noqa: PLC0415
     from dbt_anonymize.project.descriptions import differing_levels  # noqa: PLC0415
+    from dbt_anonymize.project.evidence import verified  # noqa: PLC0415
     from dbt_anonymize.project.level_words import words_of_relations  # noqa: PLC0415
     from dbt_anonymize.project.results import (  # noqa: PLC0415 (keeps --help fast)
         is_built,
@@ -239,13 +239,11 @@ def _show_rows(all_found: Sequence[_Found], form: Format) -> None:
 
 
 def _warnings(place: Place, found: _Found) -> Iterator[str]:
-    from dbt_anonymize.project.generate import check  # noqa: PLC0415
-
     name = found.spec.name
     if found.failure:
         is_old = not found.failure.has_results
         yield found.failure.text + (" The results come from an earlier build." if is_old else "")
-    if not found.verified.is_current and check(place.project.root, [name]):
+    if not found.verified.is_current and _differs(place, name):
         yield (
             f"anonymizations/{name}.yml has changed since: run `dbt-anonymize generate` and "
             "`dbt build`."
@@ -254,6 +252,12 @@ def _warnings(place: Place, found: _Found) -> Iterator[str]:
         yield f"{name} is not built under this name: run `dbt build`."
     elif not found.verified.is_current and not found.failure:
         yield f"anonymizations/{name}.yml has changed since: run `dbt build`."
+
+
+def _differs(place: Place, name: str) -> bool:
+    from dbt_anonymize.project.generate import check  # noqa: PLC0415 (slow to import)
+
+    return bool(check(place.project.root, [name]))
 
 
 def _next_step(found: _Found) -> str:

@@ -29,7 +29,8 @@ from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.output import Format
 from dbt_anonymize.verify.causes import MOST_LINES, TOLD, Cause, causes
-from dbt_anonymize.verify.finding import CHECKS, Finding, Status
+from dbt_anonymize.verify.checks import check_names
+from dbt_anonymize.verify.finding import Finding, Status
 
 # One and several of each status.
 _WORDS: dict[Status, tuple[str, str]] = {
@@ -47,11 +48,11 @@ _STYLES: dict[Status, str] = {
     "measured": "cyan",
 }
 # The checks, as the command line takes them.
-CheckName = Enum("CheckName", {name: name for name in CHECKS})  # type: ignore[misc]
+CheckName = Enum("CheckName", {name: name for name in check_names()})  # type: ignore[misc]
 
 
 class Form(StrEnum):
-    """How findings are shown; json is JSON lines."""
+    """Format of findings; json is JSON lines."""
 
     text = "text"
     csv = "csv"
@@ -75,7 +76,7 @@ def verify(
         ),
     ] = None,
     form: Annotated[
-        Form, typer.Option("--format", help="How findings are shown; json is JSON lines.")
+        Form, typer.Option("--format", help="Format of findings; json is JSON lines.")
     ] = Form.text,
     verbose: Annotated[
         bool,
@@ -96,7 +97,7 @@ def verify(
     from dbt_anonymize.verify.run import verify as check_release  # noqa: PLC0415
 
     console, broken = SafeConsole(soft_wrap=True), 0
-    checks = [chosen.value for chosen in check] if check else CHECKS
+    checks = [chosen.value for chosen in check] if check else check_names()
     files = [file.absolute() for file in earlier or ()]
     with rows_alone(form) as out:
         if earlier and len(names or ()) != 1:

@@ -1,4 +1,4 @@
-"""What is reported of a model beyond its measures over all test records."""
+"""Details of a model beyond its measures over all test records."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ _SPLITTING = (
 
 @dataclass(frozen=True)
 class EstimatorType:
-    """Where a model lives and what it needs beside the parameters of a spec.
+    """Import path of a model, and its needs beside the parameters of a spec.
 
     ``is_scaled``: it sees numbers in standard deviations. ``defaults`` are parameters that a spec
     may override unless ``is_fixed``.
@@ -62,7 +62,7 @@ class EstimatorType:
 
     @property
     def splits(self) -> bool:
-        """Whether all it does with a feature is compare it with thresholds."""
+        """True if the model only compares features with thresholds."""
         modules = [self.module, *(base.__module__ for base in self.load().__mro__)]
         return any(f"{m}.".startswith(f"{splitting}.") for m in modules for splitting in _SPLITTING)
 

@@ -40,7 +40,7 @@ _EQUAL_RISK = 1e-8
 
 @dataclass(frozen=True)
 class Predicted:
-    """What a classifier predicts for each of n test records.
+    """Predictions of a classifier for n test records.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What a worker needs, without a database: targets, models, efforts and splits."""
+"""Input of a worker, without a database: targets, models, efforts and splits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ZERO_RULE = "zero_rule"
 
 @dataclass(frozen=True)
 class Target:
-    """What is predicted.
+    """A target of prediction.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ class EffortData:
 
     @property
     def is_fitted(self) -> bool:
-        """Whether the features of a value depend on the released records."""
+        """Tell whether the features of a value depend on the released records."""
         return self.design.means is not None or self.own[VALUES].is_fitted
 
 
@@ -207,7 +207,7 @@ class Problem:
 
     @property
     def fits(self) -> tuple[str, ...]:
-        """How the anonymization is fitted; each way gives a model of its own."""
+        """Ways to fit the anonymization; each gives a model of its own."""
         return ("once",) if self.recount is None else ("once", "per_split")
 
     def fitted_models(self, efforts: int) -> int:

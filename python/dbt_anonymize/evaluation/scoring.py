@@ -73,7 +73,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Scored:
-    """What one trained model was found to do."""
+    """Scores and details of one trained model."""
 
     measures: Mapping[str, Values] = field(default_factory=dict)
     details: Sequence[Detail] = ()

@@ -28,7 +28,7 @@ class Split:
 
 @dataclass(frozen=True)
 class Splitting:
-    """How records are split: ``repetitions`` of a hold-out of ``test_share``, or of ``folds``.
+    """Splits of records: ``repetitions`` of a hold-out of ``test_share``, or of ``folds``.
 
     Examples
     --------

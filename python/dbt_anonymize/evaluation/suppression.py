@@ -1,4 +1,4 @@
-"""Which training records would be suppressed if there were no others.
+"""Suppressed training records, if there were no others.
 
 An anonymization that has seen the test records may look better than it is: a class may be large
 enough only together with them. The search's checks are applied to the training records alone, at
@@ -23,7 +23,7 @@ from dbt_anonymize.privacy.table import Attribute, SensitiveAttribute, Table
 
 @dataclass(frozen=True)
 class Recount:
-    """What is needed to check the guarantees on some of the records.
+    """Data for checking the guarantees on a subset of the records.
 
     Attributes
     ----------

@@ -16,7 +16,7 @@ BINS = 1001
 
 
 class Cell(NamedTuple):
-    """What counts belong to; target, effort and model by position."""
+    """Key of counts; target, effort and model by position."""
 
     effort: int
     target: int

@@ -1,4 +1,4 @@
-"""Whether a target can be split: enough records, classes and subjects on both sides."""
+"""Check that a target can be split: enough records, classes and subjects on both sides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model sees of an effort in one split: training rows, and test rows in both forms."""
+"""Views of an effort in one split: training rows, and test rows in both forms."""
 
 from __future__ import annotations
 

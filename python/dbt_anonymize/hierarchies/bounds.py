@@ -13,7 +13,7 @@ Bound = Decimal | date
 """One end of an interval. All bounds of one hierarchy are of the same type."""
 
 Number = int | float | Decimal | str
-"""What builders accept as a number; floats count as their shortest exact text."""
+"""Numbers that builders accept; floats count as their shortest exact text."""
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _CLOCK = re.compile(r"\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}(:?\d{2})?)?", re.ASCII)

@@ -185,7 +185,7 @@ def _widths(hierarchy: IntervalHierarchy) -> list[Decimal]:
 
 
 def _keeps(old: IntervalHierarchy, new: IntervalHierarchy) -> bool:
-    """Whether each leaf of the old one is a leaf of the new one with the same labels."""
+    """Tell whether all leaves of the old hierarchy have the same labels in the new one."""
     if new.levels != old.levels:
         return False
     rows = {row.cells for row in new.table().rows}

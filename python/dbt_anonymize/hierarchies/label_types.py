@@ -56,7 +56,7 @@ def _is_moment(label: str) -> bool:
 
 
 def is_text(kind: str) -> bool:
-    """Whether a data type of any engine is that of texts, whatever its length."""
+    """Tell whether a data type of any engine is that of texts, whatever its length."""
     return kind.partition("(")[0].strip().lower() in TEXTS
 
 

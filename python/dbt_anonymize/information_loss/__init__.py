@@ -1,1 +1,1 @@
-"""How much an effort loses, by any of the published measures."""
+"""Information loss of an effort, by any of the published measures."""

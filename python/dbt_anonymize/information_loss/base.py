@@ -1,4 +1,4 @@
-"""What measures of information loss share: names, factors, and sums over the table."""
+"""Base of measures of information loss: names, factors, and sums over the table."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class TableSums:
 
     @cached_property
     def _are_null(self) -> list[BoolArray]:
-        """Which leaves are NULL: those that are the root at every level already."""
+        """Mask of the leaves that are NULL: those that are the root at every level already."""
         attributes = self.table.attributes
         return [(found.shares[0] == 1.0) & (found.domain_size > 1) for found in attributes]
 
@@ -285,7 +285,7 @@ class InformationLoss(Measure, ABC):
 
     @property
     def is_monotone_in_suppression(self) -> bool:
-        """Whether suppressing one more class of a node never lowers the loss."""
+        """Tell whether suppressing one more class of a node never lowers the loss."""
         return self.generalization_factor <= self.suppression_factor
 
     def sums(self, table: Table) -> TableSums:

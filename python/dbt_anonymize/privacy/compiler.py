@@ -1,4 +1,4 @@
-"""What privacy models say to the search: sizes, rules of classes and releases, monotonicity."""
+"""Privacy models for the search: sizes, rules of classes and releases, monotonicity."""
 
 from __future__ import annotations
 

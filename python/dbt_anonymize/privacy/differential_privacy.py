@@ -37,14 +37,14 @@ class DifferentialPrivacy(PrivacyModel):
     )
 
     epsilon: Epsilon
-    """How much likelier a release may become by one person: by a factor of at most exp(epsilon)."""
+    """Budget: one person makes a release likelier by a factor of at most exp(epsilon)."""
     delta: Share
     """Probability of the events that epsilon does not bound."""
     beta: Share | None = None
     """Probability of each person to be in the sample; by default the largest that epsilon allows.
     """
     draw: Annotated[int, Field(ge=1)] = 1
-    """Which sample is drawn: another number is another release, drawn and paid for by itself."""
+    """Seed of the sample: another number is another release, drawn and paid for by itself."""
     search_epsilon: Epsilon | None = None
     """Part of epsilon that a search for the levels may spend."""
     total_epsilon: Annotated[float, Field(gt=0)] | None = None
@@ -84,7 +84,7 @@ class DifferentialPrivacy(PrivacyModel):
 
     @property
     def release_epsilon(self) -> float:
-        """What the release may spend."""
+        """Budget (epsilon) of the release."""
         return float(Decimal(str(self.epsilon)) - Decimal(str(self.search_epsilon or 0)))
 
     @computed_field  # type: ignore[prop-decorator]

@@ -71,18 +71,18 @@ class Guarantees:
 
     @property
     def is_class_size_alone(self) -> bool:
-        """Whether `min_class_size` is all that must hold."""
+        """Tell whether `min_class_size` is all that must hold."""
         others = self.attributes or self.class_rules or self.release_rules
         return not (others or self.needs_population)
 
     @property
     def needs_values(self) -> bool:
-        """Whether sensitive values are counted in each class."""
+        """Tell whether sensitive values are counted in each class."""
         return bool(self.attributes or self.most_kept)
 
     @property
     def needs_population(self) -> bool:
-        """Whether the records of the population in each class are read."""
+        """Tell whether the records of the population in each class are read."""
         return bool(self.presence or self.min_population)
 
     def violating(self, classes: Classes) -> BoolArray:

@@ -38,7 +38,7 @@ class LDiversity(AttributeModel):
     l: Annotated[float, Field(gt=1)]  # noqa: E741 (the parameter's name in the literature)
     """Fewest well-represented values in a class."""
     variant: Literal["distinct", "entropy", "grassberger", "recursive"] = "distinct"
-    """How values are counted."""
+    """Kind of diversity."""
     c: Positive | None = None
     """Of the variant recursive: the most frequent value is less than c times as frequent as those
     from the l-th on together.

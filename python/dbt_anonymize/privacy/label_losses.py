@@ -8,7 +8,7 @@ from dbt_anonymize.privacy.table import Classes, FloatArray, Table
 
 
 class LabelLosses:
-    """What labels lose: logarithms of the leaves that they cover, relative to those of all."""
+    """Losses of labels: logarithms of their numbers of leaves, relative to those of the root."""
 
     def __init__(self, table: Table) -> None:
         sizes = np.array([attribute.domain_size for attribute in table.attributes])

@@ -34,8 +34,7 @@ class NTCloseness(AttributeModel):
     t: Probability
     """Largest distance between the distribution in a class and that in the whole table."""
     distance: Distance = "equal"
-    """How far two values are apart: all equally, by their order, or along the hierarchy of the
-    column.
+    """Distance of two values: equal for all, by their order, or along the hierarchy of the column.
     """
 
     def _compile(self, compiler: Compiler, position: int) -> None:

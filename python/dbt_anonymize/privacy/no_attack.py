@@ -20,11 +20,11 @@ class NoAttack(PrivacyModel):
     READS_SIZES_ALONE = True
 
     adversary_gain: Annotated[float, Field(ge=0)] = 300
-    """What finding a person is worth to an attacker."""
+    """Gain of an attacker from finding a person."""
     adversary_cost: Positive = 4
-    """What one attempt costs the attacker."""
+    """Cost of one attempt to the attacker."""
     attacker: Literal["prosecutor", "journalist"] = "prosecutor"
-    """Whether the attacker knows that the person is in the table (prosecutor), or only in the
+    """Knowledge of the attacker: that the person is in the table (prosecutor), or only in the
     population (journalist).
     """
 

@@ -23,15 +23,15 @@ class Profitable(PrivacyModel):
     READS_LABELS = True
 
     publisher_benefit: Positive = 1200
-    """What an untouched record is worth to its publisher."""
+    """Worth of an untouched record to its publisher."""
     publisher_loss: Annotated[float, Field(ge=0)] = 300
-    """What it costs the publisher if the person of a record is found."""
+    """Loss of the publisher if the person of a record is found."""
     adversary_gain: Annotated[float, Field(ge=0)] = 300
-    """What finding a person is worth to an attacker."""
+    """Gain of an attacker from finding a person."""
     adversary_cost: Positive = 4
-    """What one attempt costs the attacker."""
+    """Cost of one attempt to the attacker."""
     attacker: Literal["prosecutor", "journalist"] = "prosecutor"
-    """Whether the attacker knows that the person is in the table (prosecutor), or only in the
+    """Knowledge of the attacker: that the person is in the table (prosecutor), or only in the
     population (journalist).
     """
 

@@ -85,7 +85,7 @@ class Table:
 
 @dataclass(frozen=True)
 class ValueCounts:
-    """How often each value occurs in each class; one entry per pair that occurs.
+    """Counts of values per class; one entry per pair that occurs.
 
     Sorted by class, then value. With a subject, each (person, value) of a class counts once.
     """

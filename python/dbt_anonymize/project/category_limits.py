@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,6 @@ from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.spec.yaml_file import read_yaml
 
 if TYPE_CHECKING:
-    import duckdb
-
     from dbt_anonymize.project.warehouse import Warehouse
     from dbt_anonymize.spec import Spec
 
@@ -45,43 +44,45 @@ def limits_in_warehouse(warehouse: Warehouse, spec: Spec) -> list[str]:
 
 def limits_in_seeds(root: Path, spec: Spec) -> list[str]:
     """Return a sentence for each feature with too many categories in a seed of the project."""
-    import duckdb  # noqa: PLC0415 (keeps other commands fast)
-
-    with duckdb.connect() as connection:
-        found: list[str] = []
-        for name in spec.features:
-            tree = spec.quasi_identifiers.get(name)
-            if tree is not None and tree.kind == "categorical":
-                columns = ["value", *_levels(tree.levels)]
-                sizes = _sizes(connection, _seed(root, tree.ref), columns, is_typed=False)
-                found += _consequences(spec, name, sizes)
-            elif tree is None and isinstance(spec.source.ref, str):
-                sizes = _sizes(connection, _seed(root, spec.source.ref), [name], is_typed=True)
-                found += _consequences(spec, name, sizes)
+    found: list[str] = []
+    for name in spec.features:
+        tree = spec.quasi_identifiers.get(name)
+        if tree is not None and tree.kind == "categorical":
+            columns = ["value", *_levels(tree.levels)]
+            sizes = _sizes(_seed(root, tree.ref), columns, is_typed=False)
+            found += _consequences(spec, name, sizes)
+        elif tree is None and isinstance(spec.source.ref, str):
+            sizes = _sizes(_seed(root, spec.source.ref), [name], is_typed=True)
+            found += _consequences(spec, name, sizes)
     return found
 
 
-def _sizes(
-    connection: duckdb.DuckDBPyConnection,
-    path: Path | None,
-    columns: Sequence[str],
-    *,
-    is_typed: bool,
-) -> Sequence[int]:
-    """Return the number of values of text columns of a file; none if unknown, or not texts."""
-    import duckdb  # noqa: PLC0415
+def _sizes(path: Path | None, columns: Sequence[str], *, is_typed: bool) -> Sequence[int]:
+    """Return the number of values of text columns of a file.
 
-    if path is None:
+    None if unknown, not texts, or of a file whose lines are too few to be of interest.
+    """
+    if path is None or not _is_long(path):
         return []
+    import duckdb  # noqa: PLC0415 (keeps other commands fast)
+
     file = f"read_csv({quote_text(str(path))}, all_varchar = {not is_typed}, header = true)"
     try:
-        described = connection.execute(f"describe select * from {file}").fetchall()  # noqa: S608
-        types = {str(row[0]): str(row[1]) for row in described}
-        if any(types.get(column) != "VARCHAR" for column in columns):
-            return []
-        return list(connection.execute(f"select {_distinct(columns)} from {file}").fetchall()[0])  # noqa: S608
+        with duckdb.connect() as connection:
+            described = connection.execute(f"describe select * from {file}").fetchall()  # noqa: S608
+            types = {str(row[0]): str(row[1]) for row in described}
+            if any(types.get(column) != "VARCHAR" for column in columns):
+                return []
+            counts = f"select {_distinct(columns)} from {file}"  # noqa: S608 (a literal)
+            return list(connection.execute(counts).fetchall()[0])
     except duckdb.Error:  # the build says what is wrong with it
         return []
+
+
+def _is_long(path: Path) -> bool:
+    """Tell whether a file has more lines than models read categories."""
+    with path.open(encoding="utf-8", errors="replace") as lines:
+        return next(islice(lines, features.MOST_CATEGORIES, None), None) is not None
 
 
 def _seed(root: Path, name: str) -> Path | None:

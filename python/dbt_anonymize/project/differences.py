@@ -1,4 +1,4 @@
-"""What is better or worse of a release than of another one, and which tolerances that breaks."""
+"""Compare a release with another one, and name the tolerances that the changes break."""
 
 from __future__ import annotations
 
@@ -59,19 +59,19 @@ class Difference:
 
     @property
     def cells(self) -> tuple[Value | bool, ...]:
-        """What programs read of it, named by `VALUES`."""
+        """Cells for programs, named by `VALUES`."""
         return astuple(self)
 
     @property
     def line(self) -> tuple[str, ...]:
-        """What people read of it, named by `HEADINGS`."""
+        """Cells for people, named by `HEADINGS`."""
         verdict = "broken" if self.is_broken else "holds"
         tolerance = "" if self.tolerance is None else f"{shown(self.tolerance)}, {verdict}"
         return self.figure, shown(self.before), shown(self.after), tolerance
 
     @property
     def text(self) -> str:
-        """What is broken, in words."""
+        """The broken tolerance, in words."""
         if self.before is None or self.after is None:
             side = "before" if self.before is None else "after"
             return f"{self.figure} is not known {side}, so its tolerance does not hold"
@@ -109,7 +109,7 @@ class Comparison:
 
     @property
     def counts(self) -> list[Difference]:
-        """Who joined, left and moved, as figures that only the later one has."""
+        """Numbers of who joined, left and moved, as figures that only the later one has."""
         composed = self.composed
         return [
             Difference(field.name, None, getattr(composed, field.name) if composed else None)
@@ -123,7 +123,7 @@ class Comparison:
 
     @property
     def sentences(self) -> Sequence[str]:
-        """What is compared, what changed, and who joined and left."""
+        """Sentences on the compared releases, their differences, and who joined and left."""
         return list(self._sentences())
 
     def _sentences(self) -> Iterator[str]:

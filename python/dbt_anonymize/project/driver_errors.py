@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+from collections.abc import Iterator
 
-from dbt_anonymize.errors import WarehouseError, safe_reason
+from dbt_anonymize.errors import AnonymizeError, WarehouseError, safe_reason
 
+# What is left of an interrupt when DuckDB and dbt have passed it on.
+_INTERRUPTED = "query interrupted"
 _LOCKED = "could not set lock on file"
 # Kinds of errors that no connection is to blame for: of drivers as PEP 249 names them, and DuckDB.
 _OF_OUR_SQL = re.compile(
     r"(Binder|Catalog|Parser|Syntax|Conversion|TypeMismatch|OutOfRange|InvalidInput|Constraint)"
     r"(Exception|Error)\b|(ProgrammingError|DataError|NotSupportedError|Undefined\w+|Ambiguous\w+)\b"
 )
+
+
+@contextlib.contextmanager
+def explaining() -> Iterator[None]:
+    """Raise errors of drivers as `explained`; ours and interrupts stay what they are."""
+    try:
+        yield
+    except AnonymizeError:
+        raise
+    except Exception as error:
+        if _INTERRUPTED in str(error).lower():
+            raise KeyboardInterrupt from error
+        raise explained(error) from error
 
 
 def explained(error: Exception) -> WarehouseError:

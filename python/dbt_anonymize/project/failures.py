@@ -1,12 +1,14 @@
-"""What the last build failed at, from dbt's run results."""
+"""Failures of the last build, from dbt's run results."""
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from dbt_anonymize.project.layout import Project
@@ -21,7 +23,7 @@ _OF_PYTHON = re.compile(r"^\s*dbt_anonymize\.errors\.\w+: ", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Failure:
-    """What a build failed at.
+    """A failure of a build.
 
     ``text`` names the failed nodes with our own reasons and nothing that could hold a value.
     ``has_results``: the same build made the results before it failed.
@@ -35,7 +37,7 @@ def last_failure(project: Project, manifest: Any, name: str) -> Failure | None:
     """Return what the last dbt command failed at on the way to a release; None if unknown."""
     file = project.root / os.environ.get("DBT_TARGET_PATH", "target") / "run_results.json"
     try:
-        ran = json.loads(file.read_text(encoding="utf-8"))["results"]
+        ran = _read(file, file.stat().st_mtime_ns)
     except (OSError, ValueError, KeyError):
         return None
     nodes = {**manifest.nodes, **manifest.unit_tests}
@@ -53,6 +55,12 @@ def last_failure(project: Project, manifest: Any, name: str) -> Failure | None:
     of_results = [key for key in way if nodes[key].name == f"{name}_results"]
     has_results = any(statuses.get(key) == "success" for key in of_results)
     return Failure(f"{name}: the last build failed. " + " ".join(failed), has_results)
+
+
+@functools.lru_cache(maxsize=1)  # of many anonymizations there is one file
+def _read(file: Path, _changed: int) -> list[dict[str, Any]]:
+    ran: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))["results"]
+    return ran
 
 
 def _upstream(nodes: dict[str, Any], name: str) -> set[str]:

@@ -32,7 +32,7 @@ _CLASS = "class_number"
 
 @dataclass(frozen=True)
 class Frozen:
-    """What is committed: the effort, and the text of the seed of its labels."""
+    """Committed labels: the effort, and the text of the seed."""
 
     effort: int
     labels: str
@@ -41,7 +41,7 @@ class Frozen:
 
     @property
     def remembers(self) -> bool:
-        """Whether the vault must know who is released."""
+        """Tell whether the vault must know who is released."""
         return self.is_released and self.spec.waits
 
 

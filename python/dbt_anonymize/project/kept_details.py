@@ -8,7 +8,7 @@ from pathlib import Path
 import yaml
 
 from dbt_anonymize.project.layout import Project
-from dbt_anonymize.spec.details import DETAILS
+from dbt_anonymize.relations import DETAILS
 from dbt_anonymize.spec.draft import mapping
 from dbt_anonymize.spec.editing import replace_text
 from dbt_anonymize.spec.loading import spec_paths

@@ -1,4 +1,4 @@
-"""Where things lie in a dbt project."""
+"""Layout of a dbt project."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def _built(
 ) -> CategoricalHierarchy | IntervalHierarchy | None:
     """Read labels and bounds of a hierarchy, and no value below them."""
     relation = warehouse.relation_of_ref(tree.ref)
-    text = warehouse.adapter.Column.translate_type("string")
+    text = warehouse.text_type
     ends = ["lower_bound", "upper_bound"] if tree.kind == "interval" else []
     columns = [*ends, *(f"level_{level}" for level in range(1, tree.levels + 1))]
     listed = ", ".join(f"cast({column} as {text})" for column in columns)

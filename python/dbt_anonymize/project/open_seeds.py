@@ -104,7 +104,7 @@ def _open_mode(path: Path, root: Path) -> int | None:
 
 
 def _is_ignored(path: Path, root: Path) -> bool | None:
-    """Whether git leaves a file out of what is committed; None where there is no repository."""
+    """Tell whether git ignores a file; None where there is no repository."""
     git = shutil.which("git")
     if git is None:
         return None

@@ -19,6 +19,7 @@ from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.dataclasses import dataclass
 
 from dbt_anonymize.spec.draft import mapping
+from dbt_anonymize.spec.yaml_file import loader_of
 
 _JINJA = re.compile(r"\{[{%#]")
 # A default is a word without quotes, braces and backslashes; `| int` makes a whole value a number.
@@ -39,6 +40,9 @@ class _NotOrdinaryError(Exception):
 _LocalFile = Annotated[str, Field(pattern=r"^[^:?#\n]+$")]
 _Word = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 _Scalar = str | int | bool
+# dbt-duckdb writes others, and what is in quotes, in its own way.
+_Option = Literal["storage_version", "encryption_key", "encryption_cipher", "block_size"]
+_Unquoted = Annotated[str, Field(pattern=r"^[^'\"]*$")] | int
 _STRICT = ConfigDict(extra="forbid", strict=True)
 
 
@@ -50,7 +54,7 @@ class Attachment:
     alias: _Word | None = None
     type: None = None
     read_only: bool = False
-    options: Mapping[_Word, _Scalar] | None = None
+    options: Mapping[_Option, _Unquoted] | None = None
 
 
 @dataclass(frozen=True, config=_STRICT)
@@ -87,8 +91,12 @@ class Postgres:
 
 @dataclass(frozen=True)
 class PlainProfile:
-    """A profile and one of its targets; ``default_target``: where none is named, if written out."""
+    """A profile of the file in a folder, and one of its targets.
 
+    ``default_target`` is used where none is named; None where it is not written out.
+    """
+
+    folder: Path
     profile_name: str
     target_name: str
     default_target: str | None
@@ -113,6 +121,7 @@ def plain_profile(
         output = _rendered(declared["outputs"][chosen])
         credentials = _credentials(output)
         return PlainProfile(
+            folder=folder,
             profile_name=name,
             target_name=chosen,
             default_target=None if _JINJA.search(default) else default,
@@ -127,8 +136,7 @@ def plain_profile(
 
 def _yaml(file: Path) -> dict[str, Any]:
     text = file.read_text(encoding="utf-8")
-    content = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 (safe)
-    return dict(mapping(content))
+    return dict(mapping(loader_of(text)(text).get_single_data()))
 
 
 def _credentials(output: dict[str, Any]) -> DuckDB | Postgres:

@@ -60,7 +60,7 @@ def read_plain_profile(root: Path, target: str | None = None) -> PlainProfile | 
     """Return an ordinary profile; None where dbt must read it."""
     with contextlib.chdir(root):
         chosen = dbt_arguments(root, target)
-        return plain_profile(root, Path(chosen.profiles_dir), chosen.profile, chosen.target)
+        return plain_profile(root, root / chosen.profiles_dir, chosen.profile, chosen.target)
 
 
 def read_profile_by_dbt(root: Path, target: str | None = None) -> Profile:

@@ -75,7 +75,7 @@ class Release:
 
 @dataclass(frozen=True)
 class Composed:
-    """What two releases together show: records by key, classes of both together below k."""
+    """Intersection of two releases: records by key, classes of both together below k."""
 
     joined_records: int
     left_records: int
@@ -121,7 +121,7 @@ def digest_released(warehouse: Warehouse, name: str) -> str | None:
 
 
 def publishes(warehouse: Warehouse, name: str) -> bool:
-    """Whether builds of this target are releases; else they are drafts, which nothing counts."""
+    """Tell whether builds of this target are releases; else they are drafts, not counted."""
     beside = warehouse.place_of_ref(f"{name}_results")
     register = warehouse.macro("_register_relation", beside=beside, anonymization=name)
     return bool(warehouse.macro("_is_published", anonymization=name, register=register))
@@ -201,7 +201,7 @@ def changes(earlier: Release, later: Release) -> list[str]:
 
 
 def is_changed(earlier: Release, later: Release, name: str) -> bool | None:
-    """Whether a digest changed; None where one of both is not known."""
+    """Tell whether a digest changed; None where one of both is not known."""
     digests = getattr(earlier, name), getattr(later, name)
     return None if None in digests else digests[0] != digests[1]
 

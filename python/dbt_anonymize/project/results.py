@@ -216,7 +216,7 @@ def of_one_value(spec: Spec, records: int) -> list[str]:
 
 
 def results_are_current(warehouse: Warehouse, spec: Spec) -> bool:
-    """Whether the results belong to the current spec.
+    """Tell whether the results belong to the current spec.
 
     A build knows generated models only: a change of the spec counts once they are generated again.
     """
@@ -226,7 +226,7 @@ def results_are_current(warehouse: Warehouse, spec: Spec) -> bool:
 
 
 def is_built(warehouse: Warehouse, spec: Spec) -> bool:
-    """Whether there are efforts, or results of the spec as it is and the efforts of another target.
+    """Tell whether there are efforts, or current results with the efforts of another target.
 
     A renamed anonymization has tables only, and results of its former name, until it is built.
     """
@@ -240,7 +240,7 @@ def is_built(warehouse: Warehouse, spec: Spec) -> bool:
 def release_file(warehouse: Warehouse, name: str) -> Path:
     """Return where the release is published with the current target, relative to the project."""
     folder = warehouse.meta(f"{name}_anonymized")["folder"]
-    return Path(folder, warehouse.adapter.config.target_name, f"{name}.duckdb")
+    return Path(folder, warehouse.target_name, f"{name}.duckdb")
 
 
 def release_location(warehouse: Warehouse, name: str) -> str | None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Dbt:
-    """What a Python model knows of dbt."""
+    """Part of dbt that a Python model sees."""
 
     ref: Callable[[str], duckdb.DuckDBPyRelation]
 
@@ -55,7 +55,7 @@ def update_rows(warehouse: Warehouse, spec: Spec, step: Step) -> int:
 
 
 def are_current(warehouse: Warehouse, spec: Spec, step: Step) -> bool:
-    """Whether there are rows of what is built now."""
+    """Tell whether current rows exist."""
     relation = warehouse.find(_rows_relation(warehouse, step))
     if relation is None:
         return False

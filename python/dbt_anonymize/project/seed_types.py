@@ -1,4 +1,4 @@
-"""What a dbt project says about the types of a seed."""
+"""Column types of a seed, as a dbt project declares them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class SeedTypes:
         return cls(node.name, types, place, str(manifest.metadata.adapter_type))
 
     def is_text(self, column: str) -> bool:
-        """Whether a column is declared to be text."""
+        """Tell whether a column is declared to be text."""
         return is_text(self.types.get(column, ""))
 
     def remedy(self, kind: Kind, levels: int) -> str:

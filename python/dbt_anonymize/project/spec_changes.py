@@ -1,4 +1,4 @@
-"""Whether generated models are of the specs as they are, for dbt to ask before it builds."""
+"""Check, before dbt builds, that generated models match the current specs."""
 
 from __future__ import annotations
 

@@ -12,12 +12,13 @@ from pathlib import Path
 
 from dbt_anonymize.errors import ProjectError, WarehouseError
 from dbt_anonymize.project.engines import works_in_one_process
-from dbt_anonymize.project.generate import HISTORY, with_results
+from dbt_anonymize.project.generate import with_results
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.profile import read_profile
 from dbt_anonymize.project.rows import are_current, update_rows
 from dbt_anonymize.project.steps import OUTER_QUALITY, Step, steps_of
 from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
+from dbt_anonymize.relations import HISTORY
 from dbt_anonymize.spec import Spec
 
 
@@ -127,7 +128,7 @@ def run_stage(dbt: Dbt, spec: Spec, stage: Stage) -> tuple[int, int | None]:
 
 
 def _can_be_recorded(warehouse: Warehouse, project: Project, spec: Spec) -> bool:
-    """Whether the history, which reads the results of all anonymizations, finds those of others."""
+    """Tell whether the history can read the results of all anonymizations."""
     for other in with_results(project):
         if other != spec.name:
             try:

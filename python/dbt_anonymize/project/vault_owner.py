@@ -1,4 +1,4 @@
-"""Whose a vault is: each schema of one belongs to one project and target, which it remembers."""
+"""Owner of a vault: each schema of one belongs to one project and target, which it remembers."""
 
 # ruff: noqa: S608 (names are quoted)
 

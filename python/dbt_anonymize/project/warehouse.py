@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from dbt_anonymize.errors import AnonymizeError, WarehouseError, safe_reason
-from dbt_anonymize.project.driver_errors import explained
+from dbt_anonymize.errors import WarehouseError, safe_reason
+from dbt_anonymize.project.driver_errors import explaining
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.manifest import parse_project
 from dbt_anonymize.project.profile import dbt_arguments, read_profile, read_profile_by_dbt
+from dbt_anonymize.project.vault_places import protect_vaults, vaults_of
 from dbt_anonymize.spec.problems import did_you_mean
 from dbt_anonymize.vault.files import (
     database_file,
     key_beside,
     private_files,
-    protect_vault,
     require_folders,
 )
 from dbt_anonymize.versions import PACKAGE
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 _ROWS_AT_ONCE = 100_000
 # Rows of one `insert ... values`: few enough for the limits of every warehouse.
 _ROWS_OF_A_STATEMENT = 500
-# What is left of an interrupt when DuckDB and dbt have passed it on.
-_INTERRUPTED = "query interrupted"
 
 
 @dataclass(frozen=True)
@@ -61,15 +59,18 @@ class Warehouse:
 
     def place_of_ref(self, name: str) -> Any:
         """Return where the relation of a model, seed or snapshot lies, whether or not it exists."""
-        node = self._node(name)
+        return self.place(self._node(name))
+
+    def place(self, node: Any) -> Any:
+        """Return where the relation of a model, seed or snapshot lies."""
         return self.adapter.Relation.create(
             database=node.database, schema=node.schema, identifier=node.alias
         )
 
     def identifier_of(self, name: str) -> str:
         """Return what the relation of a name is called: `generate_alias_name` may say otherwise."""
-        models = {node.name: node.alias for node in self._named.values()}
-        return str(models.get(name, name))
+        node = self._nodes.get(name)
+        return name if node is None else str(node.alias)
 
     def name_of(self, database: str, schema: str, identifier: str) -> str:
         """Return the name of the model or seed of a relation; its own where it is of none."""
@@ -84,22 +85,25 @@ class Warehouse:
             if node.resource_type in {"model", "seed", "snapshot"}
         }
 
-    def _node(self, name: str, remedy: str | None = None) -> Any:
-        nodes = {
+    @cached_property
+    def _nodes(self) -> dict[str, Any]:
+        return {
             node.name: node
             for node in self.manifest.nodes.values()
             if node.resource_type in {"model", "seed", "snapshot"}
         }
-        if name not in nodes:
+
+    def _node(self, name: str, remedy: str | None = None) -> Any:
+        if name not in self._nodes:
             meant = [one for one in self.manifest.sources.values() if one.name == name]
             otherwise = "Write its name as in ref()."
             if meant:
                 otherwise = f"Did you mean the source {meant[0].source_name}.{name}?"
             raise WarehouseError(
                 f"{name}: must be a model or seed of the project. "
-                + (remedy or did_you_mean(name, nodes, otherwise))
+                + (remedy or did_you_mean(name, self._nodes, otherwise))
             )
-        return nodes[name]
+        return self._nodes[name]
 
     def relation_of_source(self, source: str, table: str) -> Any:
         """Return the existing relation of a dbt source."""
@@ -151,14 +155,29 @@ class Warehouse:
         return [(str(column.name), str(column.data_type)) for column in found]
 
     @property
+    def kind(self) -> str:
+        """The type of the adapter."""
+        return str(self.adapter.type())
+
+    @property
+    def target_name(self) -> str:
+        """The target of the profile."""
+        return str(self.adapter.config.target_name)
+
+    @property
+    def text_type(self) -> str:
+        """The data type of texts."""
+        return str(self.adapter.Column.translate_type("string"))
+
+    @property
     def is_duckdb(self) -> bool:
-        """Whether databases are files of ours."""
-        return bool(self.adapter.type() == "duckdb")
+        """Tell whether databases are DuckDB files."""
+        return self.kind == "duckdb"
 
     @property
     def has_transactions(self) -> bool:
-        """Whether what fails in the middle is undone."""
-        return bool(self.adapter.type() != "spark")
+        """Tell whether a failed statement is rolled back with its transaction."""
+        return self.kind != "spark"
 
     def cursor(self) -> Any:
         """Return a cursor of the driver: what it runs is not written into the log of dbt."""
@@ -327,55 +346,20 @@ def open_warehouse(
         adapter.set_macro_resolver(manifest)
         adapter.set_macro_context_generator(generate_runtime_macro_context)
         try:
-            with adapter.connection_named("dbt_anonymize"):
+            with explaining(), adapter.connection_named("dbt_anonymize"):
                 warehouse = Warehouse(adapter=adapter, manifest=manifest)
                 if warehouse.is_duckdb:
                     database = config.credentials.database
-                    _protect_vaults(warehouse, project, database, is_writing=writes_vault)
+                    protect_vaults(warehouse, project, database, is_writing=writes_vault)
                 # Not before: a warehouse that is only made now is for others too.
                 until_closed.enter_context(private_files())
                 yield warehouse
-        except AnonymizeError:
-            raise
-        except Exception as error:
-            if _INTERRUPTED in str(error).lower():
-                raise KeyboardInterrupt from error
-            raise explained(error) from error
         finally:
             adapter.cleanup_connections()
             if adapter.type() == "duckdb":
                 # Else the next project of this process would read the databases of this one.
                 adapter.connections.close_all_connections()
             reset_adapters()
-
-
-def _protect_vaults(
-    warehouse: Warehouse, project: Project, database: str, *, is_writing: bool
-) -> None:
-    """Call `protect_vault` for every vault of a project; ``database`` is that of the warehouse."""
-    # The release of an anonymization is <folder>/<target>/<name>.duckdb.
-    declared = {node.config.meta["dbt_anonymize"].get("folder") for node in _ours(warehouse)}
-    folders = declared - {None} or {"release"}
-    session = warehouse.cursor()
-    for vault in _vaults(warehouse, database):
-        for folder in folders:
-            protect_vault(
-                session,
-                vault=vault,
-                warehouse=database,
-                project=str(project.root),
-                release=str(folder),
-                is_writing=is_writing,
-            )
-
-
-def _ours(warehouse: Warehouse) -> list[Any]:
-    nodes = warehouse.manifest.nodes.values()
-    return [node for node in nodes if node.config.meta.get("dbt_anonymize")]
-
-
-def _vaults(warehouse: Warehouse, database: str) -> set[str]:
-    return {node.database for node in _ours(warehouse) if node.database not in {database, None}}
 
 
 @contextlib.contextmanager
@@ -390,7 +374,7 @@ def closed_vaults(project: Project, target: str | None) -> Iterator[None]:
         return
     with open_warehouse(project, target, writes_vault=True) as warehouse:
         database, session = warehouse.adapter.config.credentials.database, warehouse.cursor()
-        found = [database_file(session, vault) for vault in _vaults(warehouse, database)]
+        found = [database_file(session, vault) for vault in vaults_of(warehouse, database)]
     with contextlib.ExitStack() as until_done:
         for file in filter(None, found):
             until_done.enter_context(key_beside(project.root / file))

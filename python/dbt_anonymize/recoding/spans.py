@@ -1,4 +1,4 @@
-"""What clusters of tuples span, and what they lose by it."""
+"""Spans of clusters of tuples, and their loss."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Number:
 
     @cached_property
     def has_nulls(self) -> bool:
-        """Whether some tuple has none."""
+        """Tell whether some tuple is NULL in this column."""
         return bool(np.isnan(self.numbers).any())
 
     def take(self, rows: NDArray[Any]) -> Number:

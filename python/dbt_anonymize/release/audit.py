@@ -27,7 +27,7 @@ _CATALOG = {
 
 @dataclass(frozen=True)
 class Content:
-    """What two copies of a table have in common: columns with types, rows, sum of row hashes."""
+    """Fingerprint of a table: columns with types, rows, sum of row hashes."""
 
     columns: list[tuple[str, str]]
     records: int
@@ -77,7 +77,7 @@ def audit(session: DuckDBPyConnection, *, relations: Mapping[str, str], stage: P
 
 
 def holds_release(session: DuckDBPyConnection, *, relation: str, table: str, file: Path) -> bool:
-    """Whether a published file holds a table with exactly the rows of a committed relation.
+    """Tell whether a published file holds exactly the rows of a committed relation.
 
     Beside it there may be what says what the release is, and nothing else.
 

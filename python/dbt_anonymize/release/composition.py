@@ -35,7 +35,7 @@ UNNAMED_DRAFTS = (
 
 @dataclass(frozen=True)
 class Composition:
-    """How a release is compared with the one that it replaces.
+    """Comparison of a release with the one that it replaces.
 
     The labels of the quasi-identifiers make the classes, intervals with their bounds; ``k`` is the
     fewest records of a class. A remainder stops the build if ``is_strict``, else it is a warning.

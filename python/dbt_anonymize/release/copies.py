@@ -36,12 +36,12 @@ def places_of_copies(release: Path) -> dict[str, Path]:
 
 
 def is_copied(suffix: str, formats: Sequence[str], *, has_about: bool) -> bool:
-    """Whether there is to be a copy with a suffix, where these formats are declared."""
+    """Tell whether the declared formats call for a copy with this suffix."""
     return suffix.removeprefix(_ABOUT) in formats and (has_about or not is_about(suffix))
 
 
 def is_about(suffix: str) -> bool:
-    """Whether a copy is of what says what the release is."""
+    """Tell whether the copy is of the description of the release."""
     return suffix.startswith(_ABOUT)
 
 

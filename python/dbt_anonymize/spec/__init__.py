@@ -1,4 +1,4 @@
-"""What a user declares: one validated spec per anonymized table."""
+"""Specs: one validated declaration per anonymized table."""
 
 from dbt_anonymize.spec.columns import Hierarchy
 from dbt_anonymize.spec.efforts import Effort

@@ -6,35 +6,19 @@ import re
 from collections.abc import Iterator
 
 from dbt_anonymize.privacy.registry import MEASURES
+from dbt_anonymize.relations import ALL, OWN_COLUMNS, SHARED
 from dbt_anonymize.spec.draft import UNDECIDED, Draft, mapping, unknown_column
 from dbt_anonymize.spec.efforts import levels_alone
 from dbt_anonymize.spec.masks import NUMERIC
 from dbt_anonymize.spec.problems import Problem, did_you_mean, names, shown
 from dbt_anonymize.spec.quality import task_of_measure
 
-RESERVED_COLUMNS = frozenset(
-    {
-        "class_loss",
-        "class_size",
-        "cqi",
-        "effort",
-        "entropy_based",  # its loss would be a second entropy_based_loss
-        "equivalence_class",
-        "has_majority",
-        "is_outer",
-        "is_suppressed",
-        "is_violating",
-        "majority_records",
-        "subjects_up_to",
-        "population_size",
-        "position_by_size",
-        "records",
-        "sample_share",
-        "subject",
-        "token",
-        "total_information",  # its loss would be a second total_information_loss
-    }
-)
+RESERVED_COLUMNS = OWN_COLUMNS | {
+    "entropy_based",  # its loss would be a second entropy_based_loss
+    "position_by_size",
+    "subjects_up_to",
+    "total_information",  # its loss would be a second total_information_loss
+}
 # Columns that we add for a column of the role.
 DERIVED_SUFFIXES = {
     "quasi_identifier": ("_lower", "_upper", "_leaf", "_level", "_share"),
@@ -42,17 +26,11 @@ DERIVED_SUFFIXES = {
 }
 # Of a further target of the classification metric, in the classes.
 TARGET_SUFFIXES = ("_majority_records", "_has_majority")
-# Our own relations: `<name>_<suffix>` of an anonymization, and the history of all. Numbers of
-# efforts change with every search, so those of efforts that do not exist yet count too.
+# Our own relations: `<name>_<suffix>` of an anonymization. Numbers of efforts change with every
+# search, so those of efforts that do not exist yet count too.
 OWN_RELATIONS = re.compile(
-    r"about|alpha_ranges|anonymized|attacks|calibration|classes|confusion|curves|decision_grid|"
-    r"evaluation|fidelity|frequencies|frequencies_parts|identifiers|importance|information_loss|"
-    r"lattice|mask_keys|members|membership|microdata|microdata_parts|outer_quality|partitions|"
-    r"population|privacy|quality|quality_by_group|quasi_identifier_risk|register|"
-    r"released_classes|releases|relinkings|results|risk_profile|sample|scores|tokens|verification|"
-    r"(effort|groups|recoding)_\d+"
+    "|".join(f"{name}{'_[0-9]+' if one.per else ''}" for name, one in ALL.items())
 )
-HISTORY = "anonymization_results"
 
 
 def _names_of_relations_are_free(draft: Draft) -> Iterator[Problem]:
@@ -63,7 +41,7 @@ def _names_of_relations_are_free(draft: Draft) -> Iterator[Problem]:
     for place, ref in draft.refs.items():
         folded = ref.casefold()
         is_own = folded.startswith(prefix) and OWN_RELATIONS.fullmatch(folded[len(prefix) :])
-        if is_own or folded == HISTORY:
+        if is_own or folded in SHARED:
             yield Problem(
                 place,
                 f"must not be the name of a relation that we build for {draft.name}",

@@ -1,4 +1,4 @@
-"""What a spec says of each column: role, hierarchy, mask."""
+"""Columns of a spec: role, hierarchy, mask."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _read_levels(schema: dict[str, Any]) -> None:
 
 
 class Hierarchy(Strict):
-    """Where the generalization hierarchy of an attribute lies and how high it is."""
+    """Place and height of the generalization hierarchy of an attribute."""
 
     model_config = ConfigDict(json_schema_extra=_read_levels)
 
@@ -50,7 +50,7 @@ class Hierarchy(Strict):
     columns that the properties of a model list; given where neither says it.
     """
     nested: bool = True
-    """Whether every level is a coarsening of the one before."""
+    """True if every level is a coarsening of the one before."""
     unknown: Literal["*"] | None = None
     """Release values that the hierarchy does not hold as *, as missing ones; without it, they stop
     a build.
@@ -58,16 +58,16 @@ class Hierarchy(Strict):
 
 
 class Column(Strict):
-    """What a column says about a person."""
+    """Role, hierarchy and mask of a column."""
 
     role: Role
     """identifier: vault only; quasi_identifier: released generalized; sensitive and insensitive:
     released as they are; masked: only a mask of it is released; dropped: read by nothing.
     """
     hierarchy: Hierarchy | None = None
-    """How values are generalized; of a sensitive column, how near its values are to each other."""
+    """Generalization of values; of a sensitive column, the measure of their nearness."""
     mask: Mask | None = None
-    """What is released of the column instead of its values."""
+    """Mask that is released instead of the values of the column."""
     data_type: DataType | None = None
     """Type of the values in the warehouse, of an interval quasi-identifier that of its bounds.
     Declared for all released columns, they are the contract of the release.
@@ -83,7 +83,7 @@ class Column(Strict):
     builds warn where it repeats and there is no subject.
     """
     weight: Annotated[float, Field(gt=0)] | None = None
-    """How much a loss in this quasi-identifier counts, relative to the others; 1 by default."""
+    """Weight of a loss in this quasi-identifier, relative to the others; 1 by default."""
     derived_from: Annotated[
         tuple[ColumnName, ...],
         Field(strict=False),

@@ -50,7 +50,7 @@ class ColumnsByRole:
 
     @property
     def has_mask_keys(self) -> bool:
-        """Whether a mask has a key, which is kept in the vault."""
+        """Tell whether a mask has a key, which is kept in the vault."""
         return any(mask.has_key for mask in self.masks.values())
 
     @property

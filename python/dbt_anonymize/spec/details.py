@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
+from dbt_anonymize.relations import DETAILS
 from dbt_anonymize.spec.problems import did_you_mean, names
 from dbt_anonymize.validation import rule_error
 
-Detail = Literal[
-    "alpha_ranges",
-    "calibration",
-    "confusion",
-    "curves",
-    "quasi_identifier_risk",
-    "risk_profile",
-]
-DETAILS: tuple[Detail, ...] = get_args(Detail)
-# They come from the predicted probabilities of classes.
-OF_CLASSES = frozenset({"calibration", "confusion", "curves"})
+if TYPE_CHECKING:
+    Detail = str
+else:
+    Detail = Literal[DETAILS]
 
 
 def _known(value: object) -> object:

@@ -87,7 +87,7 @@ class Draft:
 
     @property
     def composition(self) -> str | None:
-        """What happens where few records joined or left."""
+        """Response to releases that few records joined or left."""
         return text(self.release.get("composition"))
 
     @property
@@ -97,12 +97,12 @@ class Draft:
 
     @property
     def release_access(self) -> str:
-        """Who may read the release."""
+        """Access of the released model."""
         return text(self.release.get("access")) or "protected"
 
     @property
     def has_all_roles(self) -> bool:
-        """Whether every column is known with its role."""
+        """Tell whether every column is known with its role."""
         return self.roles is not None and None not in self.roles.values()
 
 

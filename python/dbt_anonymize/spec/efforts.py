@@ -1,4 +1,4 @@
-"""How an effort anonymizes: the same level for all records, or levels that differ per record."""
+"""Efforts: the same level for all records, or levels that differ per record."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ class Effort(Strict):
     maximize: Literal["publisher_payout"] | None = None
     """Generalize a record further only where its payout rises."""
     strict: bool | None = None
-    """Whether equal values always stay together in a multidimensional recoding; true by default."""
+    """True (default) if equal values always stay together in a multidimensional recoding."""
     importance: dict[str, Annotated[float, Field(gt=0)]] | None = None
-    """How important each quasi-identifier is, 1 by default; the least is suppressed first."""
+    """Importance of each quasi-identifier, 1 by default; the least is suppressed first."""
     method: Literal["mdav", "optimal", "mondrian"] | None = None
-    """How groups are found; mdav by default."""
+    """Method of finding groups; mdav by default."""
     cluster_size: Annotated[int, Field(ge=2)] | None = None
     """Fewest records of a cluster; the k of the effort by default."""
     passes: Literal[1, 2] | None = None
@@ -62,11 +62,10 @@ class Effort(Strict):
     halve: bool | None = None
     """Cluster those again with half of the size that lose more than the mean."""
     numbers: Literal["mean", "median", "interval"] | None = None
-    """What is released of the numbers of a group; the mean by default, of a cluster the interval.
-    """
+    """Released form of the numbers of a group; the mean by default, of a cluster the interval."""
     categories: Literal["ancestor", "mode"] | None = None
-    """What is released of the categories of a group: the lowest label that covers them (default),
-    or the mode.
+    """Released form of the categories of a group: the lowest label that covers them (default), or
+    the mode.
     """
     p_percent: Annotated[float, Field(gt=0, le=100)] | None = None
     """Rule for means: how much of an interval the mean must leave open, in percent; 10 by default.
@@ -74,7 +73,7 @@ class Effort(Strict):
     k: Annotated[int, Field(ge=2)] | None = None
     """Smallest class of this effort, at least the declared k."""
     guarantees: EffortGuarantees | None = None
-    """What this effort keeps beside the guarantees of the spec."""
+    """Guarantees of this effort beside those of the spec."""
     sample: EffortSample | None = None
     """Release another share of the subjects than the sample of the spec."""
 
@@ -108,22 +107,22 @@ class Effort(Strict):
 
     @property
     def is_grouped(self) -> bool:
-        """Whether groups of records are released."""
+        """Tell whether groups of records are released."""
         return self.recoding in {"microaggregation", "clustering"}
 
     @property
     def group_method(self) -> str:
-        """How groups are found."""
+        """Method of finding groups."""
         return "systematic" if self.recoding == "clustering" else self.method or "mdav"
 
     @property
     def has_groups(self) -> bool:
-        """Whether groups come from a relation of their own."""
+        """Tell whether groups come from a relation of their own."""
         return self.is_grouped and self.group_method != "mondrian"
 
     @property
     def group_numbers(self) -> str:
-        """What is released of the numbers of a group."""
+        """Released form of the numbers of a group."""
         return self.numbers or ("interval" if self.recoding == "clustering" else "mean")
 
     def least_group(self, k: int) -> int:
@@ -135,32 +134,32 @@ class Effort(Strict):
 
     @property
     def has_means(self) -> bool:
-        """Whether numbers may be released as the mean or median of a group."""
+        """Tell whether numbers may be released as the mean or median of a group."""
         return self.is_grouped and self.group_numbers != "interval"
 
     @property
     def has_modes(self) -> bool:
-        """Whether categories may be released as the mode of a group."""
+        """Tell whether categories may be released as the mode of a group."""
         return self.categories == "mode"
 
     @property
     def mean_p_percent(self) -> float:
-        """How much of an interval the mean must leave open, in percent."""
+        """Least share of an interval that the mean must leave open, in percent."""
         return self.p_percent or 10.0
 
     @property
     def own_guarantees(self) -> list[dict[str, Any]]:
-        """What this effort must keep beside the guarantees of the spec, as a spec resolves them."""
+        """Guarantees of this effort beside those of the spec, as a spec resolves them."""
         return self.guarantees.resolved if self.guarantees else []
 
     @property
     def is_strict(self) -> bool:
-        """Whether equal values always stay together in a multidimensional recoding."""
+        """Tell whether equal values always stay together in a multidimensional recoding."""
         return self.strict is not False
 
     @property
     def is_full_domain(self) -> bool:
-        """Whether all records have the same levels."""
+        """Tell whether all records have the same levels."""
         return self.recoding == "full_domain"
 
     def exact(self, hierarchies: Mapping[str, Hierarchy]) -> list[str]:

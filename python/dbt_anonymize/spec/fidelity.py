@@ -1,4 +1,4 @@
-"""How far efforts are from the original, without any model."""
+"""Distance of efforts from the original, without any model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dbt_anonymize.validation import Strict
 
 
 class Fidelity(Strict):
-    """What `<n>_fidelity` compares: at most so many pairs, with so many queries of each."""
+    """Limits of `<n>_fidelity`: at most so many pairs, with so many queries of each."""
 
     pairs: Annotated[int, Field(ge=0, le=500)] = 20
     """Most pairs of columns that are compared."""

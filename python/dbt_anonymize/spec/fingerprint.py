@@ -1,4 +1,4 @@
-"""What of a spec its results and its release depend on, as a few digits."""
+"""Hash the spec fields that affect results or release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a release must keep: privacy models by name, each with its parameters.
+"""Guarantees of a release: privacy models by name, each with its parameters.
 
 Several models hold together, and a model may be declared several times, once for each sensitive
 attribute. What each model means is in ``docs/models/``.
@@ -56,7 +56,7 @@ class _Declared(Strict):
 
 
 class _Guarantees(_Declared):
-    """What a release must keep; checked on the data of every build.
+    """Guarantees of a release; checked on the data of every build.
 
     Examples
     --------

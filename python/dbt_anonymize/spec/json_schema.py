@@ -5,9 +5,18 @@ It accepts all that `load_spec` does; what must hold between keys it does not kn
 
 from __future__ import annotations
 
+import ast
+import contextlib
+import inspect
 import json
+import textwrap
+from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
+
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core.core_schema import ModelSchema
 
 from dbt_anonymize.spec.loading import FOLDER
 from dbt_anonymize.spec.models import Spec
@@ -20,6 +29,34 @@ MODELINE = f"# yaml-language-server: $schema={SCHEMA_FILE}"
 _DIALECT = "http://json-schema.org/draft-07/schema#"
 
 
+class _Described(GenerateJsonSchema):
+    """Describes keys by the docstrings below them."""
+
+    def model_schema(self, schema: ModelSchema) -> JsonSchemaValue:
+        made = super().model_schema(schema)
+        described = dict(_docstrings(schema["cls"]))
+        for name, field in schema["cls"].model_fields.items():
+            key = field.alias or name
+            if name in described and key in made.get("properties", {}):
+                made["properties"][key]["description"] = described[name]
+        return made
+
+
+def _docstrings(model: type) -> Iterator[tuple[str, str]]:
+    """Yield the attributes of a class and of those it inherits from, with their docstrings."""
+    for kind in reversed(model.__mro__):
+        with contextlib.suppress(OSError, TypeError):  # made without a source
+            (declared,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
+            assert isinstance(declared, ast.ClassDef)
+            for statement, below in pairwise(declared.body):
+                match statement, below:
+                    case (
+                        ast.AnnAssign(target=ast.Name(id=name)),
+                        ast.Expr(value=ast.Constant(value=str(text))),
+                    ):
+                        yield name, inspect.cleandoc(text)
+
+
 def json_schema() -> dict[str, Any]:
     """Return the schema of a spec, with a description of every key.
 
@@ -28,7 +65,9 @@ def json_schema() -> dict[str, Any]:
     >>> json_schema()["properties"]["freeze"]["default"]
     False
     """
-    schema: dict[str, Any] = _plain(Spec.model_json_schema(mode="validation"))
+    schema: dict[str, Any] = _plain(
+        Spec.model_json_schema(mode="validation", schema_generator=_Described)
+    )
     return {"$schema": _DIALECT, "title": "Spec of dbt-anonymize", **schema}
 
 

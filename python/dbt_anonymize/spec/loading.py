@@ -159,7 +159,7 @@ def validate(raw: dict[str, Any]) -> tuple[Spec | None, list[Problem]]:
 
 
 def _is_repetition(detail: ErrorDetails) -> bool:
-    """Whether an error only repeats another one."""
+    """Tell whether an error only repeats another one."""
     if detail["type"] == "too_short":  # entries that are wrong themselves do not count
         return len(detail["input"]) >= int(detail["ctx"]["min_length"])
     return detail["type"] == BROKEN_RULES

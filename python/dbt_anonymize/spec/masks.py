@@ -58,12 +58,12 @@ class Mask(Strict):
 
     @property
     def has_key(self) -> bool:
-        """Whether it needs a key in the vault."""
+        """Tell whether the mask needs a key in the vault."""
         return self.shift_days is not None or self.keyed_hash is not None
 
     @property
     def parts(self) -> dict[str, Number | str]:
-        """What is declared, by kind."""
+        """Declared parameters, by kind."""
         return self.model_dump(exclude_none=True)
 
     def __str__(self) -> str:

@@ -108,9 +108,11 @@ class Spec(ColumnsByRole, TestedByModels, Strict):
     name: SpecName
     """Name of the anonymization and of its file; its relations begin with it."""
     description: str = ""
-    """What is learned from these data, and for whom they are released; shown in dbt docs."""
+    """Purpose: the question that these data answer, and the audience of the release; shown in dbt
+    docs.
+    """
     owner: Owner | None = None
-    """Who answers for the anonymization."""
+    """Owner of the anonymization."""
     source: Source
     """The table about people that is anonymized."""
     record_key: ColumnName
@@ -139,31 +141,31 @@ class Spec(ColumnsByRole, TestedByModels, Strict):
     none.
     """
     guarantees: Guarantees
-    """What the release must keep; checked on the data of every build."""
+    """Guarantees of the release; checked on the data of every build."""
     suppression_limit: Annotated[float, Field(ge=0, le=1)]
     """Largest share of records that may be left out of an effort."""
     quality: Quality | None = None
-    """How the functional quality QF of an effort is measured."""
+    """Measure of the functional quality QF of an effort."""
     alpha: Alpha | None = None
     """Weight of privacy in Q = QF + alpha * QNF; auto: what privacy costs on average."""
     qnf: Qnf
     """Non-functional quality: an expression over columns of <n>_privacy, such as k or 1 - 1/k."""
     choose: Literal["max_q", "strongest_non_inferior", "pareto_knee"] = "max_q"
-    """How one of the efforts that qualify is chosen."""
+    """Choice among the efforts that qualify."""
     freeze: bool = False
     """Release the same effort with the same labels in every build, without search or training."""
     release: Release = Release()
-    """Which effort is released, how, and for whom."""
+    """Effort to release, its form and its audience."""
     mapping: Literal["class", "token", "none"] = "class"
-    """How the vault leads from released rows to people: to a group (class), to one person (token),
+    """Mapping of the vault from released rows to people: to a group (class), to one person (token),
     or not at all (none).
     """
     relinking: Relinking | None = None
-    """When a custodian may re-link released rows to people; without it, never."""
+    """Conditions on which a custodian may re-link released rows to people; without them, never."""
     information_loss: InformationLoss = InformationLoss()
-    """How information loss is measured."""
+    """Measure of information loss."""
     search: Search = Search()
-    """What `dbt-anonymize search` looks for."""
+    """Objective of `dbt-anonymize search`."""
     tolerance: Tolerance = Tolerance()
     """By how much a release may be worse than the one before; `dbt-anonymize diff` checks it."""
     details: Details = ()
@@ -214,7 +216,7 @@ class Spec(ColumnsByRole, TestedByModels, Strict):
 
     @property
     def has_payouts(self) -> bool:
-        """Whether what labels lose and what a record pays its publisher is counted."""
+        """Tell whether losses of labels and payouts of records are counted."""
         return any(guarantee.READS_LABELS for guarantee in self._declared_guarantees)
 
     def measures(self, attribute: str) -> dict[str, str]:
@@ -273,7 +275,7 @@ class Spec(ColumnsByRole, TestedByModels, Strict):
 
     @property
     def population_size(self) -> int | None:
-        """How many people the population has, if it is declared."""
+        """Number of people in the population, if it is declared."""
         return self.population.size if self.population else None
 
     @property
@@ -330,7 +332,7 @@ class Spec(ColumnsByRole, TestedByModels, Strict):
 
     @property
     def waits(self) -> bool:
-        """Whether new records wait: by default of a frozen effort, whose labels stay the same."""
+        """Tell whether new records wait, as by default of a frozen effort with fixed labels."""
         default = "wait" if self.freeze and self.differential_privacy is None else "publish"
         return bool(self.efforts) and (self.release.joiners or default) == "wait"
 

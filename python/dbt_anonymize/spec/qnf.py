@@ -8,27 +8,13 @@ from typing import Annotated, Any, Literal, NoReturn
 from pydantic import Field, PlainValidator
 
 from dbt_anonymize.privacy.registry import measures_of
+from dbt_anonymize.relations import MODELS
 from dbt_anonymize.spec.problems import did_you_mean, names
 from dbt_anonymize.validation import rule_error
 
-# Beside those of the sensitive attributes.
-COLUMNS = (
-    "k",
-    "equivalence_classes",
-    "records",
-    "released_records",
-    "suppressed_records",
-    "violating_records",
-    "highest_risk",
-    "average_risk",
-    "sample_uniqueness",
-    "journalist_highest_risk",
-    "journalist_average_risk",
-    "marketer_risk",
-    "population_uniqueness",
-)
-# Where the guarantee profitable is declared.
-PAYOUTS = ("publisher_payout", "publisher_payout_total", "break_even_gain", "break_even_loss")
+# Beside those of the sensitive attributes, and where payouts are counted.
+COLUMNS = MODELS["privacy"].numbers()[1:]  # without the effort
+PAYOUTS = MODELS["privacy"].numbers(condition="spec.has_payouts")
 FUNCTIONS = ("least", "greatest", "ln", "sqrt", "abs")
 # The classes of sqlglot that may stand in an expression beside columns and numbers.
 _EXPRESSIONS = frozenset({"Add", "Sub", "Mul", "Div", "Neg", "Paren", "Identifier"}) | {

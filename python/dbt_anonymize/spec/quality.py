@@ -1,4 +1,4 @@
-"""How the functional quality QF of an effort is measured: models, targets, splits, readings."""
+"""Measure of the functional quality QF of an effort: models, targets, splits, readings."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class FurtherTarget(Strict):
 
 
 class Quality(Strict):
-    """How the functional quality QF of an effort is measured."""
+    """Measure of the functional quality QF of an effort."""
 
     model: str | None = None
     """Name of a model, or dotted path of a scikit-learn class."""
@@ -131,7 +131,7 @@ class Quality(Strict):
     time: ColumnName | None = None
     """Time until the event or censoring, for time-to-event models."""
     repetitions: Annotated[int, Field(ge=1, le=MOST_REPETITIONS)]
-    """How often records are split into training and test at random."""
+    """Number of random splits into training and test."""
     test_share: Annotated[float, Field(gt=0, lt=1)] | None = None
     """Share of test records in repeated hold-out; instead of folds."""
     folds: Annotated[int, Field(ge=2, le=MOST_FOLDS)] | None = None
@@ -141,11 +141,11 @@ class Quality(Strict):
     test_on: Literal["original", "generalized"] = "original"
     """Test records that QF is about: original ones, or generalized by the effort."""
     numbers: Literal["by_model", "midpoint", "class_mean", "bounds"] = "by_model"
-    """How models read an interval: by its rank or midpoint (by_model) or bounds, an original as its
-    label; as midpoint or class_mean, an original as its raw value.
+    """Reading of an interval by models: by its rank or midpoint (by_model) or bounds, an original
+    as its label; as midpoint or class_mean, an original as its raw value.
     """
     categories: Literal["label", "leaves", "frequencies"] = "label"
-    """How models read a label: as itself, or as shares of the leaves it covers."""
+    """Reading of a label by models: as itself, or as shares of the leaves it covers."""
     suppressed: Literal["left_out", "missing"] = "left_out"
     """Leave suppressed records out of training, or keep them with unknown quasi-identifiers."""
     fit: Literal["once", "per_split"] = "once"
@@ -197,5 +197,5 @@ class Quality(Strict):
 
     @property
     def task(self) -> Task:
-        """What kind of models the measure asks for."""
+        """Kind of models that the measure asks for."""
         return task_of_measure(self.measure)

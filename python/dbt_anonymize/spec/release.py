@@ -1,4 +1,4 @@
-"""What is released and for whom, and who may re-link it."""
+"""Release: the effort, its audience, and who may re-link it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ Contact = Annotated[str, Field(min_length=1, max_length=200), BeforeValidator(_o
 
 
 class Owner(Strict):
-    """Who answers for an anonymization, as dbt docs show it."""
+    """Owner of an anonymization, as dbt docs show it."""
 
     name: Contact
     """Name of a person or team."""
@@ -55,16 +55,16 @@ class Owner(Strict):
 
 
 class About(Strict):
-    """What a release says of itself, beside its rows."""
+    """Description of a release, beside its rows."""
 
     licence: Contact | None = None
-    """Under which licence it may be used."""
+    """Licence of the release."""
     limits: Contact | None = None
-    """What it must not be used for, or taken for; without it, what holds of all releases."""
+    """Limits of use; without them, those that hold of all releases."""
 
 
 class Release(Strict):
-    """Which effort is published, the best that qualifies (``auto``) or a number, and for whom."""
+    """Effort to publish, the best that qualifies (``auto``) or a number, and its audience."""
 
     effort: Annotated[
         Literal["auto"] | int, PlainValidator(_released_effort, json_schema_input_type=_Written)
@@ -73,8 +73,8 @@ class Release(Strict):
     access: Literal["protected", "public"] = "protected"
     """Access of the released model in dbt."""
     composition: Literal["report", "strict"] = "report"
-    """Where so few records joined or left since the published release that they can be told apart:
-    warn (report) or stop (strict).
+    """Response if so few records joined or left since the published release that they can be told
+    apart: warn (report) or stop (strict).
     """
     recompute: bool = False
     """Recompute the release from the source with independent code, and compare, before it is
@@ -105,10 +105,10 @@ class Release(Strict):
 
 
 class Relinking(Strict):
-    """When a custodian may re-link released rows to people; without it, never."""
+    """Conditions on which a custodian may re-link released rows to people; without them, never."""
 
     purposes: Annotated[tuple[Purpose, ...], Field(min_length=1, strict=False)]
-    """What re-linking is allowed for; every request names one of them."""
+    """Purposes of re-linking; every request names one of them."""
     highest_information_loss: Annotated[float, Field(gt=0, le=1)]
     """The release must lose less than this: a value that has lost more says too little about a
     person to act on it.

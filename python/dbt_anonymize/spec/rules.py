@@ -1,4 +1,4 @@
-"""What must hold between the keys of a spec.
+"""Rules between the keys of a spec.
 
 Rules read a spec that may be wrong elsewhere and skip what is malformed: the type check reports it,
 so that one run shows every error once.

@@ -1,4 +1,4 @@
-"""Which share of the subjects is released at all."""
+"""Share of the subjects that is released at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a search looks for, and what information loss is."""
+"""Objective of a search, and the definition of information loss."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from dbt_anonymize.validation import ColumnName, Level, Strict
 
 
 class InformationLoss(Strict):
-    """How the information losses of the quasi-identifiers are put together."""
+    """Combination of the information losses of the quasi-identifiers."""
 
     aggregate: Literal["sum", "maximum", "arithmetic_mean", "geometric_mean"] = "geometric_mean"
-    """How the losses of the quasi-identifiers are combined."""
+    """Combination of the losses of the quasi-identifiers."""
     generalization_suppression_factor: Annotated[float, Field(ge=0, le=1)] = 0.5
     """Below 0.5 suppression costs less than generalization, above 0.5 more; at 0.5 both cost what
     they destroy.
@@ -37,7 +37,7 @@ class Bounds(Strict):
 
 
 class Search(Strict):
-    """What `dbt-anonymize search` looks for."""
+    """Objective of `dbt-anonymize search`."""
 
     efforts: Annotated[int, Field(ge=1, le=50)] = 5
     """Most efforts that the chain has."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dbt_anonymize.information_loss.names import NEED_TARGET
-from dbt_anonymize.spec.details import OF_CLASSES
+from dbt_anonymize.relations import OF_CLASSES
 from dbt_anonymize.spec.draft import Draft, text
 from dbt_anonymize.spec.problems import Problem, names, shown
 from dbt_anonymize.spec.quality import task_of_measure

@@ -44,7 +44,7 @@ class TestedByModels:
 
     @property
     def tests(self) -> Quality:
-        """How models test efforts; a `SpecError` where none does."""
+        """Declared test of efforts by models; a `SpecError` where there is none."""
         if self.quality is None:
             raise SpecError(self._untested())
         return self.quality
@@ -64,17 +64,17 @@ class TestedByModels:
 
     @property
     def measure(self) -> str:
-        """What QF is: a measure of models, or loss, of which QF is what is left."""
+        """Measure behind QF: a measure of models, or loss; QF is then 1 - loss."""
         return self.quality.measure if self.quality else LOSS
 
     @property
     def shown_measure(self) -> str:
-        """What QF is, in an expression."""
+        """Definition of QF, in an expression."""
         return self.quality.measure if self.quality else f"1 - {LOSS}"
 
     @property
     def task(self) -> Task | None:
-        """What kind of models are trained, if any is."""
+        """Kind of the trained models, if any are."""
         return self.quality.task if self.quality else None
 
     @property
@@ -94,7 +94,7 @@ class TestedByModels:
 
     @property
     def search_measure(self) -> str:
-        """What a search looks for."""
+        """Objective of a search."""
         return self.search.measure or (QUALITY if self.is_tested else LOSS)
 
     @property
@@ -117,6 +117,6 @@ class TestedByModels:
 
     @property
     def has_counted_release(self) -> bool:
-        """Whether few rows differ: no token, no number to predict, no column without counts."""
+        """Tell whether the release can be stored as counts of few distinct rows."""
         is_few = self.mapping != "token" and self.task in {None, "classification"}
         return is_few and {*self.quasi_identifiers, *self.counted_columns} >= {*self.kept_columns}

@@ -19,17 +19,17 @@ class Tolerance(Strict):
     """
 
     k: Annotated[int, Field(ge=0)] | None = None
-    """How much smaller the smallest class may become."""
+    """Largest decrease of the smallest class."""
     suppressed_share: Share | None = None
-    """How much the share of suppressed records may rise; 0.01 is a hundredth of all records."""
+    """Largest increase of the share of suppressed records; 0.01 is a hundredth of all records."""
     highest_risk: Share | None = None
-    """How much the highest prosecutor risk may rise."""
+    """Largest increase of the highest prosecutor risk."""
     average_risk: Share | None = None
-    """How much the average prosecutor risk may rise."""
+    """Largest increase of the average prosecutor risk."""
     qf: Difference | None = None
-    """How much smaller QF may become."""
+    """Largest decrease of QF."""
     qnf: Difference | None = None
-    """How much smaller QNF may become."""
+    """Largest decrease of QNF."""
 
     @property
     def declared(self) -> dict[str, float]:

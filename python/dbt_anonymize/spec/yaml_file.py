@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from dbt_anonymize.spec.problems import KeyPath, Problem, shown
 
+# libyaml recurses in C, where too deep a nesting ends the process. A bracket or a character of a
+# line is a level at most.
+_MOST_BRACKETS, _LONGEST_LINE = 1_000, 1_000
 # Far more than any spec or project file holds; aliases of aliases reach billions in ten lines.
 MOST_VALUES = 100_000
 
@@ -37,18 +42,39 @@ def read_yaml(path: Path) -> tuple[object, list[Problem]]:
     except OSError as error:
         reason = error.strerror or type(error).__name__
         return None, [Problem((), "must be a readable file", "Check the path.", reason.lower())]
+    with contextlib.suppress(yaml.YAMLError, ValueError, RecursionError):
+        return _read(text, loader_of(text))
+    try:  # what is wrong, in the words of Python's own loader
+        return _read(text, yaml.SafeLoader)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        return None, [Problem((), "must be valid YAML", "Correct it.", _syntax_error(error))]
+
+
+def loader_of(text: str) -> Any:
+    """Return the loader of a text: that of libyaml, if it is there and the text is not deep."""
+    brackets = text.count("[") + text.count("{")
+    is_flat = (
+        brackets < _MOST_BRACKETS and max(map(len, text.splitlines()), default=0) < _LONGEST_LINE
+    )
+    return getattr(yaml, "CSafeLoader", yaml.SafeLoader) if is_flat else yaml.SafeLoader
+
+
+def _read(text: str, kind: Any) -> tuple[object, list[Problem]]:
+    loader = kind(text)
     try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        if node is not None and _size(node, {}) > MOST_VALUES:
+        node = loader.get_single_node()
+        if node is None:
+            return None, []
+        if _size(node, {}) > MOST_VALUES:
             return None, [Problem((), *_TOO_LARGE)]
         problems = []
-        for problem in _problems(node, (), frozenset()) if node is not None else ():
+        for problem in _problems(node, (), frozenset()):
             problems.append(problem)
             if problem.rule == _IN_ITSELF:  # further ways through the circle have no end
                 return None, problems
-        return yaml.safe_load(text), problems
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        return None, [Problem((), "must be valid YAML", "Correct it.", _syntax_error(error))]
+        return loader.construct_document(node), problems
+    finally:
+        loader.dispose()
 
 
 def _size(node: yaml.Node, known: dict[int, int]) -> int:

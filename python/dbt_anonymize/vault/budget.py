@@ -1,4 +1,4 @@
-"""What differentially private looks at a source have cost, beside the releases that builds pay."""
+"""Budget spent on differentially private looks at a source, beside the releases of builds."""
 
 from __future__ import annotations
 

@@ -14,17 +14,16 @@ import duckdb
 
 from dbt_anonymize.errors import VaultError, safe_reason
 from dbt_anonymize.literals import quote_name
-from dbt_anonymize.project.generate import HISTORY
 from dbt_anonymize.project.results import release_file
 from dbt_anonymize.project.vault_owner import renamed_owner
 from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.relations import HISTORY, VAULT
 from dbt_anonymize.release.copies import places_of_copies
 from dbt_anonymize.release.publish import RELEASE_MODE
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.vault.erase.begun import digest_file
 from dbt_anonymize.vault.erase.owned import (
     BUDGET,
-    OF_VAULT,
     Owned,
     names_of,
     owned_relations,
@@ -78,7 +77,7 @@ class Existing:
 def existing_relations(warehouse: Warehouse, spec: Spec, others: Collection[str]) -> Existing:
     """Look what there is of an anonymization in warehouse, vault and release, on any engine."""
     audits = {f"{spec.name}_{kind}" for kind in AUDITS}
-    of_vault = {f"{spec.name}_{kind}" for kind in OF_VAULT}
+    of_vault = {f"{spec.name}_{kind}" for kind in VAULT}
     found = set[str]()
     for database, schema in places_of(warehouse, names_of(spec)):
         place = warehouse.adapter.Relation.create(database=database, schema=schema)
@@ -120,8 +119,8 @@ def drop_relations(warehouse: Warehouse, relations: Collection[Owned]) -> None:
 
 
 def _is_of_project(spec: Spec, identifier: str, *, is_in_vault: bool) -> bool:
-    """Whether a relation is called like one of the vault, and is not there."""
-    return not is_in_vault and identifier in {f"{spec.name}_{kind}" for kind in OF_VAULT}
+    """Tell whether a relation is named like one of the vault, and is not there."""
+    return not is_in_vault and identifier in {f"{spec.name}_{kind}" for kind in VAULT}
 
 
 def _vault_database(warehouse: Warehouse, spec: Spec) -> str | None:

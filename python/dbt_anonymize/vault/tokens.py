@@ -1,4 +1,4 @@
-"""What is drawn once for each person and stored in the vault: tokens, and places in a sample."""
+"""Random draws per person, stored in the vault: tokens, and places in a sample."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class Cause:
 
     @property
     def text(self) -> str:
-        """Where it is, and the message of the first finding, which says what to do.
+        """Place, and message of the first finding, which says what to do.
 
         Examples
         --------

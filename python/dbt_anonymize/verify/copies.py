@@ -1,4 +1,4 @@
-"""Whether the copies of a release in other formats are of the release, all of them and no other."""
+"""Check the copies of a release in other formats: they are complete, current, and no others."""
 
 from __future__ import annotations
 

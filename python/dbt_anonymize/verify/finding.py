@@ -1,12 +1,10 @@
-"""What a check found: the one form in which all parts of `verify` report."""
+"""Finding of a check: the one form in which all parts of `verify` report."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
-Check = Literal["provenance", "content", "recomputation", "guarantees", "attacks", "audit"]
-CHECKS: tuple[Check, ...] = get_args(Check)
 Status = Literal["FAILED", "warning", "not run", "measured", "holds"]
 
 
@@ -20,7 +18,7 @@ class Finding:
     person. ``was_run`` is false of what cannot be looked at here, and the message says why.
     """
 
-    check: Check
+    check: str
     subject: str
     holds: bool | None
     message: str
@@ -29,7 +27,7 @@ class Finding:
 
     @property
     def status(self) -> Status:
-        """What is said first about it."""
+        """Status label."""
         if not self.was_run:
             return "not run"
         if self.holds is None:

@@ -17,7 +17,7 @@ _STEPS = {step.__name__: step for step in (require_recomputed, publish)}
 
 
 def is_published_by_command(project: Project, warehouse: Warehouse) -> bool:
-    """Whether a build leaves publishing to the command: files, and no Python in dbt."""
+    """Tell whether a build leaves publishing to the command: files, and no Python in dbt."""
     return warehouse.is_duckdb and not project.has_python
 
 

@@ -1,4 +1,4 @@
-"""What checks read, and how: relations of the project, and the release by itself."""
+"""Relations that checks read: those of the project, and the release by itself."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Released:
 
     @property
     def has_about(self) -> bool:
-        """Whether the release, which was opened by itself, says what it is."""
+        """Tell whether the release, which was opened by itself, has a description."""
         about = quote_text(about_table(self.relation.strip('"')))
         return bool(self.rows(f"from duckdb_tables() where table_name = {about}"))
 
@@ -128,7 +128,7 @@ def spill_in_private(warehouse: Warehouse) -> None:
 
 
 def is_of(warehouse: Warehouse, spec: Spec, table: str) -> bool:
-    """Whether a table is called as one of an anonymization, or as a model of it is by a macro."""
+    """Tell whether a table belongs to an anonymization, by its name or that of its model."""
     prefix = f"{spec.name}_"
     return table.startswith(prefix) or any(
         node.alias == table and node.name.startswith(prefix)

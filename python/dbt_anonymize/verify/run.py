@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dbt_anonymize.errors import VerificationError, WarehouseError, safe_reason
@@ -14,54 +13,59 @@ from dbt_anonymize.project.engines import ENGINES, require_reached
 from dbt_anonymize.project.erasures import count_erasures
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.open_seeds import open_seeds
-from dbt_anonymize.project.register import digest_released
 from dbt_anonymize.project.results import is_built, release_file
 from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
 from dbt_anonymize.release.audit import why_unreadable
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.vault.relink.audit import check_audit
-from dbt_anonymize.verify.attacks import AttackResult, findings, run_attacks
+from dbt_anonymize.verify.checked import Checked, content_of, kept, still
+from dbt_anonymize.verify.checks import (
+    check_names,
+    function_of,
+    names_on_rows,
+    of_release,
+    of_sources,
+)
 from dbt_anonymize.verify.copied import copying, is_refused
 from dbt_anonymize.verify.copies import check_copies
-from dbt_anonymize.verify.finding import CHECKS, Check, Finding
+from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.identifiers.content import check_content
-from dbt_anonymize.verify.provenance.check import check_provenance
 from dbt_anonymize.verify.recomputation.project import check_release
 from dbt_anonymize.verify.relations import spill_in_private
-from dbt_anonymize.verify.writing import write_findings, write_rows
-
-_ON_ROWS: tuple[Check, ...] = ("content", "recomputation", "guarantees", "attacks")
+from dbt_anonymize.verify.writing import write_findings
 
 
 def verify(
     project: Project,
     spec: Spec,
     *,
-    checks: Collection[Check] = CHECKS,
+    checks: Collection[str] | None = None,
     earlier: Sequence[Path] = (),
     target: str | None = None,
 ) -> Iterator[Finding]:
     """Check what is promised about the release of an anonymization, as it lies there now.
 
-    The project must be built, and no other process may have its warehouse open. ``earlier`` are
-    release files of the same people, for the attack by composition; the vault remembers those of
-    its own last ten releases. Findings are yielded as they are known; what cannot be checked
-    does not hold. An anonymization that is not built is a `WarehouseError`. The attacks write
-    ``<n>_attacks``, and all findings are kept in ``<n>_verification``; nothing else is changed.
+    The project must be built, and no other process may have its warehouse open. ``checks`` are all
+    by default. ``earlier`` are release files of the same people, for the attack by composition; the
+    vault remembers those of its own last ten releases. Findings are yielded as they are known; what
+    cannot be checked does not hold. An anonymization that is not built is a `WarehouseError`. All
+    findings are kept in ``<n>_verification``, attacks also write ``<n>_attacks``; nothing else is
+    changed.
     """
     found: list[Finding] = []
+    checks = check_names() if checks is None else checks
     require_reached(project, target)
     manifest = None
     # Compiling has dbt open the warehouse for itself.
-    if "provenance" in checks:
+    for one in (one for one in of_sources() if one.name in checks):
         with open_warehouse(project, target) as warehouse:
             manifest = warehouse.manifest
-        found += _carried_out(
-            "provenance",
-            spec,
-            lambda: check_provenance(project, spec, target=target, manifest=manifest),
+        follow: Callable[[], list[Finding]] = functools.partial(
+            function_of(one), project, spec, target=target, manifest=manifest
         )
-        yield from found
+        of_check = _carried_out(one.name, spec, follow)
+        found += of_check
+        yield from of_check
     with contextlib.ExitStack() as until_checked:
         opened = open_warehouse(project, target, manifest=manifest)
         warehouse = until_checked.enter_context(opened)
@@ -70,9 +74,9 @@ def verify(
                 f"{spec.name}: is not built under this name, so nothing can be verified. Run "
                 f"`dbt build --select +{spec.name}_anonymized`."
             )
-        content = _content(warehouse, spec)
-        runs: dict[Check, Callable[[], list[Finding]]] = {}
-        on_rows = [check for check in _ON_ROWS if check in checks]
+        content = content_of(warehouse, spec)
+        runs: dict[str, Callable[[], list[Finding]]] = {}
+        on_rows = [check for check in names_on_rows() if check in checks]
         if on_rows and (reason := _why_unchecked(warehouse, project, spec)):
             unchecked = [Finding(check, spec.name, False, reason) for check in on_rows]
             found += unchecked
@@ -84,37 +88,19 @@ def verify(
                 release = project.root / release_file(warehouse, spec.name)
             else:
                 read = until_checked.enter_context(copying(warehouse, spec))
-            runs = _on_rows(_Checked(warehouse, read, project, spec, release, content), earlier)
+            runs = _on_rows(Checked(warehouse, read, project, spec, release, content, earlier))
         runs["audit"] = lambda: _audit(warehouse, spec)
         for check, run in runs.items():
             if check in checks:
                 of_check = _carried_out(check, spec, run, warehouse)
                 found += of_check
                 yield from of_check
-        yield from _kept(
+        yield from kept(
             warehouse,
             spec,
             on_rows,
-            lambda: write_findings(warehouse, spec, checks, found, _same(warehouse, spec, content)),
+            lambda: write_findings(warehouse, spec, checks, found, still(warehouse, spec, content)),
         )
-
-
-def _content(warehouse: Warehouse, spec: Spec) -> str | None:
-    """Return the digest of the released rows; None where whoever verifies may not read them."""
-    if warehouse.adapter.type() not in ENGINES:
-        return None
-    try:
-        return digest_released(warehouse, spec.name)
-    except Exception as error:
-        if not is_refused(warehouse, error):
-            raise
-        return None
-
-
-def _same(warehouse: Warehouse, spec: Spec, content: str | None) -> str | None:
-    """Return a digest if it still is that of the release; a server may have published another."""
-    is_same = warehouse.is_duckdb or content == _content(warehouse, spec)
-    return content if is_same else None
 
 
 def _why_unchecked(warehouse: Warehouse, project: Project, spec: Spec) -> str | None:
@@ -137,7 +123,7 @@ def _why_unchecked(warehouse: Warehouse, project: Project, spec: Spec) -> str | 
 
 
 def _carried_out(
-    check: Check,
+    check: str,
     spec: Spec,
     run: Callable[[], list[Finding]],
     warehouse: Warehouse | None = None,
@@ -157,49 +143,13 @@ def _carried_out(
     return [Finding(check, spec.name, holds=False, message=message)]
 
 
-def _kept(
-    warehouse: Warehouse, spec: Spec, checks: Sequence[Check], write: Callable[[], object]
-) -> Iterator[Finding]:
-    """Write what was found; whoever may only read is told that it is not kept."""
-    try:
-        write()
-    except Exception as error:
-        if not is_refused(warehouse, error):
-            raise
-        yield Finding(
-            next(iter(checks), "audit"),
-            "tables of findings",
-            None,
-            f"not run: {spec.name}_attacks and {spec.name}_verification were not written, since "
-            "Postgres gives whoever verifies no right to. Read the findings here.",
-            was_run=False,
-        )
-
-
-def _of(check: Check, findings: list[Finding]) -> list[Finding]:
+def _of(check: str, findings: list[Finding]) -> list[Finding]:
     """Return the findings of one check."""
     return [finding for finding in findings if finding.check == check]
 
 
-@dataclass(frozen=True)
-class _Checked:
-    """What is checked, and where it is read: in the warehouse itself, or in a copy of it.
-
-    ``release`` is its file, or None where it is a table; ``content`` the digest of its rows.
-    """
-
-    warehouse: Warehouse
-    read: Warehouse
-    project: Project
-    spec: Spec
-    release: Path | None
-    content: str | None
-
-
-def _on_rows(
-    checked: _Checked, earlier: Sequence[Path]
-) -> dict[Check, Callable[[], list[Finding]]]:
-    """Return the checks that read rows."""
+def _on_rows(checked: Checked) -> dict[str, Callable[[], list[Finding]]]:
+    """Return the checks that read rows, those of the core first."""
     read, project, spec, release = checked.read, checked.project, checked.spec, checked.release
 
     @functools.cache
@@ -209,6 +159,7 @@ def _on_rows(
     def copies() -> Iterator[Finding]:
         return check_copies(read, spec, release=release) if release else iter(())
 
+    added = {one.name: functools.partial(function_of(one), checked) for one in of_release()}
     return {
         "content": lambda: [
             *check_content(read, project, spec, release=release),
@@ -216,7 +167,7 @@ def _on_rows(
         ],
         "recomputation": lambda: [*_of("recomputation", recomputed()), *copies()],
         "guarantees": lambda: _of("guarantees", recomputed()),
-        "attacks": lambda: _attacks(checked, earlier),
+        **added,
     }
 
 
@@ -224,21 +175,6 @@ def _of_seeds(project: Project, spec: Spec) -> Iterator[Finding]:
     """Name seeds with identifiers that others read, or git."""
     for seed in open_seeds(project, [spec]):
         yield Finding("content", seed.file.as_posix(), None, f"{seed}", is_warning=True)
-
-
-def _attacks(checked: _Checked, earlier: Sequence[Path]) -> list[Finding]:
-    spec = checked.spec
-    results = run_attacks(
-        checked.read, checked.project, spec, release=checked.release, earlier=earlier
-    )
-
-    def write() -> None:
-        content = _same(checked.warehouse, spec, checked.content)
-        rows = [replace(one, content=content, spec=spec.fingerprint) for one in results]
-        write_rows(checked.warehouse, spec, "attacks", AttackResult, rows)
-
-    kept = _kept(checked.warehouse, spec, ["attacks"], write)
-    return [*findings(results), *kept]
 
 
 def _audit(warehouse: Warehouse, spec: Spec) -> list[Finding]:

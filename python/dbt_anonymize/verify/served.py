@@ -1,4 +1,4 @@
-"""What surrounds a release that is a table of a server: grants, schema, order, comments.
+"""Surroundings of a release that is a table of a server: grants, schema, order, comments.
 
 Where DuckDB publishes a file, its mode, its bytes and its folder are looked at instead.
 """

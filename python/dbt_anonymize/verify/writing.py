@@ -1,4 +1,4 @@
-"""What `verify` leaves in the warehouse beside ``<n>_results``: tables of what it found."""
+"""Tables of findings that `verify` leaves in the warehouse beside ``<n>_results``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.verify.finding import Check, Finding
+from dbt_anonymize.verify.finding import Finding
 
 # The macro of a column's type, and its package, by the annotation of the field.
 _TYPES = {
@@ -67,7 +67,7 @@ def _type(warehouse: Warehouse, kind: str) -> str:
 def write_findings(
     warehouse: Warehouse,
     spec: Spec,
-    checks: Collection[Check],
+    checks: Collection[str],
     found: Sequence[Finding],
     content: str | None,
 ) -> None:

@@ -522,6 +522,13 @@ limits as (
 
 select
     found.effort,
+    found.class_size,
+    found.records,
+    cast(null as bigint) as population_size,
+    found.is_suppressed as is_violating,
+    found.effort > 0
+    and found.is_suppressed
+    and limits.violating_records <= limits.may_be_suppressed as is_suppressed,
     found."birth_date",
     found."birth_date_share",
     found."birth_date_level",
@@ -531,19 +538,12 @@ select
     found."gender",
     found."gender_share",
     found."gender_level",
-    concat('n', cast(length(found."birth_date") as TEXT), ':', found."birth_date", '|t', cast(length(found."zip") as TEXT), ':', found."zip", '|t', cast(length(found."gender") as TEXT), ':', found."gender") as equivalence_class,
-    found.class_size,
-    found.records,
-    cast(null as bigint) as population_size,
     found."churned_distinct_l",
     found."churned_entropy_l",
     found."churned_highest_share",
     found."churned_t",
     found."churned_beta",
     found."churned_delta",
-    found.is_suppressed as is_violating,
-    found.effort > 0
-    and found.is_suppressed
-    and limits.violating_records <= limits.may_be_suppressed as is_suppressed
+    concat('n', cast(length(found."birth_date") as TEXT), ':', found."birth_date", '|t', cast(length(found."zip") as TEXT), ':', found."zip", '|t', cast(length(found."gender") as TEXT), ':', found."gender") as equivalence_class
 from labeled as found
 inner join limits on found.effort = limits.effort

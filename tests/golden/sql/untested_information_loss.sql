@@ -320,119 +320,76 @@ non_uniform_entropy_by_effort as (
 
     with
 
-    values_1 as (
+    value_counts as (
 
         select
-            coalesce(sum(records * ln(nullif(records, 0))), 0) as n_ln_n,
-            sum(records) as records
-        from (
-            select cast(sum(records) as double) as records
-            from "shop"."main"."untested_frequencies"
-            group by "birth_date"
-        ) as counted
+            grouping("birth_date") as is_other_1,
+            grouping("zip") as is_other_2,
+            grouping("gender") as is_other_3,
+            cast(sum(records) as double) as records
+        from "shop"."main"."untested_frequencies"
+        group by grouping sets (  -- noqa: PRS
+            ("birth_date"),
+            ("zip"),
+            ("gender")
+        )
 
     ),
 
-    labels_1 as (
+    raw_values as (
+
+        select
+            coalesce(sum(case when is_other_1 = 0 then records * ln(nullif(records, 0)) end), 0) as n_ln_n_1,
+            coalesce(sum(case when is_other_2 = 0 then records * ln(nullif(records, 0)) end), 0) as n_ln_n_2,
+            coalesce(sum(case when is_other_3 = 0 then records * ln(nullif(records, 0)) end), 0) as n_ln_n_3,
+            sum(case when is_other_1 = 0 then records end) as records
+        from value_counts
+
+    ),
+
+    label_counts as (
 
         select
             effort,
-            min(lowest_level) as lowest_level,
-            max(highest_level) as highest_level,
-            sum(without_level) as without_level,
-            sum(records) as records,
-            sum(suppressed_records) as suppressed_records,
-            coalesce(sum(records * ln(nullif(records, 0))), 0) as n_ln_n,
-            coalesce(sum(suppressed_records * ln(nullif(suppressed_records, 0))), 0) as suppressed_n_ln_n
-        from (
-            select
-                effort,
-                min("birth_date_level") as lowest_level,
-                max("birth_date_level") as highest_level,
-                sum(case when "birth_date_level" is null then 1 else 0 end) as without_level,
-                cast(sum(records) as double) as records,
-                cast(sum(case when is_suppressed then records else 0 end) as double) as suppressed_records
-            from "shop"."main"."untested_classes"
-            group by effort, "birth_date"
-        ) as counted
+            grouping("birth_date") as is_other_1,
+            grouping("zip") as is_other_2,
+            grouping("gender") as is_other_3,
+            cast(sum(records) as double) as records,
+            cast(sum(case when is_suppressed then records else 0 end) as double) as suppressed_records
+        from "shop"."main"."untested_classes"
+        group by grouping sets (  -- noqa: PRS
+            (effort, "birth_date"),
+            (effort, "zip"),
+            (effort, "gender")
+        )
+
+    ),
+
+    labels as (
+
+        select
+            effort,
+            coalesce(sum(case when is_other_1 = 0 then records * ln(nullif(records, 0)) end), 0) as n_ln_n_1,
+            coalesce(sum(case when is_other_1 = 0 then suppressed_records * ln(nullif(suppressed_records, 0)) end), 0) as suppressed_n_ln_n_1,
+            coalesce(sum(case when is_other_2 = 0 then records * ln(nullif(records, 0)) end), 0) as n_ln_n_2,
+            coalesce(sum(case when is_other_2 = 0 then suppressed_records * ln(nullif(suppressed_records, 0)) end), 0) as suppressed_n_ln_n_2,
+            coalesce(sum(case when is_other_3 = 0 then records * ln(nullif(records, 0)) end), 0) as n_ln_n_3,
+            coalesce(sum(case when is_other_3 = 0 then suppressed_records * ln(nullif(suppressed_records, 0)) end), 0) as suppressed_n_ln_n_3,
+            sum(case when is_other_1 = 0 then records end) as records,
+            sum(case when is_other_1 = 0 then suppressed_records end) as suppressed_records
+        from label_counts
         group by effort
 
     ),
 
-    values_2 as (
-
-        select
-            coalesce(sum(records * ln(nullif(records, 0))), 0) as n_ln_n,
-            sum(records) as records
-        from (
-            select cast(sum(records) as double) as records
-            from "shop"."main"."untested_frequencies"
-            group by "zip"
-        ) as counted
-
-    ),
-
-    labels_2 as (
+    levels as (
 
         select
             effort,
-            min(lowest_level) as lowest_level,
-            max(highest_level) as highest_level,
-            sum(without_level) as without_level,
-            sum(records) as records,
-            sum(suppressed_records) as suppressed_records,
-            coalesce(sum(records * ln(nullif(records, 0))), 0) as n_ln_n,
-            coalesce(sum(suppressed_records * ln(nullif(suppressed_records, 0))), 0) as suppressed_n_ln_n
-        from (
-            select
-                effort,
-                min("zip_level") as lowest_level,
-                max("zip_level") as highest_level,
-                sum(case when "zip_level" is null then 1 else 0 end) as without_level,
-                cast(sum(records) as double) as records,
-                cast(sum(case when is_suppressed then records else 0 end) as double) as suppressed_records
-            from "shop"."main"."untested_classes"
-            group by effort, "zip"
-        ) as counted
-        group by effort
-
-    ),
-
-    values_3 as (
-
-        select
-            coalesce(sum(records * ln(nullif(records, 0))), 0) as n_ln_n,
-            sum(records) as records
-        from (
-            select cast(sum(records) as double) as records
-            from "shop"."main"."untested_frequencies"
-            group by "gender"
-        ) as counted
-
-    ),
-
-    labels_3 as (
-
-        select
-            effort,
-            min(lowest_level) as lowest_level,
-            max(highest_level) as highest_level,
-            sum(without_level) as without_level,
-            sum(records) as records,
-            sum(suppressed_records) as suppressed_records,
-            coalesce(sum(records * ln(nullif(records, 0))), 0) as n_ln_n,
-            coalesce(sum(suppressed_records * ln(nullif(suppressed_records, 0))), 0) as suppressed_n_ln_n
-        from (
-            select
-                effort,
-                min("gender_level") as lowest_level,
-                max("gender_level") as highest_level,
-                sum(case when "gender_level" is null then 1 else 0 end) as without_level,
-                cast(sum(records) as double) as records,
-                cast(sum(case when is_suppressed then records else 0 end) as double) as suppressed_records
-            from "shop"."main"."untested_classes"
-            group by effort, "gender"
-        ) as counted
+            count("birth_date_level") = count(*) and min("birth_date_level") = max("birth_date_level") as is_one_1,
+            count("zip_level") = count(*) and min("zip_level") = max("zip_level") as is_one_2,
+            count("gender_level") = count(*) and min("gender_level") = max("gender_level") as is_one_3
+        from "shop"."main"."untested_classes"
         group by effort
 
     ),
@@ -440,37 +397,31 @@ non_uniform_entropy_by_effort as (
     entropies as (
 
         select
-            labels_1.effort,
+            labels.effort,
             case
-                when labels_1.without_level > 0 or labels_1.lowest_level < labels_1.highest_level then null
-                when labels_1.records <> values_1.records then null
+                when not levels.is_one_1 or labels.records <> raw_values.records then null
                 else (
-                    case when labels_1.n_ln_n - values_1.n_ln_n > 1e-12 * labels_1.n_ln_n then labels_1.n_ln_n - values_1.n_ln_n else 0 end
-                    + case when coalesce(labels_1.suppressed_records * ln(nullif(labels_1.suppressed_records, 0)), 0) - labels_1.suppressed_n_ln_n > 1e-12 * coalesce(labels_1.suppressed_records * ln(nullif(labels_1.suppressed_records, 0)), 0) then coalesce(labels_1.suppressed_records * ln(nullif(labels_1.suppressed_records, 0)), 0) - labels_1.suppressed_n_ln_n else 0 end
+                    case when labels.n_ln_n_1 - raw_values.n_ln_n_1 > 1e-12 * labels.n_ln_n_1 then labels.n_ln_n_1 - raw_values.n_ln_n_1 else 0 end
+                    + case when coalesce(labels.suppressed_records * ln(nullif(labels.suppressed_records, 0)), 0) - labels.suppressed_n_ln_n_1 > 1e-12 * coalesce(labels.suppressed_records * ln(nullif(labels.suppressed_records, 0)), 0) then coalesce(labels.suppressed_records * ln(nullif(labels.suppressed_records, 0)), 0) - labels.suppressed_n_ln_n_1 else 0 end
                 ) / ln(2)
             end as entropy_1,
             case
-                when labels_2.without_level > 0 or labels_2.lowest_level < labels_2.highest_level then null
-                when labels_2.records <> values_2.records then null
+                when not levels.is_one_2 or labels.records <> raw_values.records then null
                 else (
-                    case when labels_2.n_ln_n - values_2.n_ln_n > 1e-12 * labels_2.n_ln_n then labels_2.n_ln_n - values_2.n_ln_n else 0 end
-                    + case when coalesce(labels_2.suppressed_records * ln(nullif(labels_2.suppressed_records, 0)), 0) - labels_2.suppressed_n_ln_n > 1e-12 * coalesce(labels_2.suppressed_records * ln(nullif(labels_2.suppressed_records, 0)), 0) then coalesce(labels_2.suppressed_records * ln(nullif(labels_2.suppressed_records, 0)), 0) - labels_2.suppressed_n_ln_n else 0 end
+                    case when labels.n_ln_n_2 - raw_values.n_ln_n_2 > 1e-12 * labels.n_ln_n_2 then labels.n_ln_n_2 - raw_values.n_ln_n_2 else 0 end
+                    + case when coalesce(labels.suppressed_records * ln(nullif(labels.suppressed_records, 0)), 0) - labels.suppressed_n_ln_n_2 > 1e-12 * coalesce(labels.suppressed_records * ln(nullif(labels.suppressed_records, 0)), 0) then coalesce(labels.suppressed_records * ln(nullif(labels.suppressed_records, 0)), 0) - labels.suppressed_n_ln_n_2 else 0 end
                 ) / ln(2)
             end as entropy_2,
             case
-                when labels_3.without_level > 0 or labels_3.lowest_level < labels_3.highest_level then null
-                when labels_3.records <> values_3.records then null
+                when not levels.is_one_3 or labels.records <> raw_values.records then null
                 else (
-                    case when labels_3.n_ln_n - values_3.n_ln_n > 1e-12 * labels_3.n_ln_n then labels_3.n_ln_n - values_3.n_ln_n else 0 end
-                    + case when coalesce(labels_3.suppressed_records * ln(nullif(labels_3.suppressed_records, 0)), 0) - labels_3.suppressed_n_ln_n > 1e-12 * coalesce(labels_3.suppressed_records * ln(nullif(labels_3.suppressed_records, 0)), 0) then coalesce(labels_3.suppressed_records * ln(nullif(labels_3.suppressed_records, 0)), 0) - labels_3.suppressed_n_ln_n else 0 end
+                    case when labels.n_ln_n_3 - raw_values.n_ln_n_3 > 1e-12 * labels.n_ln_n_3 then labels.n_ln_n_3 - raw_values.n_ln_n_3 else 0 end
+                    + case when coalesce(labels.suppressed_records * ln(nullif(labels.suppressed_records, 0)), 0) - labels.suppressed_n_ln_n_3 > 1e-12 * coalesce(labels.suppressed_records * ln(nullif(labels.suppressed_records, 0)), 0) then coalesce(labels.suppressed_records * ln(nullif(labels.suppressed_records, 0)), 0) - labels.suppressed_n_ln_n_3 else 0 end
                 ) / ln(2)
             end as entropy_3
-        from labels_1
-        cross join values_1
-        inner join labels_2 on labels_1.effort = labels_2.effort
-        cross join values_2
-        inner join labels_3 on labels_1.effort = labels_3.effort
-        cross join values_3
+        from labels
+        inner join levels on labels.effort = levels.effort
+        cross join raw_values
 
     )
 

@@ -1,4 +1,4 @@
-"""What is given to be re-linked is untrusted: it is read, or refused without a value of it."""
+"""Input of re-linking is untrusted: it is read, or refused without a value of it."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ def test_columns_of_other_types_than_text_are_found_by_their_cells(
 def test_working_tables_have_the_record_key_and_others_do_not(
     honest: Callable[[Path], Clinic], tmp_path: Path
 ) -> None:
-    """Where the number of a person is the record key, too."""
+    """The number of a person may be the record key, too."""
     clinic = honest(tmp_path / "clinic")
     rename(clinic, "+49 (113) 4960-5577")
     for table in ("visits_copy", "export"):
@@ -216,7 +216,7 @@ def test_without_a_release_there_is_no_proof(
 def test_a_source_that_was_loaded_into_the_warehouse_is_found(
     built_consumer: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What dbt built: the release is honest, but analysts can read the seed."""
+    """A build may load the source: the release is honest, but analysts can read the seed."""
     monkeypatch.setenv("DBT_PROFILES_DIR", str(built_consumer.folder))
     project = find_project(built_consumer.folder)
     (spec,) = load_specs(built_consumer.folder, ["customers"])

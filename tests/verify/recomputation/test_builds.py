@@ -1,4 +1,4 @@
-"""What dbt built is what follows from its source; what is changed afterwards is seen."""
+"""Relations that dbt built follow from their source; later changes are seen."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_a_hierarchy_file_that_cannot_be_read_is_seen_and_all_else_is_verified(
 def test_a_project_that_was_moved_is_verified_by_its_own_files(
     built_consumer: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What dbt keeps of its last run names the folder of before."""
+    """The manifest of the last dbt run names the old folder."""
     project = built_consumer.copy(tmp_path / "project")
     assert project.dbt("parse", "--no-partial-parse").succeeded
     moved = Project(project.folder.rename(tmp_path / "moved"), project.warehouse)

@@ -202,7 +202,7 @@ def test_a_record_that_is_released_though_its_class_is_too_small_is_seen() -> No
 
 
 def test_a_class_that_is_suppressed_without_a_reason_is_seen() -> None:
-    """Whom a build suppresses may tell something about them."""
+    """Suppression by a build may tell something about people."""
     with open_world(spec_of(mapping="none")) as world:
         for relation, gone in {"effort": "is_suppressed = true", "release": ""}.items():
             condition = "where age = '[50, 60)'"

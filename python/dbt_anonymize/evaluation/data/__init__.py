@@ -1,1 +1,1 @@
-"""What models see: values of relations as features, generalized and original ones in one space."""
+"""Features of models: values of relations, generalized and original ones in one space."""

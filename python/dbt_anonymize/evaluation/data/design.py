@@ -20,7 +20,7 @@ from dbt_anonymize.privacy.grouping import distinct_rows
 
 @dataclass(frozen=True)
 class ClassMeans:
-    """What replaces the midpoint of an interval by the mean of its equivalence class.
+    """Means of equivalence classes, which replace the midpoints of intervals.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""How a value enters a model: generalized and untouched values share one feature space.
+"""Features of a value: generalized and untouched values share one feature space.
 
 A model trained on labels is asked with labels. So every feature belongs to the *effort*, and the
 hierarchy carries an untouched value up to its label at that level:
@@ -66,7 +66,7 @@ Blocks = Mapping[str, Sequence[Block]]
 
 @dataclass(frozen=True)
 class Reading:
-    """How generalized values enter a model, as ``quality`` of a spec names it.
+    """Encodings of generalized values, as ``quality`` of a spec names them.
 
     ``numbers``: by_model, midpoint, class_mean or bounds. ``categories``: label, leaves or
     frequencies.

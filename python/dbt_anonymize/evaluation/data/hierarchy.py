@@ -53,7 +53,7 @@ class Hierarchy:
 
     @cached_property
     def is_interval(self) -> bool:
-        """Whether leaves are intervals."""
+        """Tell whether leaves are intervals."""
         return self.leaves.dtype.kind == "f"
 
     def positions(self, level: int) -> Codes:

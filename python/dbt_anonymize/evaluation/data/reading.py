@@ -59,7 +59,7 @@ class Effort:
 
     @property
     def is_recoded(self) -> bool:
-        """Whether levels differ per record."""
+        """Tell whether levels differ per record."""
         return isinstance(self.levels, str)
 
     def level(self, name: str) -> int | None:
@@ -85,7 +85,7 @@ class EffortReader:
 
     @cached_property
     def features(self) -> list[Feature]:
-        """How each column is read."""
+        """Feature of each column."""
         found: list[Feature] = []
         for column in self.columns:
             if column.hierarchy is None:
@@ -232,7 +232,7 @@ class EffortReader:
 
 @dataclass(frozen=True)
 class FirstArrays:
-    """What efforts share: keys, and the columns of the untouched one."""
+    """Arrays that all efforts share: keys, and the columns of the untouched one."""
 
     keys: NDArray[Any]
     columns: Sequence[Column]

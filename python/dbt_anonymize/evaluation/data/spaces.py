@@ -36,7 +36,7 @@ class Numbers:
 
     @property
     def scaled(self) -> list[bool]:
-        """Which features have a unit."""
+        """Mask of the features that have a unit."""
         return [True] * self.values.shape[1] + [False] * self.has_indicator
 
     def take(self, codes: Codes) -> Floats:
@@ -79,7 +79,7 @@ class OneHot:
 
     @property
     def scaled(self) -> list[bool]:
-        """Which features have a unit: none."""
+        """Mask of the features that have a unit: none."""
         return [False] * self.size
 
     def take(self, codes: Codes) -> Floats:
@@ -99,7 +99,7 @@ class Indicator:
 
     @property
     def scaled(self) -> list[bool]:
-        """Which features have a unit: none."""
+        """Mask of the features that have a unit: none."""
         return [False]
 
     def take(self, codes: Codes) -> Floats:
@@ -124,7 +124,7 @@ class Shares:
 
     @property
     def scaled(self) -> list[bool]:
-        """Which features have a unit: none."""
+        """Mask of the features that have a unit: none."""
         return [False] * self.table.shape[1]
 
     def take(self, codes: Codes) -> Floats:
@@ -155,7 +155,7 @@ class Space:
 
     @cached_property
     def scaled(self) -> Bools:
-        """Which features have a unit, shape (features,)."""
+        """Mask of the features that have a unit, shape (features,)."""
         flags = [flag for blocks in self.columns for block in blocks for flag in block.scaled]
         return np.array(flags, dtype=np.bool_)
 
@@ -167,7 +167,7 @@ class Space:
 
     @cached_property
     def quasi(self) -> Bools:
-        """Which features belong to quasi-identifiers, shape (features,)."""
+        """Mask of the features of quasi-identifiers, shape (features,)."""
         return np.repeat(np.array(self.is_quasi, dtype=np.bool_), np.diff(self.starts))
 
     @cached_property
@@ -192,7 +192,7 @@ class Space:
 
     @property
     def is_fitted(self) -> bool:
-        """Whether the features of a label depend on the released records."""
+        """Tell whether the features of a label depend on the released records."""
         blocks = (block for blocks in self.columns for block in blocks)
         return any(isinstance(b, Shares) and b.leaf_of_record is not None for b in blocks)
 

@@ -46,7 +46,7 @@ class TargetColumn:
 
 @dataclass(frozen=True)
 class TargetReader:
-    """How to read one target: its classes, and SQL by names that no other target uses."""
+    """Reader of one target: its classes, and SQL by names that no other target uses."""
 
     column: TargetColumn
     position: int

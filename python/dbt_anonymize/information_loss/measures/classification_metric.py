@@ -133,5 +133,5 @@ class ClassificationMetric(InformationLoss):
 
     @property
     def _cheapest(self) -> float:
-        """What a record outside the majority costs at least, released or not."""
+        """Return the least cost of a record outside the majority, released or not."""
         return min(self.generalization_factor, self.suppression_factor)

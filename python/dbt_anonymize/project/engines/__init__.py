@@ -1,4 +1,4 @@
-"""How commands read and write the tables of a warehouse, one module per engine.
+"""Read and write the tables of a warehouse, one module per engine.
 
 Each has `open_reader`, which gives relations of DuckDB whatever the engine, and `write_rows`. Those
 that are not DuckDB have more, which `verify` asks for.
@@ -31,7 +31,7 @@ CopyRelation = Callable[..., None]
 
 @dataclass(frozen=True)
 class Drawn:
-    """Which records are read: all, or those with an SQL condition that names no table."""
+    """Records to read: all, or those with an SQL condition that names no table."""
 
     record_key: str
     condition: str | None = None
@@ -163,7 +163,7 @@ def require_reached(project: Project, target: str | None) -> None:
 
 
 def works_in_one_process(kind: str) -> bool:
-    """Whether commands must call dbt in their own process, for the adapter of a profile."""
+    """Tell whether commands must call dbt in their own process, for the adapter of a profile."""
     return kind in ENGINES and _module(kind).IN_ONE_PROCESS
 
 

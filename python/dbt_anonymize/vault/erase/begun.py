@@ -1,4 +1,4 @@
-"""Whose erasure was begun: a salted digest beside the vault, until the erasure is complete.
+"""Key of an unfinished erasure: a salted digest beside the vault, until it is complete.
 
 It is a file, not a row: what is deleted from a DuckDB file stays in its bytes.
 """
@@ -34,7 +34,7 @@ def write_digest(file: Path, key: str) -> None:
 
 
 def is_of_another(file: Path, key: str) -> bool:
-    """Whether the open erasure is known to be of another key; a file that is lost knows nothing."""
+    """Tell whether the open erasure is known to be of another key; False if the file is lost."""
     try:
         known = json.loads(file.read_text(encoding="utf-8"))
         salt, digest = str(known["salt"]), str(known["digest"])

@@ -10,18 +10,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from dbt_anonymize.literals import quote_name
+from dbt_anonymize.relations import ALL
 from dbt_anonymize.vault.erase.owned import (
     BUDGET,
-    OF_ALL_ROWS,
-    OF_PEOPLE,
-    OF_RECORDS,
-    OF_RELEASES,
     Owned,
     owned_relations,
 )
 from dbt_anonymize.vault.erase.people import GROUP, Person, Vault, as_text
 
 _HERS = "(select unnest(?::varchar[]))"
+_BY_KEY = {"record_key", "release"}
 _RECEIPT = (
     "(erasure bigint, started_at timestamp, finished_at timestamp, relation varchar, "
     "records bigint)"
@@ -30,14 +28,14 @@ _RECEIPT = (
 
 @dataclass(frozen=True)
 class Erasure:
-    """What was erased: its number, and how many rows of which relation."""
+    """Record of an erasure: its number, and the erased rows of each relation."""
 
     number: int
     records: dict[str, int]
 
 
 def is_open(vault: Vault) -> bool:
-    """Whether an erasure has begun and not ended: its build, or the files, are still to come."""
+    """Tell whether an erasure is unfinished: its build, or the files, are still to come."""
     receipts = vault.find("erasures")
     if receipts is None:
         return False
@@ -65,12 +63,10 @@ def _condition(vault: Vault, relation: Owned, person: Person) -> tuple[str, list
         return "", []
     if relation.account in {"unknown", "of another target"}:
         by_person, by_record = {spec.person, "person"}, {spec.record_key, "record_key"}
-    elif kind in OF_PEOPLE:
-        by_person, by_record = {OF_PEOPLE[kind]}, set()
-    elif kind in OF_RELEASES:
-        by_person, by_record = set(), {"record_key"}
+    elif (way := _way(kind)) == "person":
+        by_person, by_record = {"person"}, set()
     else:
-        by_person, by_record = set(), {OF_RECORDS.get(kind, spec.record_key)}
+        by_person, by_record = set(), {"record_key" if way in _BY_KEY else spec.record_key}
     columns = dict.fromkeys(by_person, person.key) | {
         name: list(person.records) for name in by_record
     }
@@ -80,6 +76,11 @@ def _condition(vault: Vault, relation: Owned, person: Person) -> tuple[str, list
         for name, value in columns.items()
     ]
     return " or ".join(conditions), [*columns.values()]
+
+
+def _way(kind: str) -> str | None:
+    """Return how erasing finds a person in a relation, by the registry."""
+    return ALL[kind].erased_by if kind in ALL else None
 
 
 def forget(vault: Vault, person: Person, others: Collection[str]) -> Erasure:
@@ -93,7 +94,7 @@ def forget(vault: Vault, person: Person, others: Collection[str]) -> Erasure:
     database = vault.identifiers.database
     with warehouse.transaction() as cursor:
         _withhold(vault, person, cursor)
-        for kind in OF_RELEASES:
+        for kind in (name for name in ALL if _way(name) == "release"):
             _rename(vault, kind, person, cursor)
         _erase(vault, person, [r for r in relations if r.database == database], cursor)
         budget = vault.find_shared(BUDGET)
@@ -118,7 +119,7 @@ def forget_working(vault: Vault, person: Person, others: Collection[str]) -> Non
         for one in owned:
             # As in the budget: digests of all rows.
             kind = one.identifier.removeprefix(f"{vault.spec.name}_")
-            for column in OF_ALL_ROWS.get(kind, ()):
+            for column in ALL[kind].digests if kind in ALL else ():
                 if column in one.columns:
                     cursor.execute(f"update {one.name} set {column} = null")
 
@@ -169,7 +170,7 @@ def _erase(vault: Vault, person: Person, relations: Sequence[Owned], cursor: Any
             continue
         kind = relation.identifier.removeprefix(f"{vault.spec.name}_")
         condition, values = _condition(vault, relation, person)
-        if condition and kind not in OF_RELEASES:
+        if condition and _way(kind) != "release":
             cursor.execute(f"delete from {relation.name} where {condition}", values)
 
 

@@ -7,48 +7,13 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Literal
 
-from dbt_anonymize.project.generate import HISTORY, render
+from dbt_anonymize.project.generate import render
 from dbt_anonymize.project.steps import steps_of
 from dbt_anonymize.project.vault_owner import TABLE as OWNER
 from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.relations import ALL, HISTORY, KEPT, MODELS
 from dbt_anonymize.spec import Spec
 
-# Relations of the vault, by what stands behind the name, with the column that says who somebody is.
-# What is appended to once is deleted by the person; `identifiers` has the record key's own name.
-OF_PEOPLE = {"tokens": "person", "sample": "person"}
-OF_RECORDS = {"membership": "record_key", "withheld": "record_key"}
-# They say what earlier releases held: without a row they would be other releases. So the key goes,
-# and a random text takes its place.
-OF_RELEASES = ("releases", "members")
-# What needs no erasing, and why.
-HOLDS_NOBODY = {
-    "mask_keys": "drawn at random; hashes and shifts are computed from them and stored nowhere",
-    "relinkings": "numbers of rows, groups and people, and never who; only appended to",
-    "erasures": "receipts: numbers of rows",
-    "attacks": "numbers about the release as a whole; the digest of its rows is cleared",
-    "verification": "findings with numbers; the digest of the released rows is cleared",
-    "register": "counts of releases; the digests of their sources and rows are cleared",
-    "lattice": "sizes and losses of levels",
-    "anonymized__counts": "the released rows, counted; made anew by each build",
-    "about": "what a release says of itself: numbers that it promises, and texts of the spec",
-    "publication": "a digest of the released rows, made anew by each build",
-}
-# Their columns that are digests of all rows of a source or a release, hers among them.
-OF_ALL_ROWS = {
-    "register": ("source", "content"),
-    "attacks": ("content",),
-    "verification": ("content",),
-}
-# Of the vault, by what stands behind the name.
-OF_VAULT = (
-    "identifiers",
-    *OF_PEOPLE,
-    *OF_RECORDS,
-    *OF_RELEASES,
-    "mask_keys",
-    "relinkings",
-    "erasures",
-)
 # Of all anonymizations: the budget is cleared of digests, the history holds results of efforts, and
 # whose the vault is names no person.
 BUDGET = "dbt_anonymize_budget"
@@ -95,7 +60,7 @@ def _models_of(spec: Spec) -> set[str]:
 def names_of(spec: Spec) -> set[str]:
     """Return the names of all relations that an anonymization may have."""
     rows = {step.rows for step in steps_of(spec)} if spec.efforts else set()
-    kinds = {*OF_VAULT, *HOLDS_NOBODY, "frozen_labels"}
+    kinds = {*KEPT, *(kind for kind, one in MODELS.items() if one.is_in_vault)}
     return _models_of(spec) | rows | {f"{spec.name}_{kind}" for kind in kinds}
 
 
@@ -160,9 +125,9 @@ def _account(
     kind = table.removeprefix(f"{spec.name}_")
     if _suffix(kind):
         return "left over"
-    if kind in {"identifiers", *OF_PEOPLE, *OF_RECORDS, *OF_RELEASES}:
+    if (known := ALL.get(kind)) and known.erased_by:
         return "erased"
-    if kind in HOLDS_NOBODY:
+    if known and known.nobody:
         return "holds nobody"
     for node in (*warehouse.manifest.nodes.values(), *warehouse.manifest.sources.values()):
         alias = getattr(node, "alias", None) or getattr(node, "identifier", None)

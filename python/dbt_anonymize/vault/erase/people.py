@@ -1,4 +1,4 @@
-"""Whose records are to be erased, and who leaves the release together with her."""
+"""Records to erase, and who leaves the release together with her."""
 
 # ruff: noqa: S608 (names are quoted; keys are parameters, never a part of a statement)
 

@@ -37,7 +37,7 @@ from dbt_anonymize.vault.erase.people import (
 
 @dataclass(frozen=True)
 class Plan:
-    """What is about to be erased: rows of relations, and who leaves the release with her.
+    """Plan of an erasure: rows of relations, and who leaves the release with her.
 
     ``is_certain``: an erasure that was begun is known to be hers.
     """
@@ -153,7 +153,7 @@ def _require_support(warehouse: Warehouse, spec: Spec) -> None:
 
 @dataclass(frozen=True)
 class Remainder:
-    """What is left after an erasure.
+    """Remaining rows after an erasure.
 
     ``problems`` say in words what still holds the person. ``unknown`` are relations that no model
     makes any more, in which she cannot be looked for. ``elsewhere`` are rows of hers in the schemas

@@ -30,7 +30,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Links:
-    """How the release of an anonymization (mapping class or token) leads to its vault.
+    """Links of a release (mapping class or token) to its vault.
 
     ``vault`` is ``<n>_identifiers``. Texts are compared as bytes: no collation may lead to another
     group.

@@ -20,7 +20,7 @@ _MOST_VALUES = 1_000_000
 
 
 class RelinkingInputError(AnonymizeError, ValueError):
-    """What was given to be re-linked cannot be read; the message holds no value of it."""
+    """Rows to re-link cannot be read; the message holds no value of them."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Whether a column is another one, or a one-to-one function of it, in more rows than by chance.
+"""Compare columns: equal, or one-to-one functions of each other, in more rows than by chance.
 
 Two columns are compared in the rows of a sample. Chance is the same comparison with the rows of one
 of them shuffled; the agreement beyond it is Cohen's kappa (Cohen 1960, Educational and
@@ -143,7 +143,7 @@ def _is_function(same: Agrees, by_chance: float, agreed: SampledColumn) -> bool:
 
 
 def _is_copied(same: Agrees, by_chance: float, secret: SampledColumn) -> bool:
-    """Whether many values are those of another column, where each finds a record or nearly."""
+    """Tell whether many values are those of another column, where each finds a record or nearly."""
     rows = len(same)
     least = (
         _LEAST_COPIED * rows,

@@ -41,7 +41,7 @@ class Run(IntEnum):
 
 
 class Occurs(IntEnum):
-    """How a pattern occurs; the larger says more."""
+    """Kind of an occurrence of a pattern; the larger says more."""
 
     NOWHERE = 0
     INSIDE = 1

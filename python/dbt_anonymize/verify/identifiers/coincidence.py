@@ -1,4 +1,4 @@
-"""Whether numbers that were found are identifiers, or equal some by coincidence.
+"""Distinguish numbers that are identifiers from those that equal some by coincidence.
 
 A column of order numbers has some telephone numbers, and nothing tells them apart one by one. So
 the same place is searched for a *control*: numbers that nobody has, beside those that somebody has.

@@ -1,4 +1,4 @@
-r"""Whether an identifier of the vault occurs where others read: release and warehouse.
+r"""Search for identifiers of the vault where others read: release and warehouse.
 
 Cells are searched for whole words in any case, with other spaces and punctuation beyond ASCII, also
 in JSON, and for numbers of eight or more digits in any grouping.
@@ -86,7 +86,7 @@ class _Tally:
 
 @dataclass
 class _Searched:
-    """How many values were searched for, and how many of each column were not."""
+    """Number of values that were searched for, and those of each column that were not."""
 
     identifiers: int = 0
     keys: int = 0

@@ -1,4 +1,4 @@
-"""Whether texts are plain hashes of others: of a value as it is written, without any key."""
+"""Recognize plain hashes of texts: of a value as it is written, without any key."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _AS_NUMBER = (7, 8, 12, 13, 15, 16)
 
 
 def is_digest_of(text: str, value: str) -> bool:
-    """Whether a text is a plain hash of a value, or an end of one.
+    """Tell whether a text is a plain hash of a value, or an end of one.
 
     Examples
     --------

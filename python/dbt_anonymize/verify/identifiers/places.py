@@ -1,4 +1,4 @@
-"""Where others read, and so where identifiers are searched for: cells and files."""
+"""Places that others read, which are searched for identifiers: cells and files."""
 
 from __future__ import annotations
 

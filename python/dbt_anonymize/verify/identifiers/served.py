@@ -1,4 +1,4 @@
-"""Where others read on a server: the tables of the project's schemas, without the vault.
+"""Places that others read on a server: the tables of the project's schemas, without the vault.
 
 Cells are read there, column by column, and the distinct ones only.
 """

@@ -1,4 +1,4 @@
-"""How identifiers and texts are written so that they can be compared."""
+"""Comparable forms of identifiers and texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether what a release says of itself is what its rows, its results and its spec say."""
+"""Compare the description of a release with its rows, its results and its spec."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the relations of an anonymization must hold, computed from its source and hierarchies.
+"""Expected content of the relations of an anonymization, from its source and hierarchies.
 
 Every relation is a query over the source. Labels of a full-domain effort are looked up at its
 levels, those of a frozen recoding in the committed seed; those of another recoding are taken from
@@ -154,7 +154,7 @@ class Expected:
 
     @cached_property
     def _frozen(self) -> Placement | None:
-        """How records get the labels that were committed, where those are of a recoding."""
+        """Placement of records in committed classes, where those are of a recoding."""
         if self.tables.frozen is None:
             return None
         return placement(self.tables, self.generalizations, self.source, f"{self._classes}_frozen")
@@ -358,7 +358,7 @@ class Expected:
         return {name: keys[purpose] for name, purpose in names.items()}
 
     def _is_hidden(self, name: str) -> bool:
-        """Whether a column is an identifier of which a mask is released."""
+        """Tell whether a column is an identifier of which a mask is released."""
         return name in self.spec.masks and name not in self.spec.masked_attributes
 
     def kept(self, *, is_original: bool = False) -> Iterator[str]:

@@ -24,7 +24,7 @@ _Labels = list[tuple[str, str | None, str | None, str | None]]
 
 @dataclass(frozen=True)
 class Placement:
-    """How records get the labels of their class: temporary tables, joins and columns by name."""
+    """Placement of records in classes: temporary tables, joins and columns by name."""
 
     created: tuple[str, ...]
     joins: tuple[str, ...]

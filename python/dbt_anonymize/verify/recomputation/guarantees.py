@@ -1,4 +1,4 @@
-"""Which classes break a declared guarantee, counted by code that shares nothing with the build."""
+"""Classes that break a declared guarantee, counted by code that shares nothing with the build."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class Recount:
 
     @cached_property
     def sizes(self) -> NDArray[Any]:
-        """How many records or subjects each class has."""
+        """Records or subjects of each class."""
         return self.classes.sizes()
 
     @cached_property
     def guarantees(self) -> list[dict[str, Any]]:
-        """Those of the spec, and those of the effort, whose classes may have to be larger."""
+        """Guarantees of the spec, and of the effort, whose classes may have to be larger."""
         effort = self.spec.numbered_efforts[self.effort]
         larger = [{"model": "k_anonymity", "k": effort.k}] if effort.k else []
         return [*self.spec.guarantees.resolved, *effort.own_guarantees, *larger]

@@ -19,7 +19,7 @@ ROOT = "*"
 
 @dataclass(frozen=True)
 class Lookup:
-    """How rows get a label: a left join, if it needs one, and SQL of label and bounds by name."""
+    """Lookup of a label: a left join, if it needs one, and SQL of label and bounds by name."""
 
     join: str
     columns: Mapping[str, str]
@@ -36,7 +36,7 @@ class Generalization:
 
     @property
     def is_interval(self) -> bool:
-        """Whether labels have bounds."""
+        """Tell whether labels have bounds."""
         return self.hierarchy.kind == "interval"
 
     @property

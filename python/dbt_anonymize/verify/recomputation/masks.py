@@ -1,4 +1,4 @@
-"""What each mask gives, by SQL that the build does not share."""
+"""Values of each mask, by SQL that the build does not share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the mean or median of each released group is that of its records, and may be told."""
+"""Check that the mean or median of each released group is that of its records, and may be shown."""
 
 # ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
 

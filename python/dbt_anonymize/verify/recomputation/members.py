@@ -1,4 +1,4 @@
-"""Where new records wait: the release follows from what the vault remembers of each member."""
+"""Recompute releases where new records wait, from the members that the vault remembers."""
 
 # ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
 

@@ -132,7 +132,7 @@ class _Compiler(Compiler):
 
     @property
     def people(self) -> int:
-        """How many records or subjects could be released."""
+        """Number of records or subjects that could be released."""
         return self.counted.everybody
 
     def global_shares(self, position: int) -> FloatArray:

@@ -1,4 +1,4 @@
-"""How many records of the population have the labels of each class."""
+"""Count the records of the population with the labels of each class."""
 
 from __future__ import annotations
 

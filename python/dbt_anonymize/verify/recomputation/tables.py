@@ -1,4 +1,4 @@
-"""Where source, hierarchies and what was built of them lie, on one DuckDB connection."""
+"""Source, hierarchies and built relations, on one DuckDB connection."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Tables:
 
     @property
     def has_order(self) -> bool:
-        """Whether texts and rows are in the order that the build gave them."""
+        """Tell whether texts and rows are in the order that the build gave them."""
         return self.written == _OF_DUCKDB
 
     def text(self, expression: str) -> str:

@@ -1,1 +1,0 @@
-"""From a table to the draft of a spec: facts of its columns, roles, hierarchies, efforts."""

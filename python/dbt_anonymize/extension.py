@@ -1,0 +1,137 @@
+"""The contract of an extension, and the list of those that come with the package.
+
+An extension is what an anonymization can do without. It lies in ``extensions/<name>`` of Python,
+macros and tests, and its package holds an ``EXTENSION``, which says all that others need to know of
+it. Core calls what is registered and knows no extension by name: without its folders and its line
+in ``_SHIPPED``, and those of the extensions that need it, everything else works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+# Folders of `extensions`, one line each, in the order in which their commands are listed.
+_SHIPPED = (
+    "installation",
+    "drafting",
+    "trial",
+    "search",
+    "provenance",
+    "attacks",
+    "report",
+    "dossier",
+    "notebook",
+)
+_PACKAGE = "dbt_anonymize.extensions"
+
+
+class Stage(StrEnum):
+    """Stage of work in which somebody needs a command; they are listed by stage."""
+
+    begin = "Begin"
+    build = "Build and publish"
+    read = "Read and check"
+    people = "Go back to people"
+    tools = "Tools"
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command, and where it is found.
+
+    Attributes
+    ----------
+    name : str
+        Its name, or those of a group and of a command that joins it: ``hierarchy by-target``.
+    module : str
+        Module that has a function of its last name, or an ``app``, a group of commands. Relative to
+        the extension.
+    stage : Stage
+        Where it is listed; one that joins a group is listed there.
+    """
+
+    name: str
+    module: str
+    stage: Stage
+
+
+class Reads(StrEnum):
+    """Object of a check."""
+
+    sources = "sources"
+    release = "release"
+
+
+@dataclass(frozen=True)
+class Check:
+    """A check of `verify`.
+
+    Attributes
+    ----------
+    name : str
+        Its name in findings.
+    function : str
+        Module and function, relative to the extension, which returns findings. One that reads
+        ``sources`` follows columns before the warehouse is read, and is given project and spec,
+        ``target`` and ``manifest``; one that reads a ``release`` is given `verify.checked.Checked`.
+    reads : Reads
+    """
+
+    name: str
+    function: str
+    reads: Reads
+
+
+@dataclass(frozen=True)
+class Extension:
+    """All that the core and other extensions know of an extension.
+
+    Attributes
+    ----------
+    name : str
+        Name of its folders.
+    commands : tuple of Command
+        What it adds to ``dbt-anonymize``.
+    checks : tuple of Check
+        What it adds to ``dbt-anonymize verify``.
+    functions : mapping of str to str
+        What it adds to ``dbt_anonymize`` for Python: names, and where they lie in its package.
+    needs : tuple of str
+        Extensions that it imports from.
+    """
+
+    name: str
+    commands: tuple[Command, ...] = ()
+    checks: tuple[Check, ...] = ()
+    functions: Mapping[str, str] = field(default_factory=dict)
+    needs: tuple[str, ...] = ()
+
+    @property
+    def package(self) -> str:
+        """Name of its package of Python."""
+        return f"{_PACKAGE}.{self.name}"
+
+
+@cache
+def extensions() -> tuple[Extension, ...]:
+    """Return the extensions that are there, in the order of their lines."""
+    return tuple(import_module(f"{_PACKAGE}.{name}").EXTENSION for name in _SHIPPED)
+
+
+def commands() -> Iterator[tuple[Extension, Command]]:
+    """Yield the commands of all extensions."""
+    return ((one, command) for one in extensions() for command in one.commands)
+
+
+def function(name: str) -> Any:
+    """Return what an extension adds to the package, or None."""
+    for one in extensions():
+        if name in one.functions:
+            module, _, own = one.functions[name].rpartition(".")
+            return getattr(import_module(f"{one.package}.{module}"), own)
+    return None

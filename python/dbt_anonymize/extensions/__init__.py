@@ -1,0 +1,1 @@
+"""Optional parts of an anonymization, each in a folder of its own."""

@@ -1,0 +1,24 @@
+"""Attacks as a check of `verify`, which keeps their figures in ``<n>_attacks``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dbt_anonymize.extensions.attacks.result import AttackResult, findings
+from dbt_anonymize.extensions.attacks.running import run_attacks
+from dbt_anonymize.verify.checked import Checked, kept
+from dbt_anonymize.verify.finding import Finding
+from dbt_anonymize.verify.writing import write_rows
+
+
+def check_attacks(checked: Checked) -> list[Finding]:
+    """Attack a release and keep what came of it."""
+    spec, release, earlier = checked.spec, checked.release, checked.earlier
+    results = run_attacks(checked.read, checked.project, spec, release=release, earlier=earlier)
+
+    def write() -> None:
+        content = checked.current
+        rows = [replace(one, content=content, spec=spec.fingerprint) for one in results]
+        write_rows(checked.warehouse, spec, "attacks", AttackResult, rows)
+
+    return [*findings(results), *kept(checked.warehouse, spec, ["attacks"], write)]

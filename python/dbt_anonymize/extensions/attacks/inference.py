@@ -1,0 +1,134 @@
+"""Attribute inference: the attacker guesses the sensitive value of a person from what he knows.
+
+He guesses the value that most rows have which can be hers; without a row, and without the release,
+the value that most rows have.
+"""
+
+# ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dbt_anonymize.extensions.attacks.rates import Rate, rated
+from dbt_anonymize.extensions.attacks.released import Released, released_people
+from dbt_anonymize.extensions.attacks.result import AttackResult, judged
+from dbt_anonymize.extensions.attacks.trial import Column, Trial
+from dbt_anonymize.privacy.model import Shares
+from dbt_anonymize.privacy.registry import confidence_bound
+
+
+def attack_confidence(release: Released) -> list[AttackResult]:
+    """Measure for every sensitive column of a release how sure an attacker can be.
+
+    ``highest_confidence`` is the largest share of a value in a class, with the bound that follows
+    from the guarantees (``share_bound`` of each privacy model). An empty release is a
+    `VerificationError`.
+    """
+    people = released_people(release)
+    return [
+        _highest_confidence(release, attribute, alias, people)
+        for attribute, alias in release.sensitive.items()
+    ]
+
+
+def attack_inference(trial: Trial, guesses: int) -> list[AttackResult]:
+    """Infer every sensitive column of ``guesses`` people of the trial, and of those left out.
+
+    ``share_right``: the attacker knows all quasi-identifiers. ``share_right_knowing_the_rest``: all
+    released columns that are not sensitive, if there are more; where no row agrees in all of them,
+    the quasi-identifiers decide.
+    """
+    targets = trial.targets(guesses)
+    quasi_identifiers = [column for column in trial.columns if column.label is not None]
+    others = [c for c in trial.columns if c.label is None and not c.is_sensitive]
+    ways = {"share_right": [quasi_identifiers]}
+    if others:
+        ways["share_right_knowing_the_rest"] = [[*quasi_identifiers, *others], quasi_identifiers]
+    results = []
+    for secret in (column for column in trial.columns if column.is_sensitive):
+        for measure, known in ways.items():
+            shown = "the quasi-identifiers" if len(known) == 1 else "all that is not sensitive"
+            result = AttackResult(
+                "attribute_inference",
+                measure,
+                None,
+                f"whoever knows {shown} of a person guesses {secret.name}.",
+                attribute=secret.name,
+                subjects=trial.members,
+            )
+            results.append(rated(result, *rates_of_guesses(trial, targets, secret, known)))
+    return results
+
+
+def rates_of_guesses(
+    trial: Trial, targets: str, secret: Column, known: Sequence[Sequence[Column]]
+) -> tuple[Rate, Rate, Rate]:
+    """Return how often a secret is guessed right: of members, of others, and naively.
+
+    Guesses are by the first set of ``known`` columns that leaves a row, of equally frequent values
+    the first in the order of text.
+    """
+    value = secret.released
+    first = f"order by records desc, {value}"
+    joins, guesses = [], []
+    for place, columns in enumerate(known):
+        found = (
+            f"select *, true as is_found from ({trial.candidates(targets, columns, secret)}) "
+            f"qualify row_number() over (partition by target {first}) = 1"
+        )
+        joins.append(f"left join ({found}) as k_{place} on t.tuple = k_{place}.target")
+        guesses.append(f"when k_{place}.is_found then k_{place}.{value}")
+    most = (
+        f"(select {value} from (select {value}, count(*) as records from {trial.rows} "
+        f"group by {value}) {first} limit 1)"
+    )
+    truth = f"t.{secret.known}"
+    rows = trial.known.session.rows(
+        "select is_member, count(*), count(*) filter (is_right), count(*) filter (is_naive) from "
+        f"(select t.is_member, {truth} is not distinct from (case {' '.join(guesses)} "
+        f"else o.{value} end) as is_right, {truth} is not distinct from o.{value} as is_naive "
+        f"from {targets} as t {' '.join(joins)} cross join {most} as o) group by is_member"
+    )
+    found_of = {bool(row[0]): tuple(map(int, row[1:])) for row in rows}
+    (members, right, naive), (others, controls, _) = found_of[True], found_of[False]
+    return Rate(right, members), Rate(controls, others), Rate(naive, members)
+
+
+def _highest_confidence(release: Released, attribute: str, alias: str, people: int) -> AttackResult:
+    known, spec = release.known, release.known.spec
+    counted = f"select class, {alias} as value, sum(records) as people from {release.members}"
+    if spec.subject:
+        counted = (
+            f"select class, {alias} as value, count(distinct person) as people "
+            f"from {release.own} where class is not null"
+        )
+    highest, largest_class = known.session.row(
+        "select max(largest / people), max(people) from (select max(people) as largest, "
+        f"cast(sum(people) as double) as people from ({counted} group by class, {alias}) "
+        "group by class)"
+    )
+    whole = (
+        f"select {alias} as value, {known.count_people('t')} as people "
+        f"from {known.targets} as t group by {alias}"
+    )
+    share, values = known.session.row(
+        f"select max(people) / cast(sum(people) as double), count(*) from ({whole})"
+    )
+    tree = spec.columns[attribute].hierarchy
+    shares = Shares(share, int(values), int(largest_class), tree.levels if tree else 0)
+    limit = confidence_bound(attribute, (g for _, g in spec.guarantees.declared), shares)
+    bound = "no guarantee of the spec bounds it."
+    if limit is not None:
+        bound = f"the guarantees allow at most {limit:.4g}."
+    result = AttackResult(
+        "attribute_inference",
+        "highest_confidence",
+        float(highest),
+        f"in some class one value of {attribute} has a share of {highest:.4g}; {bound}",
+        attribute=attribute,
+        naive=float(share),
+        declared_limit=limit,
+        subjects=people,
+    )
+    return judged(result)

@@ -1,0 +1,202 @@
+"""Raw values that a released label can stand for: the part of an attack that reads labels.
+
+An attacker who sees ``[28, 32)`` keeps everybody of that age, one who sees ``*`` keeps everybody,
+NULL included, and one who sees ``01***`` looks it up in the hierarchy, which is public.
+"""
+
+# ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from dbt_anonymize.errors import VerificationError
+from dbt_anonymize.extensions.attacks.session import Session
+from dbt_anonymize.literals import quote_name
+from dbt_anonymize.spec import Hierarchy, Spec
+
+Kind = Literal["bounds", "interval_text", "category", "raw"]
+_TEXT = "VARCHAR"
+
+
+@dataclass(frozen=True)
+class Label:
+    """Released form of one quasi-identifier of the attacked anonymization.
+
+    Its raw values are ``v_<number>`` of what is known, from 1. ``columns`` of the release are the
+    label: bounds (behind the text, if there is one), an interval as text, a label of ``hierarchy``
+    (a relation of so many ``levels``), or the value itself.
+    """
+
+    number: int
+    name: str
+    kind: Kind
+    columns: tuple[str, ...]
+    hierarchy: str | None = None
+    levels: int = 0
+
+    @property
+    def shown(self) -> str:
+        """SQL for the label as text; ``*`` can be anybody."""
+        return f"cast({quote_name(self.columns[0])} as varchar)"
+
+
+def find_labels(
+    session: Session, columns: Mapping[str, str], attacked: Spec, published: Spec | None
+) -> list[Label]:
+    """Return how a release shows the quasi-identifiers of an attacked anonymization, if it does.
+
+    ``columns`` are the types of its columns, ``published`` is its own spec, if known. A hierarchy
+    that is not in the warehouse is a `WarehouseError`.
+    """
+    found = []
+    for number, (name, own) in enumerate(attacked.quasi_identifiers.items(), 1):
+        if published is None:
+            label = _unknown(session, columns, number, name, own)
+        else:
+            label = _declared(session, columns, number, name, published)
+        if label is not None:
+            found.append(label)
+    return found
+
+
+def _declared(
+    session: Session, columns: Mapping[str, str], number: int, name: str, published: Spec
+) -> Label | None:
+    """Read a label as the spec of its release declares it."""
+    if name not in columns:
+        return None
+    if name not in published.quasi_identifiers:
+        return Label(number, name, "raw", (name,))
+    tree = published.quasi_identifiers[name]
+    if tree.kind == "interval":
+        return Label(number, name, "bounds", (name, f"{name}_lower", f"{name}_upper"))
+    return _looked_up(session, number, name, tree, "category")
+
+
+def _unknown(
+    session: Session, columns: Mapping[str, str], number: int, name: str, own: Hierarchy
+) -> Label | None:
+    """Read a label of a release without a spec: by its columns, and our hierarchies."""
+    bounds = (f"{name}_lower", f"{name}_upper")
+    if name not in columns:
+        if all(column in columns for column in bounds):
+            return Label(number, name, "bounds", bounds)
+        return None
+    if own.kind == "categorical":
+        return _looked_up(session, number, name, own, "category")
+    if all(column in columns for column in bounds):
+        return Label(number, name, "bounds", (name, *bounds))
+    if columns[name] != _TEXT:
+        return Label(number, name, "raw", (name,))
+    return _looked_up(session, number, name, own, "interval_text")
+
+
+def _looked_up(session: Session, number: int, name: str, tree: Hierarchy, kind: Kind) -> Label:
+    relation = str(session.warehouse.relation_of_ref(tree.ref))
+    return Label(number, name, kind, (name,), relation, tree.levels)
+
+
+def label_table(session: Session, relation: str, label: Label) -> str:
+    """List the labels of a release: ``label`` (a number), ``c_1``, .. (its columns), ``shown``."""
+    columns = ", ".join(
+        f"{quote_name(name)} as c_{place}" for place, name in enumerate(label.columns, 1)
+    )
+    order = ", ".join(f"c_{place}" for place in range(1, len(label.columns) + 1))
+    return session.table(
+        f"labels_{label.number}",
+        f"select row_number() over (order by {order}) as label, * from (select distinct {columns}, "
+        f"{label.shown} as shown from {relation})",
+    )
+
+
+def value_map(session: Session, label: Label, labels: str, values: str, release: str) -> str:
+    """Return a table of which raw value can be under which label: ``code``, ``label``.
+
+    NULL is a value. A label that cannot be understood is a `VerificationError`.
+    """
+    ways = {"bounds": _bounds, "interval_text": _texts, "category": _categories, "raw": _raw}
+    readable, select = ways[label.kind](label, labels, values)
+    (unknown,) = session.row(f"select count(*) from {labels} as l where not ({readable})")
+    if unknown:
+        raise VerificationError(
+            f"{release}: every label of {label.name} must be `*`, an interval with bounds, or a "
+            f"label of its hierarchy; {unknown} labels are none of these, so it cannot be said "
+            "whom they cover. Give the release of a build of this project, and build it with the "
+            "present hierarchies."
+        )
+    return session.table(f"map_{label.number}", select)
+
+
+def _anybody(labels: str, known: str) -> str:
+    return f"select k.code, l.label from {labels} as l cross join {known} as k where l.shown = '*'"
+
+
+def _between(labels: str, known: str, lower: str, upper: str) -> str:
+    """Return SQL for values within bounds; a raw value is its own lower and upper bound."""
+    # Apart from each other, so that the engine may sort for one and hash for the other.
+    return (
+        f"select k.code, l.label from {labels} as l inner join {known} as k "
+        f"on k.found >= l.{lower} and k.found < l.{upper} where l.shown is distinct from '*' "
+        f"union all select k.code, l.label from {labels} as l inner join {known} as k "
+        f"on k.found = l.{lower} where l.{lower} = l.{upper} and l.shown is distinct from '*'"
+    )
+
+
+def _bounds(label: Label, labels: str, known: str) -> tuple[str, str]:
+    lower, upper = ("c_2", "c_3") if len(label.columns) == 3 else ("c_1", "c_2")
+    between = _between(labels, known, lower, upper)
+    bounded = f"l.{lower} is not null and l.{upper} is not null"
+    if len(label.columns) == 2:  # without a text nothing says where NULL may be
+        return bounded, between
+    readable = f"coalesce(l.shown = '*', false) or ({bounded})"
+    return readable, f"{_anybody(labels, known)} union all {between}"
+
+
+def _tree(label: Label, extra: str) -> str:
+    """Return SQL of a hierarchy with one row per leaf and level: ``shown`` and further columns."""
+    levels = (
+        f"select cast(level_{level} as varchar) as shown, {extra} from {label.hierarchy}"
+        for level in range(1, label.levels + 1)
+    )
+    return f"({' union '.join(levels)})"
+
+
+def _texts(label: Label, labels: str, known: str) -> tuple[str, str]:
+    leaves = _tree(label, "lower_bound, upper_bound")
+    spans = (
+        f"(select l.label, l.shown, t.lower_bound, t.upper_bound from {labels} as l "
+        f"inner join {leaves} as t on l.shown = t.shown)"
+    )
+    itself = (
+        f"select k.code, l.label from {labels} as l inner join {known} as k "
+        "on l.shown = cast(k.found as varchar)"
+    )
+    readable = (
+        f"l.shown = '*' or l.shown in (select shown from {leaves}) "
+        f"or l.shown in (select cast(found as varchar) from {known})"
+    )
+    between = _between(spans, known, "lower_bound", "upper_bound")
+    select = f"{_anybody(labels, known)} union {between} union {itself}"
+    return f"coalesce({readable}, false)", select
+
+
+def _categories(label: Label, labels: str, known: str) -> tuple[str, str]:
+    values = "cast(value as varchar) as leaf"
+    itself = f"select cast(value as varchar) as shown, {values} from {label.hierarchy}"
+    leaves = f"({_tree(label, values)} union {itself})"
+    covered = (
+        f"select k.code, l.label from {labels} as l inner join {leaves} as t "
+        f"on l.shown = t.shown inner join {known} as k on cast(k.found as varchar) = t.leaf"
+    )
+    readable = f"l.shown = '*' or l.shown in (select shown from {leaves} as t)"
+    return f"coalesce({readable}, false)", f"{_anybody(labels, known)} union {covered}"
+
+
+def _raw(label: Label, labels: str, known: str) -> tuple[str, str]:
+    # The same column of the same source may be text in one release and a number in another.
+    same = "cast(k.found as varchar) is not distinct from l.shown"
+    select = f"select k.code, l.label from {labels} as l inner join {known} as k on {same}"
+    return "true", select

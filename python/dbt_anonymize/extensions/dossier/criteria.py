@@ -1,0 +1,201 @@
+"""The criteria of a dossier, which ``templates/criteria.yml`` lists, with their figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+from dbt_anonymize.extensions.dossier.figures import Figure, figure, measured, missing, shown
+from dbt_anonymize.project.evidence import Evidence
+from dbt_anonymize.spec.tested import NO_MODEL
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """One criterion: what it asks, what is shown, what is assumed and what is not covered."""
+
+    heading: str
+    question: str
+    shown: list[Figure]
+    assumed: list[str]
+    not_covered: list[str]
+
+
+@dataclass(frozen=True)
+class Framework:
+    """A text of a regulator or a standard, and its criteria."""
+
+    heading: str
+    about: str
+    criteria: list[Criterion]
+
+
+def frameworks(evidence: Evidence) -> list[Framework]:
+    """Map the evidence to each framework."""
+    declared = files("dbt_anonymize.extensions.dossier").joinpath("templates", "criteria.yml")
+    return [
+        Framework(**{**one, "criteria": [_criterion(evidence, c) for c in one["criteria"]]})
+        for one in yaml.safe_load(declared.read_text(encoding="utf-8"))["frameworks"]
+    ]
+
+
+def _criterion(evidence: Evidence, declared: Mapping[str, Any]) -> Criterion:
+    found = [
+        figure_
+        for kind in declared["shown"]
+        for name, argument in kind.items()
+        for figure_ in _FIGURES[name](evidence, argument)
+    ]
+    return Criterion(**{**declared, "shown": found})
+
+
+def _privacy(evidence: Evidence, labels: Mapping[str, str]) -> list[Figure]:
+    return [
+        found
+        for column, label in labels.items()
+        for found in figure(evidence, label, "privacy", column, effort=evidence.effort)
+    ]
+
+
+def _sensitive_columns(evidence: Evidence, labels: Mapping[str, str]) -> list[Figure]:
+    columns = {
+        f"{name}_{measure}": f"{name}: {label}"
+        for name in evidence.spec.sensitive
+        for measure, label in labels.items()
+    }
+    return _privacy(evidence, columns)
+
+
+def _attack(evidence: Evidence, named: Sequence[str]) -> list[Figure]:
+    return measured(evidence, named[0], named[1:])
+
+
+def _attack_on_releases(evidence: Evidence, named: Sequence[str]) -> list[Figure]:
+    return measured(evidence, named[0], named[1:], with_efforts=False)
+
+
+def _identifiers(evidence: Evidence, label: str) -> list[Figure]:
+    listed = ", ".join(evidence.spec.columns_with_role("identifier"))
+    return [Figure(label, listed or "none", "specification")]
+
+
+def _guarantees(evidence: Evidence, label: str) -> list[Figure]:
+    listed = "; ".join(
+        ", ".join(f"{name} {value}" for name, value in guarantee.items() if name != "values")
+        for guarantee in evidence.spec.guarantees.resolved
+    )
+    return [Figure(label, listed, "specification")]
+
+
+def _verified(evidence: Evidence, checks: Sequence[str]) -> list[Figure]:
+    """Count the findings of checks of the last verification."""
+    found = []
+    for check in checks:
+        label = f"verification, {check}"
+        rows = evidence.rows("verification", proof=check)
+        counts = {
+            status: sum(row["status"] == status for row in rows)
+            for status in ("FAILED", "warning", "not run", "holds", "measured")
+        }
+        value = ", ".join(f"{status} {number}" for status, number in counts.items() if number)
+        found.append(
+            Figure(label, value, f"{evidence.spec.name}_verification")
+            if rows
+            else missing(evidence, label, "verification")
+        )
+    return found
+
+
+def _results(evidence: Evidence, labels: Mapping[str, str]) -> list[Figure]:
+    spec = evidence.spec
+    qf = (
+        f"{spec.measure} on original records"
+        if spec.is_tested
+        else f"{spec.shown_measure}; {NO_MODEL}"
+    )
+    found = [
+        one
+        for column, label in labels.items()
+        for one in figure(
+            evidence,
+            label.format(qf=qf),
+            "results",
+            column,
+            effort=evidence.effort,
+        )
+    ]
+    if spec.is_tested and not spec.freeze:
+        return found
+    why = "the effort is frozen, and no model is trained" if spec.freeze else NO_MODEL
+    text = f"{shown(None)}: {why}"
+    return [replace(one, value=text) if one.value == shown(None) else one for one in found]
+
+
+def _releases(evidence: Evidence, label: str) -> list[Figure]:
+    releases = {row["release"] for row in evidence.rows("releases")}
+    if not releases:
+        return [missing(evidence, label, "releases")]
+    return [Figure(label, shown(len(releases)), f"{evidence.spec.name}_releases, release")]
+
+
+def _uniqueness(evidence: Evidence, label: str) -> list[Figure]:
+    rows = evidence.rows("quasi_identifier_risk")
+    widest = max((row["size"] for row in rows), default=None)
+    source = f"{evidence.spec.name}_quasi_identifier_risk, uniqueness"
+    return [
+        Figure(label.format(row["quasi_identifiers"]), shown(row["uniqueness"]), source)
+        for row in rows
+        if row["size"] in {1, widest}
+    ] or [missing(evidence, "uniqueness", "quasi_identifier_risk")]
+
+
+def _risk_profile(evidence: Evidence, label: str) -> list[Figure]:
+    source = f"{evidence.spec.name}_risk_profile, records_share"
+    return [
+        Figure(
+            label.format(shown(row["risk_from"]), shown(row["risk_to"])),
+            shown(row["records_share"]),
+            source,
+        )
+        for row in evidence.rows("risk_profile", effort=evidence.effort)
+        if row["records_share"]
+    ] or [missing(evidence, "profile of risks", "risk_profile")]
+
+
+def _effort(evidence: Evidence, label: str) -> list[Figure]:
+    return figure(evidence, label, "results", "effort", is_chosen=True)
+
+
+def _recoding(evidence: Evidence, label: str) -> list[Figure]:
+    number = evidence.effort
+    effort = None if number is None else evidence.spec.numbered_efforts.get(number)
+    if effort is not None:
+        levels = (f"{name} {level}" for name, level in (effort.levels or {}).items())
+        done = ", ".join([effort.recoding, *levels])
+    elif number is None:
+        done = "missing: no effort is chosen"
+    else:
+        done = f"missing: the specification has no effort {number} any more"
+    return [Figure(label, done, "specification")]
+
+
+# The kinds of figures that a criterion may show; each takes the evidence and what is written there.
+_FIGURES: dict[str, Callable[[Evidence, Any], list[Figure]]] = {
+    "privacy": _privacy,
+    "sensitive_columns": _sensitive_columns,
+    "attack": _attack,
+    "attack_on_releases": _attack_on_releases,
+    "identifiers": _identifiers,
+    "guarantees": _guarantees,
+    "verified": _verified,
+    "results": _results,
+    "releases": _releases,
+    "uniqueness": _uniqueness,
+    "risk_profile": _risk_profile,
+    "effort": _effort,
+    "recoding": _recoding,
+}

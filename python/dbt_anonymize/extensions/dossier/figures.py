@@ -1,0 +1,105 @@
+"""One figure of a dossier: what a relation holds, and where."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dbt_anonymize.project.evidence import Evidence, Row
+
+_MEASURED = (
+    "main",
+    "control",
+    "naive",
+    "risk",
+    "risk_lower",
+    "risk_upper",
+    "guesses",
+    "declared_limit",
+)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A line of a table: what it is, its value as text, and the relation it comes from."""
+
+    label: str
+    value: str
+    source: str
+
+
+def shown(value: object) -> str:
+    """Return a value as a dossier writes it: four digits, and NULL as not measured.
+
+    Examples
+    --------
+    >>> shown(0.123456), shown(1234567), shown(True), shown(None), shown(float("nan"))
+    ('0.1235', '1,234,567', 'yes', 'not measured', 'not measured')
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "not measured"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def figure(
+    evidence: Evidence, label: str, part: str, column: str, **values: object
+) -> list[Figure]:
+    """Return one column of one row; a missing relation or row is a figure that says so."""
+    rows = evidence.rows(part, **values)
+    if not rows:
+        return [missing(evidence, label, part)]
+    where = "".join(f", {name} {shown(value)}" for name, value in values.items())
+    source = f"{evidence.spec.name}_{part}, {column}{where}"
+    return [Figure(label, shown(rows[0].get(column)), source)]
+
+
+def missing(evidence: Evidence, label: str, part: str) -> Figure:
+    """Return a figure that is not there, and what makes it."""
+    relation = f"{evidence.spec.name}_{part}"
+    if evidence.relations[part] is None:
+        text = f"missing: there is no {relation}"
+    else:
+        text = f"missing: {relation} has no such row"
+    return Figure(label, f"{text}. {evidence.remedy(part)}", relation)
+
+
+def measured(
+    evidence: Evidence, attack: str, measures: Sequence[str], *, with_efforts: bool = True
+) -> list[Figure]:
+    """Return the results of an attack, a line for each model, release or attribute.
+
+    Not ``with_efforts``, efforts that are not released are left out.
+    """
+    rows = [
+        row
+        for measure in measures
+        for row in evidence.rows("attacks", attack=attack, measure=measure)
+        if with_efforts or not str(row["against"]).startswith("effort ")
+    ]
+    label = f"attack {attack}, {' or '.join(measures)}".replace("_", " ")
+    return [_measured(evidence, row) for row in rows] or [missing(evidence, label, "attacks")]
+
+
+def _measured(evidence: Evidence, row: Row) -> Figure:
+    about = (row["measure"], row["attribute"], row["against"])
+    label = ", ".join(str(part) for part in (row["attack"], *about) if part is not None)
+    if row["main"] is None:
+        value = f"not attacked: {row['explanation']}"
+    else:
+        found = [(name, row[name]) for name in _MEASURED if not _is_null(row[name])]
+        value = ", ".join(f"{name.replace('_', ' ')} {shown(number)}" for name, number in found)
+        if row["holds"] is not None:
+            value += "; holds" if row["holds"] else "; DOES NOT HOLD"
+        if row["is_warning"]:
+            value += "; WARNING"
+    return Figure(label.replace("_", " "), value, f"{evidence.spec.name}_attacks")
+
+
+def _is_null(value: Any) -> bool:
+    return shown(value) == shown(None)

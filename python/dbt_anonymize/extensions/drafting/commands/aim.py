@@ -1,0 +1,62 @@
+"""Aim of a release: statistics, or models that predict a class, a number or a time."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+from dbt_anonymize.cli.common import Purpose
+from dbt_anonymize.errors import SpecError
+
+Predict = Annotated[str | None, typer.Option(help="Column that models predict, the target.")]
+Time = Annotated[
+    str | None,
+    typer.Option(help="Column with the time until the target happens or was last seen not to."),
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Column to leave out of the release and of models; may be repeated, or with commas."
+    ),
+]
+Event = Annotated[
+    str | None, typer.Option(help="With --time: the value of the target that says it happened.")
+]
+
+
+@dataclass(frozen=True)
+class Aim:
+    """Purpose, and the columns that options name; ``None`` where a target is guessed or none.
+
+    Options that contradict each other are a `SpecError`.
+    """
+
+    purpose: Purpose = Purpose.model
+    predict: str | None = None
+    time: str | None = None
+    event: str | None = None
+    drop: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.time is not None and self.predict is None:
+            raise SpecError(
+                "--time is the time until a target happens, and needs one: --predict <column>."
+            )
+        if self.event is not None and self.time is None:
+            raise SpecError("--event is of a target with a time, and needs it: --time <column>.")
+
+    @property
+    def options(self) -> str:
+        """The aim as options of a command."""
+        named = [("predict", self.predict), ("time", self.time), ("event", self.event)]
+        if self.purpose is not Purpose.model:
+            named = [("purpose", self.purpose.value)]
+        named += [("drop", name) for name in self.drop]
+        named += [("keep", name) for name in self.keep]
+        return " ".join(
+            f"--{name} {shlex.quote(value)}" for name, value in named if value is not None
+        )

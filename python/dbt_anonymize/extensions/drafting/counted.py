@@ -1,0 +1,148 @@
+"""The coded table of a relation and of hierarchies that no warehouse has yet.
+
+The warehouse codes and counts: only whole numbers are fetched.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from dbt_anonymize.extensions.drafting.plans import Plan
+from dbt_anonymize.hierarchies.bounds import Bound
+from dbt_anonymize.hierarchies.model import ROOT, CategoricalHierarchy, IntervalHierarchy
+from dbt_anonymize.literals import quote_name, quote_text
+from dbt_anonymize.privacy.table import Attribute, IntArray, SensitiveAttribute, Table
+from dbt_anonymize.project.engines import engine_of
+from dbt_anonymize.project.warehouse import Warehouse
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A table, and the leaf of the hierarchy that each code of a quasi-identifier stands for.
+
+    ``leaves`` has an array per quasi-identifier; NULL is the leaf behind all others.
+    """
+
+    table: Table
+    plans: Sequence[Plan]
+    leaves: tuple[IntArray, ...]
+
+
+def count_combinations(
+    warehouse: Warehouse,
+    relation: Any,
+    plans: Sequence[Plan],
+    *,
+    subject: str | None = None,
+    sensitive: Sequence[str] = (),
+    most: int | None = None,
+    highest: Mapping[str, int] | None = None,
+) -> Counted:
+    """Count the records of each combination of leaves, at most so many combinations.
+
+    With a ``subject``, a column, combinations are told apart by person, and by the values of the
+    ``sensitive`` columns. Raw values are their leaves here: no raw number is released. A search may
+    use levels up to the ``highest``.
+    """
+    codes = [_leaf_sql(warehouse, one, place) for place, one in enumerate(plans)]
+    ranked = [*([subject] if subject else []), *sensitive]
+    ranks = [f"dense_rank() over (order by origin.{quote_name(name)}) - 1" for name in ranked]
+    names = [f"c{place}" for place in range(len(codes) + len(ranks))]
+    expressions = [*(sql for sql, _ in codes), *ranks]
+    listed = ", ".join(f"{sql} as {n}" for n, sql in zip(names, expressions, strict=True))
+    joins = "".join(join for _, join in codes)
+    coded = f"select {listed} from {relation} as origin{joins}"  # noqa: S608 (quoted)
+    keys, limit = ", ".join(names), "" if most is None else f" limit {most}"
+    found = warehouse.numbers(
+        f"select {keys}, count(*) as records from ({coded}) as coded "  # noqa: S608 (our names)
+        f"group by {keys} order by {keys}{limit}"
+    )
+    arrays = [found[name].astype(np.int64, copy=False) for name in names]
+    attributes, rows, leaves = [], [], []
+    for one, values in zip(plans, arrays, strict=False):
+        present, of_row = np.unique(values, return_inverse=True)
+        attributes.append(_attribute(one, present, (highest or {}).get(one.column)))
+        rows.append(of_row.reshape(-1))
+        leaves.append(present)
+    others = dict(zip(ranked, arrays[len(plans) :], strict=True))
+    table = Table(
+        attributes=tuple(attributes),
+        leaves=np.column_stack(rows).astype(np.int64, order="F"),
+        records=found["records"].astype(np.int64, copy=False),
+        sensitive=tuple(
+            (SensitiveAttribute(name, int(others[name].max(initial=-1)) + 1), others[name])
+            for name in sensitive
+        ),
+        subject=others[subject] if subject else None,
+    )
+    return Counted(table, plans, tuple(leaves))
+
+
+def leaf_of(one: Plan, values: Sequence[Any]) -> IntArray:
+    """Return the leaf of each value; NULL, and what the hierarchy lacks, is behind all others."""
+    tree, size = one.hierarchy, len(one.hierarchy.labels[0])
+    known: dict[Any, int | None]
+    if isinstance(tree, CategoricalHierarchy):
+        known = {value: place for place, value in enumerate(tree.values)}
+    else:
+        known = {value: tree.leaf(_bound(value)) for value in {*values} - {None}}
+    found = [known.get(value) for value in values]
+    return np.array([size if leaf is None else leaf for leaf in found], dtype=np.int64)
+
+
+def _leaf_sql(warehouse: Warehouse, one: Plan, place: int) -> tuple[str, str]:
+    """Return SQL of the leaf of a column, and the join that it needs."""
+    column, size = f"origin.{quote_name(one.column)}", len(one.hierarchy.labels[0])
+    tree = one.hierarchy
+    if isinstance(tree, IntervalHierarchy):
+        above = [
+            f"when {column} < {_literal(bound)} then {leaf}"
+            for leaf, bound in enumerate(tree.upper_bounds)
+        ]
+        return f"case when {column} is null then {size} {' '.join(above)} else {size} end", ""
+    literal = engine_of(warehouse).literal
+    values = ", ".join(f"({literal(value)}, {leaf})" for leaf, value in enumerate(tree.values))
+    text = warehouse.macro("_as_text", expression=column)
+    join = f" left join (values {values}) as t{place}(value, leaf) on {text} = t{place}.value"
+    return f"coalesce(t{place}.leaf, {size})", join
+
+
+def _literal(bound: Bound) -> str:
+    if isinstance(bound, Decimal):
+        return format(bound, "f")
+    return f"date {quote_text(bound.isoformat())}"
+
+
+def _attribute(one: Plan, present: IntArray, highest: int | None) -> Attribute:
+    """Return a quasi-identifier with the leaves that occur."""
+    size = len(one.hierarchy.labels[0])
+    levels, shares = [np.arange(len(present))], [np.full(len(present), 1.0 / size)]
+    for labels in one.hierarchy.labels:
+        counts = {**Counter(labels), ROOT: size}
+        named = [*labels, ROOT]
+        distinct, of_leaf = np.unique([named[leaf] for leaf in present], return_inverse=True)
+        levels.append(of_leaf.reshape(-1).astype(np.int64))
+        shares.append(np.array([counts[label] / size for label in distinct.tolist()]))
+    is_interval = one.kind == "interval"
+    return Attribute(
+        name=one.column,
+        levels=tuple(levels),
+        shares=tuple(shares),
+        domain_size=size,
+        smallest_share=0.0 if is_interval else 1.0 / size,
+        lowest=1 if is_interval else 0,
+        highest=highest,
+    )
+
+
+def _bound(value: Any) -> Bound:
+    if isinstance(value, datetime):
+        return value.date()
+    return value if isinstance(value, date) else Decimal(str(value))

@@ -1,0 +1,46 @@
+"""First efforts for a draft: searched among the hierarchies that were just planned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+from dbt_anonymize.extensions.drafting.counted import count_combinations
+from dbt_anonymize.extensions.drafting.plans import Plan
+from dbt_anonymize.extensions.search.chain import chain
+from dbt_anonymize.information_loss.registry import make_loss
+from dbt_anonymize.privacy.registry import compile_guarantees
+from dbt_anonymize.project.warehouse import Warehouse
+
+# More combinations are not counted for a draft: classes of a part are smaller, so efforts are
+# rather too strong than too weak.
+_MOST_COMBINATIONS, _MOST_CELLS = 200_000, 2_000_000
+# Of each effort; the same draft on every machine, but for tables on which that takes longer.
+_WORK, _SECONDS = 150_000_000, 20.0
+
+
+def first_efforts(
+    warehouse: Warehouse,
+    relation: Any,
+    plans: Sequence[Plan],
+    *,
+    k: int,
+    suppression_limit: float,
+    length: int,
+    subject: str | None = None,
+) -> list[dict[str, int]]:
+    """Return levels from weak to strong that keep k within the limit; none if nothing does.
+
+    With a ``subject``, a column, k counts its values.
+    """
+    if not plans:
+        return []
+    most = min(_MOST_COMBINATIONS, _MOST_CELLS // len(plans))
+    table = count_combinations(warehouse, relation, plans, subject=subject, most=most).table
+    guarantees = compile_guarantees([{"model": "k_anonymity", "k": k}], table)
+    limit = Decimal(str(suppression_limit))
+    loss = make_loss("loss")
+    found = chain(table, guarantees, loss, limit, length, time_limit=_SECONDS, work=_WORK)
+    nodes = [checked.node for _, checked in found.points if any(checked.node)]
+    return [{plan.column: level for plan, level in zip(plans, node, strict=True)} for node in nodes]

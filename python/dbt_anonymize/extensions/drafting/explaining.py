@@ -1,0 +1,74 @@
+"""All that is known of a column, without a value of anybody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from dbt_anonymize.extensions.drafting.facts import ColumnFacts, singled_out
+from dbt_anonymize.extensions.drafting.names import said_by
+from dbt_anonymize.extensions.drafting.plans import Plan
+from dbt_anonymize.extensions.drafting.proposal import KEY, Proposal
+from dbt_anonymize.pluralize import counted
+from dbt_anonymize.project.warehouse import Warehouse
+
+# Pairs are counted one by one.
+_MOST_PAIRS = 40
+_SAYINGS = {
+    "identifier": "an identifier",
+    "key": "a key",
+    "row_number": "a row number",
+    "sampling_weight": "a weight of a sample",
+    "free_text": "free text",
+    "quasi_identifier": "something that others could know",
+    "sensitive": "something sensitive",
+    "target": "something that is predicted",
+}
+
+
+def explain(
+    warehouse: Warehouse, relation: Any, proposals: Sequence[Proposal], one: Proposal
+) -> Iterator[str]:
+    """Yield a line for each thing that is known of a column, from counts to its role."""
+    facts = one.facts
+    yield f"{one.name}: {one.role}{'' if one.is_decided else ' (in doubt)'}"
+    yield f"  reason: {one.reason}"
+    yield from (f"  {line}" for line in _of_counts(facts))
+    said = [text for kind, text in _SAYINGS.items() if said_by(one.name, kind)]
+    yield f"  its name says: {', '.join(said) or 'nothing'}"
+    yield f"  most values look like: {facts.looks or 'nothing that names a person'}"
+    if facts.follows:
+        yield f"  follows from: {', '.join(facts.follows)}"
+    if facts.known_with:
+        yield f"  known only with what is predicted: {facts.known_with}"
+    if facts.tells is not None:
+        yield f"  {facts.explains} of the target by itself"
+    yield f"  singled out by it alone: {counted(facts.singled, 'record')}"
+    others = [
+        other.name
+        for other in proposals
+        if other is not one
+        and other.role in {"quasi_identifier", "sensitive", "insensitive"}
+        and other.facts.kind != "other"
+    ]
+    if facts.kind != "other" and one.role != KEY and not facts.is_unique:
+        for other in others[:_MOST_PAIRS]:
+            count = singled_out(warehouse, relation, [one.name, other])
+            yield f"  singled out together with {other}: {counted(count, 'record')}"
+
+
+def _of_counts(facts: ColumnFacts) -> Iterator[str]:
+    missing = counted(facts.records - facts.known, "NULL")
+    yield f"type: {facts.type}, {counted(facts.records, 'record')}, {missing}"
+    yield f"different values: {facts.distinct:,}"
+    if facts.longest:
+        yield f"characters: {facts.shortest} to {facts.longest}"
+    if facts.phrases:
+        yield f"values of several words: {facts.phrases:,}"
+
+
+def explain_hierarchy(plan: Plan) -> Iterator[str]:
+    """Yield how many labels each level has; a label may be a value."""
+    for level, labels in enumerate(plan.hierarchy.labels, start=1):
+        yield f"  level {level}: {counted(len(set(labels)), 'label')}"
+    yield f"  {plan.command}"

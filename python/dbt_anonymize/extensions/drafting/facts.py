@@ -1,0 +1,252 @@
+"""Statistics of columns: counts, lengths, shares of values of a recognized kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, permutations
+from typing import Any, Literal
+
+from dbt_anonymize.extensions.drafting.content import content_of, is_date
+from dbt_anonymize.literals import quote_name
+from dbt_anonymize.project.warehouse import Warehouse
+
+Kind = Literal["number", "date", "timestamp", "boolean", "text", "other"]
+
+_KINDS: tuple[tuple[Kind, str], ...] = (
+    ("boolean", r"bool"),
+    ("timestamp", r"timestamp|datetime"),
+    ("date", r"date$"),
+    ("number", r"u?(tiny|small|big|huge)?int(eger)?\d*\b|decimal|numeric|number|float|double|real"),
+    ("text", r"(var)?char|character|text|string|uuid"),
+)
+# Different values are counted of so many columns at once, since all of them are in memory.
+_COLUMNS_AT_ONCE = 8
+_HAS_ZONE = re.compile("with (local )?time zone|timestamptz|_l?tz")
+# Dependencies between so many pairs of columns are counted, the likeliest first, in so many records
+# of all pairs, of values with so many records each.
+_MOST_PAIRS, _MOST_PAIRED, _RECORDS_OF_A_VALUE = 300, 30_000_000, 10
+# Postcodes of the United Kingdom, Canada and the Netherlands.
+_PARTED = re.compile(
+    r"[a-z]{1,2}\d[a-z\d]? \d[a-z]{2}|[a-z]\d[a-z] \d[a-z]\d|\d{4} [a-z]{2}",
+    re.ASCII | re.IGNORECASE,
+)
+# Of so many different values the looks are judged.
+_VALUES_LOOKED_AT = 500
+
+
+@dataclass(frozen=True)
+class ColumnFacts:
+    """Statistics of a column; none of them is a value.
+
+    ``type`` is without parameters: those of an enumeration are values. ``known`` counts records
+    with a value, ``phrases`` different values of several words, ``singled`` records whose value
+    nobody else has, ``looks`` what most values look like; ``longest`` and ``shortest`` are lengths
+    of texts and whole numbers. ``follows`` names columns whose values each have one of these,
+    ``tells`` is which share of the target its values explain (`telling`). ``known_with`` says
+    why it is known only together with the time that is predicted (`companions`), ``family`` which
+    columns of 0 and 1 are one attribute, with how many records have each (`families`).
+    """
+
+    name: str
+    type: str
+    kind: Kind
+    records: int
+    known: int
+    distinct: int
+    longest: int = 0
+    shortest: int = 0
+    phrases: int = 0
+    singled: int = 0
+    looks: str | None = None
+    is_code: bool = False
+    follows: tuple[str, ...] = ()
+    tells: float | None = None
+    known_with: str = ""
+    family: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def is_unique(self) -> bool:
+        """Tell whether every record has a value of its own."""
+        return self.records > 1 and self.distinct == self.known == self.records
+
+    @property
+    def explains(self) -> str:
+        """Share of the target that its values explain by themselves, in words."""
+        return f"explains {self.tells or 0.0:.0%}"
+
+    @property
+    def repeats(self) -> bool:
+        """Tell whether several records share a value."""
+        return self.distinct < self.known
+
+    @property
+    def distinction(self) -> float:
+        """Different values per record with a value."""
+        return self.distinct / self.known if self.known else 0.0
+
+    @property
+    def has_zone(self) -> bool:
+        """Tell whether the text of a timestamp depends on the time zone of the session."""
+        return self.kind == "timestamp" and bool(_HAS_ZONE.search(self.type.lower()))
+
+    @property
+    def is_of_four_bytes(self) -> bool:
+        """Tell whether it is a single-precision number, not comparable with double bounds."""
+        return self.type.strip().lower() in {"float", "float4", "real"}
+
+    @property
+    def is_fractional(self) -> bool:
+        """Tell whether it is a number that need not be whole."""
+        return self.kind == "number" and "int" not in self.type.lower()
+
+    @property
+    def is_free_text(self) -> bool:
+        """By the rule that stops a build."""
+        if self.is_code:
+            return False
+        many = self.phrases >= 10 and 10 * self.phrases > self.known
+        return self.kind == "text" and (self.longest > 100 or self.phrases > 500 or many)
+
+
+def kind_of(data_type: str) -> Kind:
+    """Return what a type of the warehouse holds.
+
+    Examples
+    --------
+    >>> kind_of("DECIMAL(12,2)"), kind_of("TIMESTAMP WITH TIME ZONE"), kind_of("VARCHAR[]")
+    ('number', 'timestamp', 'other')
+    """
+    plain = data_type.strip().lower()
+    if plain.endswith("]") or plain.startswith(("struct", "map", "interval")):
+        return "other"
+    return next((kind for kind, pattern in _KINDS if re.match(pattern, plain)), "other")
+
+
+def name_of_type(data_type: str) -> str:
+    """Return a type without its parameters, which may be values or names.
+
+    Examples
+    --------
+    >>> name_of_type("ENUM('Ann', 'Bo (2)')[]"), name_of_type("TIMESTAMP(6) WITH TIME ZONE")
+    ('enum[]', 'timestamp with time zone')
+    """
+    return " ".join(re.sub(r"[(<].*[)>]", " ", data_type.lower(), flags=re.DOTALL).split()).replace(
+        " [", "["
+    )
+
+
+def read_facts(warehouse: Warehouse, relation: Any) -> list[ColumnFacts]:
+    """Return the facts of all columns of a relation, in their order."""
+    columns = [(name, kind, kind_of(kind)) for name, kind in warehouse.columns(relation)]
+    quoted = {name: quote_name(name) for name, _, _ in columns}
+    parts = [
+        _counts(warehouse, quoted[name], kind, data_type.lower())
+        for name, data_type, kind in columns
+    ]
+    records, found = 0, list[int]()
+    for start in range(0, len(parts), _COLUMNS_AT_ONCE):
+        counts = ["count(*)", *chain(*parts[start : start + _COLUMNS_AT_ONCE])]
+        (row,) = warehouse.rows(f"select {', '.join(counts)} from {relation}")  # noqa: S608 (quoted)
+        records, found = int(row[0]), found + [int(value or 0) for value in row[1:]]
+    facts = []
+    for place, (name, data_type, kind) in enumerate(columns):
+        known, distinct, longest, shortest, phrases = found[5 * place : 5 * place + 5]
+        values = _some_values(warehouse, relation, quoted[name]) if kind == "text" else []
+        facts.append(
+            ColumnFacts(
+                name=name,
+                type=name_of_type(data_type),
+                kind=kind,
+                records=records,
+                known=known,
+                distinct=distinct,
+                longest=longest,
+                shortest=shortest,
+                phrases=phrases,
+                singled=_singled(warehouse, relation, [quoted[name]]) if kind != "other" else 0,
+                looks=content_of(values),
+                is_code=bool(values) and all(map(_is_code, values)),
+            )
+        )
+    return _with_dependencies(warehouse, relation, facts)
+
+
+def _with_dependencies(
+    warehouse: Warehouse, relation: Any, facts: Sequence[ColumnFacts]
+) -> list[ColumnFacts]:
+    """Return facts with the columns that each column follows from: `age` of `ageGroup`."""
+    pairs = [
+        (finer, coarser)
+        for finer, coarser in permutations([one for one in facts if one.kind != "other"], 2)
+        if 2 <= coarser.distinct <= finer.distinct and _may_tell(finer, coarser)
+    ]
+    found = {one.name: list[str]() for one in facts}
+    pairs.sort(key=lambda pair: pair[0].distinct - pair[1].distinct)
+    most = min(_MOST_PAIRS, _MOST_PAIRED // max(1, facts[0].records if facts else 0))
+    for finer, coarser in pairs[:most]:
+        keys = f"{quote_name(finer.name)}, {quote_name(coarser.name)}"
+        ((count,),) = warehouse.rows(
+            f"select count(*) from (select {keys} from {relation} group by {keys}) as pairs"  # noqa: S608 (quoted)
+        )
+        if int(count) == finer.distinct + (finer.known < finer.records):
+            found[coarser.name].append(finer.name)
+    return [replace(one, follows=tuple(found[one.name])) for one in facts]
+
+
+def _may_tell(finer: ColumnFacts, coarser: ColumnFacts) -> bool:
+    """Leave out what nearly every record has a value of its own in: all follows from it."""
+    is_twin = (finer.known, finer.distinct, finer.singled) == (
+        (coarser.known, coarser.distinct, coarser.singled)
+    )
+    is_shared = finer.distinct * _RECORDS_OF_A_VALUE <= finer.known
+    return not finer.is_unique and (is_shared or (is_twin and finer.repeats))
+
+
+def singled_out(warehouse: Warehouse, relation: Any, columns: Sequence[str]) -> int:
+    """Return how many records have a combination of values that nobody else has."""
+    return _singled(warehouse, relation, [quote_name(name) for name in columns])
+
+
+def _singled(warehouse: Warehouse, relation: Any, quoted: Sequence[str]) -> int:
+    keys = ", ".join(quoted)
+    ((count,),) = warehouse.rows(
+        f"select count(*) from (select {keys} from {relation} "  # noqa: S608 (quoted)
+        f"group by {keys} having count(*) = 1) as singled"
+    )
+    return int(count)
+
+
+def _counts(warehouse: Warehouse, quoted: str, kind: Kind, data_type: str) -> list[str]:
+    if kind == "other":
+        return [f"count({quoted})", "0", "0", "0", "0"]
+    counts = [f"count({quoted})", f"count(distinct {quoted})"]
+    if kind == "number" and "int" in data_type:
+        # A macro of dbt: a draft needs no package yet.
+        text = f"cast(abs({quoted}) as {warehouse.macro('type_string', package='dbt')})"
+        return [*counts, f"max(length({text}))", f"min(length({text}))", "0"]
+    if kind != "text" or "uuid" in data_type:
+        return [*counts, "0", "0", "0"]
+    return [
+        *counts,
+        f"max(length({quoted}))",
+        f"min(length({quoted}))",
+        f"count(distinct case when trim({quoted}) like '% %' then {quoted} end)",
+    ]
+
+
+def _some_values(warehouse: Warehouse, relation: Any, quoted: str) -> list[str]:
+    found = warehouse.rows(
+        f"select distinct {quoted} from {relation} "  # noqa: S608 (quoted)
+        f"where {quoted} is not null limit {_VALUES_LOOKED_AT}"
+    )
+    return [str(value) for (value,) in found]
+
+
+def _is_code(value: str) -> bool:
+    """Tell a value with a digit and without spaces, or a postcode in two parts."""
+    if _PARTED.fullmatch(value.strip()):
+        return True
+    has_digit = any(character.isdigit() for character in value)
+    return has_digit and " " not in value.strip() and not is_date(value)

@@ -1,0 +1,218 @@
+"""Infer the kind of a column from its name, in a few languages."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+_KEY = "id key uuid guid nr no number code index pk"
+_IDENTIFIER = """
+    name names firstname lastname fullname surname forename nickname vorname nachname familienname
+    nombre nombres apellido apellidos nome cognome sobrenome apelido prenom nom email mail correo
+    phone telephone tel mobile cell fax telefon handy telefono telefone celular iban bic account
+    konto cuenta conta card ssn nin nif nie dni cpf nhs passport pasaporte reisepass license licence
+    plate kennzeichen taxid steuerid vat insurance username login user address adresse direccion
+    endereco street strasse calle rua ip mac url website social handle contact
+    avatar photo signature
+"""
+# However few the values, these are rather of people than of what they have (insurance: yes, no).
+_NAMES_PERSON = """
+    name names firstname lastname fullname surname forename nickname vorname nachname familienname
+    nombre nombres apellido apellidos nome cognome sobrenome apelido prenom nom email mail phone
+    telephone telefon telefono telefone iban ssn nin nif nie dni cpf passport username login
+    address adresse direccion endereco
+    doctor physician nurse surgeon therapist clinician carer teacher manager advisor midwife arzt
+    medico
+"""
+_ROW_NUMBER = """
+    rowname rownames rownum rownumber rowid index unnamed unnamed0 obs observation lfdnr
+"""
+_SAMPLING_WEIGHT = """
+    fnlwgt finalwgt wgt wght perweight personweight pweight finalweight samplingweight
+    sampleweight sampweight surveyweight wtssall
+"""
+_FREE_TEXT = """
+    note notes comment comments remark remarks memo description text message feedback anamnesis
+    notiz bemerkung kommentar nota notas comentario observacion observaciones commentaire
+"""
+_QUASI = """
+    age birth birthdate birthday born dob yob geburtsdatum geburtstag alter edad nacimiento idade
+    nascimento naissance zip zipcode postcode postal postalcode plz cp cep city town ort stadt
+    ciudad
+    cidade ville municipality county district state province region country land pais pays
+    gender sex
+    geschlecht genero sexo sexe race ethnicity ethnic nationality nationalitaet nacionalidad
+    citizenship citizen language lang marital maritalstatus familienstand education ausbildung
+    school occupation profession job beruf profesion employer workclass department height weight
+    children household veteran latitude longitude lat lon lng coordinates geo
+    edu edlevel edyears yedu educ grade degree yrsschool yearsschool
+    hsize fsize hhsize famsize kids childs nchild numkids nkids kidslt6 siblings family
+    female fml male black nonwhite nwhite white hisp hispanic latino asian colour color
+    married marr maritl single divorced widowed spouse husband wife
+    south north east west urban rural smsa msa metro suburb place location area neighbourhood
+    immigrant foreign native nativeborn employed empl employment unemployed union retired
+    occ occ10 exper experience tenure seniority hours smoker smoke smoking homeowner owner renter
+    own death died deceased ward hospital clinic store
+    college university military army position
+"""
+# Beginnings and ends of words that run together, as in statistical tables.
+_QUASI_PARTS = """
+    educ school college homeown marit marri child kids famil househ ethnic hispan gender birth
+    occup employ citizen immigr foreign urban rural smok divorc pregnan veteran postal zipcode
+"""
+_SENSITIVE_PARTS = """
+    income wage salar earning wealth health hlth diseas diagnos illness disab medic symptom
+    therap treatm religi polit crimin offen convict arrest prison depress psych cancer diabet
+    surg transplant chemother hospvis docvis drinking alcohol
+"""
+_BIRTH = "birth birthdate birthday born dob geburtsdatum nacimiento"
+_AGE = "age ages alter edad edades idade eta leeftijd"
+_FULL_NAME = "name names fullname nombre nome username login"
+# A part of a name is that of many.
+_PARTS = {"first", "last", "given", "family", "middle", "maiden", "street"}
+_SHARED_NAMES = """
+    firstname lastname surname forename nickname vorname nachname familienname apellido apellidos
+    cognome sobrenome apelido prenom address adresse direccion endereco street strasse calle rua
+"""
+_SENSITIVE = """
+    diagnosis diagnose diagnoses disease illness condition icd treatment therapy medication drug
+    salary income wage earnings gehalt einkommen salario renda debt credit score criminal offence
+    crime politics party orientation pregnant pregnancy hiv disability blood genetic
+    inc hhninc hhinc faminc rincome realrinc nettfa assets loan balance pension
+    vote voted voting partyid polviews religion relig belief church god sexuality
+    rx trt treat tx dose pulse chol cholesterol glucose bilirubin albumin creatinine ferritin
+    hemoglobin haemoglobin hypertension stroke angina asthma tumor tumour ulcer biopsy ecog karno
+    ill sick bmi drugs cannabis suicide mental abuse offense sentence jail
+"""
+_TARGET = """
+    target label outcome class churn churned default defaulted fraud survived readmitted readmission
+    converted response responded event died death diagnosis approved left attrition result
+"""
+_NUMBER = {"number", "num", "no", "nr", "nummer", "numero"}
+# Codes and indexes are of anything, unless a person is named beside.
+_KEY_OF_ROWS = {"id", "key", "uuid", "guid", "pk"} | _NUMBER
+_PERSON = """
+    patient patients patienten customer client member person personal people user employee staff
+    subject student pupil participant donor guest driver tenant citizen resident insured beneficiary
+    kunde kunden mitglied mitglieds versicherten paciente cliente usuario empleado utente doente
+"""
+# Keys of things that many people have in common.
+_SHARED = {
+    *("ward", "hospital", "clinic", "department", "dept", "region", "district", "area", "country"),
+    *("store", "shop", "branch", "site", "station", "room", "type", "status", "group", "class"),
+    *("level", "version", "line", "page", "zone", "team", "currency", "course", "diagnosis"),
+}
+_WORDS = {
+    kind: frozenset(text.split())
+    for kind, text in {
+        "identifier": _IDENTIFIER,
+        "free_text": _FREE_TEXT,
+        "quasi_identifier": _QUASI,
+        "sensitive": _SENSITIVE,
+        "target": _TARGET,
+        "person": _PERSON,
+        "full_name": _FULL_NAME,
+        "age": _AGE,
+        "birth": _BIRTH,
+        "shared": _SHARED_NAMES,
+        "key": _KEY,
+        "names_person": _NAMES_PERSON,
+        "row_number": _ROW_NUMBER,
+        "household": "household family hh dwelling",
+        "sampling_weight": _SAMPLING_WEIGHT,
+    }.items()
+}
+_PARTS_OF = {
+    "quasi_identifier": tuple(_QUASI_PARTS.split()),
+    "sensitive": tuple(_SENSITIVE_PARTS.split()),
+}
+# Endings of a column that is made of another: its square, its logarithm, its classes.
+_ENDINGS = ("sq", "cat", "grp", "group", "groups", "band", "class", "status", "stat", "rank")
+# Names of things, not of people.
+_NOT_OF_PEOPLE = {"product", "plan", "item", "brand", "category", "campaign", "channel", "file"}
+# Parts of a phone number that many people share.
+_SHARED_PARTS = {"prefix", "prefixes", "areacode", "callingcode", "dialcode", "vorwahl"}
+# Of which places and firms have names, which many people share.
+_PLACES = {
+    *("clinic", "hospital", "school", "company", "firm", "city", "town", "county", "country"),
+    *("state", "region", "district", "department", "ward", "team", "course", "store", "station"),
+}
+
+
+def words(name: str) -> list[str]:
+    """Return the words of a name, and neighbours put together.
+
+    Examples
+    --------
+    >>> words("fullName"), words("e-mail")
+    (['full', 'name', 'fullname'], ['e', 'mail', 'email'])
+    """
+    parts = re.sub(r"(?<=[a-zà-ÿ0-9])(?=[A-Z])", " ", name)
+    single = [word.lower() for word in re.split(r"[\W_]+", parts) if word]
+    return [*single, *(a + b for a, b in pairwise(single))]
+
+
+def said_by(name: str, kind: str) -> bool:
+    """Tell whether a name indicates a kind of column.
+
+    Examples
+    --------
+    >>> said_by("Birth date", "quasi_identifier"), said_by("product_name", "identifier")
+    (True, False)
+    """
+    found = set(words(name))
+    shared = _NOT_OF_PEOPLE | _PLACES | _SHARED_PARTS
+    if kind in {"identifier", "names_person"} and found & shared:
+        return False
+    if kind == "full_name" and found & _PARTS:
+        return False
+    return bool(found & _WORDS[kind]) or (kind in _PARTS_OF and _holds_part(found, kind))
+
+
+def _holds_part(found: set[str], kind: str) -> bool:
+    """Tell whether a word is one that runs together, as in `logwage`, `educ2` or `agesq`.
+
+    Examples
+    --------
+    >>> [said_by(name, "quasi_identifier") for name in ("ed_educcat", "agesq", "package", "kids3")]
+    [True, True, False, True]
+    """
+    if any(
+        word.startswith(part) or word.endswith(part) for word in found for part in _PARTS_OF[kind]
+    ):
+        return True
+    plain = {word.rstrip("0123456789") for word in found}
+    plain |= {word.removesuffix(end) for word in plain for end in _ENDINGS}
+    plain |= {word.removeprefix("log").removeprefix("ln") for word in plain}
+    return bool(plain & _WORDS[kind])
+
+
+def is_key(name: str) -> bool:
+    """Tell whether a name is that of a key of a person, or of something a person has.
+
+    Examples
+    --------
+    >>> [is_key(name) for name in ("patient_no", "order_id", "customer code", "MRN")]
+    [True, True, True, True]
+    >>> [is_key(name) for name in ("number_of_visits", "ward_id", "icd_code", "product_id")]
+    [False, False, False, False]
+    """
+    found = {*words(name)}
+    if found & (_NOT_OF_PEOPLE | _SHARED) or (found & _NUMBER and found & {"of", "de", "der"}):
+        return False
+    return bool(found & _KEY_OF_ROWS) or is_key_of_person(name)
+
+
+def is_key_of_person(name: str) -> bool:
+    """Tell whether a name says that a number, key or code is a person's.
+
+    Examples
+    --------
+    >>> [is_key_of_person(name) for name in ("patient_no", "PatientID", "customerid", "order_id")]
+    [True, True, True, False]
+    """
+    found, keys = {*words(name)}, _WORDS["key"] | _KEY_OF_ROWS
+    is_named = found & _WORDS["person"] and found & keys and not found & _SHARED
+    endings = [(word, key) for word in found for key in keys if word.endswith(key)]
+    joined = any(word.removesuffix(key) in _WORDS["person"] for word, key in endings)
+    return bool(is_named or joined or "mrn" in found)

@@ -1,0 +1,59 @@
+"""Time until an event: its column, and the value of the target that says that it happened."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dbt_anonymize.errors import SpecError
+from dbt_anonymize.extensions.drafting.facts import ColumnFacts
+from dbt_anonymize.literals import quote_name
+from dbt_anonymize.project.warehouse import Warehouse
+
+# Values that say that something happened, in lower case.
+_HAPPENED = {"1", "true", "t", "yes", "y", "event", "dead", "died", "death", "deceased", "relapsed"}
+
+
+def find_time(facts: Sequence[ColumnFacts], target: ColumnFacts, time: str) -> ColumnFacts:
+    """Return the column of times that was asked for; one that is none is a `SpecError`."""
+    found = next((one for one in facts if one.name.lower() == time.lower()), None)
+    if found is None:
+        raise SpecError(f"--time must name a column; there is no {time}. Name another column.")
+    reasons = {
+        "the target, too": found is target,
+        f"the type {found.type}": found.kind != "number",
+        "NULLs": found.known < found.records,
+        "one value only": found.distinct <= 1,
+    }
+    why = next((reason for reason, holds in reasons.items() if holds), "")
+    if not why and target.distinct != 2:
+        why = f"a target with {target.distinct} classes beside it, not happened or censored"
+    if why:
+        raise SpecError(
+            f"--time {time} must be a number, the time until the event or until somebody was last "
+            f"seen; it has {why}. Name another column."
+        )
+    return found
+
+
+def find_event(warehouse: Warehouse, relation: Any, target: str, event: str | None) -> str:
+    """Return the value of a target that says that the event happened, as text.
+
+    A `SpecError` where nobody says so and neither or both of its values do.
+    """
+    text = warehouse.macro("type_string", package="dbt")
+    rows = warehouse.rows(
+        f"select distinct cast({quote_name(target)} as {text}) from {relation} "  # noqa: S608 (quoted)
+        f"where {quote_name(target)} is not null"
+    )
+    values = [str(value) for (value,) in rows]
+    known = _HAPPENED if event is None else {event.lower()}
+    happened = [value for value in values if value.lower() in known]
+    if len(happened) == 1:
+        return happened[0]
+    if event is None:
+        raise SpecError(
+            f"--time needs to know which value of {target} says that it happened; its values say "
+            "nothing. Name it: --event <value>."
+        )
+    raise SpecError(f"--event must be a value of {target}; it has another one. Name one.")

@@ -1,0 +1,155 @@
+"""The text of a draft, and of the properties of its seeds."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import jinja2
+import yaml
+
+from dbt_anonymize import literals
+from dbt_anonymize.errors import ProjectError, SpecError
+from dbt_anonymize.extensions.drafting.proposal import KEY, Proposal
+from dbt_anonymize.extensions.drafting.subjects import may_share
+from dbt_anonymize.extensions.drafting.table import SUPPRESSION_LIMIT, Drafted, K
+from dbt_anonymize.pluralize import counted
+from dbt_anonymize.project.about import requirement
+from dbt_anonymize.project.layout import Project
+from dbt_anonymize.spec import Spec
+from dbt_anonymize.spec.loading import FOLDER, SUFFIX, load_spec, validate
+from dbt_anonymize.spec.models import LONGEST_NAME, RESERVED_SPEC_NAMES
+from dbt_anonymize.spec.sources import Source
+
+
+def check_name(
+    project: Project, name: str, *, replaces: bool = False, is_written: bool = True
+) -> Path:
+    """Return where the spec of a new anonymization goes, relative to the project.
+
+    An unusable name, or a spec to be replaced that promises more than a draft, is a `SpecError`,
+    an existing one that is not replaced a `ProjectError`; those are no matter where nothing is
+    written.
+    """
+    usable = re.fullmatch("[a-z][a-z0-9_]*", name) and len(name) <= LONGEST_NAME
+    if not usable or name in RESERVED_SPEC_NAMES:
+        raise SpecError(
+            f"the name of an anonymization must start with a-z, hold only a-z, 0-9 and _, have at "
+            f"most {LONGEST_NAME} characters and not be 'anonymization'; got {name!r}. "
+            "Choose another name."
+        )
+    path = Path(FOLDER) / f"{name}{SUFFIX}"
+    is_there = is_written and (project.root / path).exists()
+    if is_there and not replaces:
+        raise ProjectError(
+            f"{path.as_posix()}: must not exist yet. Choose another name, edit it, or write it "
+            "anew with --replace."
+        )
+    if is_there:
+        _check_replaced(project, path)
+    return path
+
+
+def _check_replaced(project: Project, path: Path) -> None:
+    """Stop if a spec that is to be written anew promises more than a draft, a `SpecError`.
+
+    One that cannot be read promises nothing, since nothing is built of it.
+    """
+    try:
+        guarantees = load_spec(project.root / path).guarantees
+    except (SpecError, OSError):
+        return
+    if guarantees.resolved != [{"model": "k_anonymity", "k": K}]:
+        declared = ", ".join(map(requirement, guarantees.resolved))
+        raise SpecError(
+            f"{path.as_posix()}: must promise no more than a draft does, k_anonymity (k {K}), to "
+            f"be written anew; it promises {declared}. `dbt-anonymize search {path.stem}` finds "
+            "efforts that keep that. To draft anew after all, remove guarantees from it first, "
+            "and write them again."
+        )
+
+
+def spec_text(
+    name: str, source: Source, drafted: Drafted, *, takes_all: bool, purpose: str = "model"
+) -> str:
+    """Return the YAML of a draft; what a person should decide is TODO unless ``takes_all``.
+
+    For statistics without a target nothing is said of models.
+    """
+    decided = [one for one in drafted.proposals if one.is_decided or takes_all]
+    key = next((one for one in drafted.proposals if one.role == KEY), None)
+    target = drafted.target
+    is_known = target is not None and target in decided
+    kept = {"quasi_identifier", "insensitive", "sensitive"}
+    known_before = [one for one in decided if not (one.is_target or one.is_time)]
+    features = [one.name for one in known_before if one.role in kept]
+    usable = [one for one in features if one not in drafted.failed]
+    return (
+        _environment()
+        .get_template("draft.yml.j2")
+        .render(
+            name=name,
+            described=_description(source, target.name if target is not None else None),
+            source=source,
+            drafted=drafted,
+            records=drafted.proposals[0].facts.records if drafted.proposals else 0,
+            key=key.name if key else None,
+            columns=[(one, one in decided) for one in drafted.proposals if one.role != KEY],
+            takes_all=takes_all,
+            purpose=purpose,
+            is_tested=target is not None or purpose != "statistics",
+            sensitive=[one.name for one in known_before if one.role == "sensitive"],
+            target=target.name if target is not None and is_known else None,
+            features=usable,
+            # Efforts give a level to each quasi-identifier, so all of them must be decided.
+            efforts=drafted.efforts if takes_all or len(decided) == len(drafted.proposals) else [],
+            k=K,
+            suppression_limit=SUPPRESSION_LIMIT,
+        )
+    )
+
+
+def _description(source: Source, target: str | None) -> str:
+    """Say what is known of a release that nobody has described yet."""
+    table = source.ref or ".".join(source.source or ())
+    return f"{table}, {f'to predict {target}' if target else 'for statistics'} (draft)."
+
+
+def spec_of(text: str, drafted: Drafted) -> Spec:
+    """Return the spec of a draft whose seeds are not written; one that is open is a `SpecError`."""
+    raw = yaml.safe_load(text)
+    for name, one in drafted.plans.items():
+        raw["columns"][name]["hierarchy"]["levels"] = one.hierarchy.levels
+    spec, problems = validate(raw)
+    if spec is None:
+        raise SpecError("\n".join(map(str, problems)))
+    return spec
+
+
+def seeds_text(name: str, drafted: Drafted) -> str:
+    """Return the properties of the seeds: labels are texts, and each hierarchy is tested."""
+    return _environment().get_template("seeds.yml.j2").render(name=name, drafted=drafted)
+
+
+def shown_type(one: Proposal) -> str:
+    """Return a type on one line."""
+    return literals.printable(one.facts.type)
+
+
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("dbt_anonymize.extensions.drafting"),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # noqa: S701 (YAML, not HTML)
+    )
+    # dbt never reads a spec, so braces stay as they are.
+    environment.filters["yaml"] = literals.plain_yaml_text
+    environment.filters["dbt_prose"] = lambda text: literals.yaml_text(literals.markdown(text))
+    environment.filters["comment"] = lambda text: literals.printable(" ".join(str(text).split()))
+    environment.filters["records"] = lambda number: counted(number, "record")
+    environment.globals["shown_type"] = shown_type
+    environment.globals["may_share"] = may_share
+    return environment

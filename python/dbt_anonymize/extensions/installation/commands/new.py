@@ -1,0 +1,81 @@
+"""The command ``dbt-anonymize new``: make a dbt project ready, or start one."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dbt_anonymize.cli.common import Yes, note, require_consent
+from dbt_anonymize.cli.place import Place, on_target
+
+if TYPE_CHECKING:
+    from dbt_anonymize.extensions.installation.changes import Change
+
+
+@on_target
+def new(
+    place: Place,
+    *,
+    git: Annotated[
+        str | None,
+        typer.Option(
+            help="Address of a git repository to install the dbt package from, at this version; "
+            "by default it comes with the command."
+        ),
+    ] = None,
+    published: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--published-target",
+            help="A target whose builds are releases, for each; builds to others are drafts. "
+            "By default all publish.",
+        ),
+    ] = None,
+    yes: Yes = False,
+) -> None:
+    """Make a dbt project ready to anonymize; in an empty folder, start one with a small table."""
+    from dbt_anonymize.extensions.installation.changes import make  # noqa: PLC0415 (keeps --help fast)
+    from dbt_anonymize.extensions.installation.run import install, planned  # noqa: PLC0415
+
+    plan = planned(place.folder, place.target, git, published)
+    if published is None and not yes and not plan.names_publishers and (names := _asked()):
+        plan = planned(place.folder, place.target, git, names)
+    if plan.changes:
+        _ask(plan.root, plan.changes, yes=yes)
+        make(plan.changes)
+    if plan.needs_package:
+        install(plan.root)
+    if plan.is_starter:
+        from dbt_anonymize.project.generate import generate  # noqa: PLC0415
+        from dbt_anonymize.spec.json_schema import write_schema  # noqa: PLC0415
+
+        generate(plan.root)
+        write_schema(plan.root)
+    if not plan.changes and not plan.needs_package:
+        note("Nothing to change.")
+    elif plan.is_starter:
+        note("Ready. Run `dbt build`, then `dbt-anonymize results`.")
+    else:
+        note("Ready. Next: `dbt-anonymize try <model, seed or source.table> --predict <column>`.")
+
+
+def _asked() -> list[str]:
+    """Ask which targets publish, where somebody can be asked."""
+    if not sys.stdin.isatty():
+        return []
+    answer = typer.prompt(
+        "Targets that publish, such as prod; builds to others are drafts (nothing: all publish)",
+        default="",
+        show_default=False,
+    )
+    return [str(name) for name in answer.replace(",", " ").split()]
+
+
+def _ask(root: Path, changes: list[Change], *, yes: bool) -> None:
+    from dbt_anonymize.extensions.installation.changes import shown  # noqa: PLC0415
+
+    note(shown(changes, root))
+    require_consent("Write this?", "Nothing was written.", yes=yes)

@@ -1,0 +1,355 @@
+"""Find obstacles to a build: one finding per check, with what to do. Changes nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shlex
+import shutil
+import stat
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal
+
+from dbt_anonymize.errors import AnonymizeError, safe_reason
+from dbt_anonymize.extensions.installation.ephemeral import ephemeral_sources
+from dbt_anonymize.extensions.installation.project_files import (
+    VAULT_VARIABLE,
+    publishers,
+    read_yaml_file,
+)
+from dbt_anonymize.project.engines import unreached
+from dbt_anonymize.project.engines.settings import (
+    CUSTODIANS,
+    LOCK_TIMEOUT,
+    SECONDS,
+    granted_roles,
+    missing_settings,
+    unknown_roles,
+)
+from dbt_anonymize.project.erasures import open_erasures
+from dbt_anonymize.project.generate import check
+from dbt_anonymize.project.layout import PROJECT_FILE, find_project
+from dbt_anonymize.project.open_seeds import open_seeds
+from dbt_anonymize.project.package import installed_version
+from dbt_anonymize.project.profile import read_profile
+from dbt_anonymize.project.register import PUBLISHED_TARGETS
+from dbt_anonymize.project.vault_owner import Owner, owners_in_file
+from dbt_anonymize.spec.draft import items, mapping
+from dbt_anonymize.spec.loading import load_specs, spec_paths
+from dbt_anonymize.vault.files import require_folders
+from dbt_anonymize.versions import PACKAGE, mismatch
+
+Status = Literal["ok", "note", "stop"]
+
+_DBT = ((1, 10, 5), (1, 13, 0))
+_FOR_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_GIGABYTE = 1_000_000_000
+_LEAST_DISK = _GIGABYTE // 10
+
+
+# Commands that take a target.
+_COMMAND = re.compile(r"`(dbt-anonymize (?:new|verify|erase|build|init)\b[^`]*|dbt build[^`]*)`")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Result of a check; ``stop``: a build would fail."""
+
+    check: str
+    status: Status
+    text: str
+
+
+def examine(folder: Path, target: str | None = None) -> Iterator[Finding]:
+    """Yield the findings, each as soon as it is known; their commands name the target."""
+    for finding in _examined(folder, target):
+        text = finding.text
+        if target:
+            text = _COMMAND.sub(rf"`\1 --target {shlex.quote(target)}`", text)
+        yield replace(finding, text=text)
+
+
+def _examined(folder: Path, target: str | None) -> Iterator[Finding]:
+    yield from _environment()
+    try:
+        root = find_project(folder).root
+    except AnonymizeError as error:
+        yield Finding("project", "stop", f"{error} Or start one with `dbt-anonymize new`.")
+        return
+    yield Finding("project", "ok", str(root))
+    with contextlib.chdir(root):
+        yield from _package(root)
+        profile = None
+        try:
+            profile = read_profile(root, target)
+        except AnonymizeError as error:
+            yield Finding("profile", "stop", str(error))
+        if profile is not None:
+            credentials = profile.credentials
+            text = f"{profile.profile_name}, target {profile.target_name} ({credentials.type})"
+            yield Finding("profile", "ok", text)
+            yield from _publishers(root, profile.target_name)
+            if credentials.type == "duckdb":
+                yield from _warehouse(root, credentials)
+                yield from _vault(root, credentials, profile.target_name)
+            yield from _engine(root, credentials)
+        yield from _specs(root, None if profile is None else profile.target_name)
+
+
+def _environment() -> Iterator[Finding]:
+    yield Finding("Python", "ok", ".".join(map(str, sys.version_info[:3])))
+    installed = version("dbt-core")
+    numbers = tuple(int(part) for part in installed.split(".")[:3] if part.isdigit())
+    fits = _DBT[0] <= numbers < _DBT[1]
+    remedy = "; must be from 1.10.5 to 1.12. Run `pip install 'dbt-core>=1.10.5,<1.13'`."
+    yield Finding("dbt", "ok" if fits else "stop", installed if fits else installed + remedy)
+
+
+def _package(root: Path) -> Iterator[Finding]:
+    project = read_yaml_file(root / PROJECT_FILE)
+    if project.get("name") == PACKAGE:
+        yield Finding("dbt package", "ok", "this project itself")
+        return
+    found = installed_version(root)
+    problem = mismatch(found) if found else None
+    if found is None:
+        text = "must be installed in the project; it is not. Run `dbt-anonymize new`."
+        yield Finding("dbt package", "stop", text)
+    else:
+        yield Finding("dbt package", "stop" if problem else "ok", problem or found)
+    orders = [items(mapping(one).get("search_order")) for one in items(project.get("dispatch"))]
+    if not any(PACKAGE in order for order in orders):
+        text = "a seed line that cannot be loaded is printed as a whole. Run `dbt-anonymize new`."
+        yield Finding("dispatch", "note", text)
+
+
+def _engine(root: Path, credentials: Any) -> Iterator[Finding]:
+    """Say what an engine needs that has no file of ours."""
+    project, kind = read_yaml_file(root / PROJECT_FILE), str(credentials.type)
+    missing = missing_settings(kind, root, project)
+    if missing:
+        text = f"dbt_project.yml must have {', '.join(map(str, missing))}. Run `dbt-anonymize new`."
+        yield Finding("engine", "stop", text)
+    if kind == "spark" and credentials.method != "session":
+        yield Finding("engine", "note", unreached(str(credentials.method)))
+    if kind == "postgres":
+        yield _server(credentials, granted_roles(project))
+        seconds = mapping(project.get("vars")).get(LOCK_TIMEOUT, SECONDS)
+        text = f"a release waits {seconds} s for who is reading the earlier one ({LOCK_TIMEOUT})"
+        yield Finding("lock timeout", "ok", text)
+        text = (
+            "dbt lets roles read a release, not enter its schema. After the first build: "
+            "`grant usage on schema <that of the release> to <role>`."
+        )
+        yield Finding("schema", "note", text)
+
+
+def _server(credentials: Any, roles: list[str]) -> Finding:
+    place = f"{credentials.host}:{credentials.port}/{credentials.database}"
+    try:
+        unknown = unknown_roles(credentials, roles)
+    except Exception as error:
+        text = f"{place} must be reached; it is not ({type(error).__name__}). See `dbt debug`."
+        return Finding("server", "stop", text)
+    if unknown:
+        text = (
+            f"whoever is granted a relation must be a role of the server; {', '.join(unknown)} "
+            f"{'is' if len(unknown) == 1 else 'are'} not. Correct +grants and {CUSTODIANS}."
+        )
+        return Finding("server", "stop", text)
+    return Finding("server", "ok", place)
+
+
+def _publishers(root: Path, target: str) -> Iterator[Finding]:
+    """Say whether this target builds drafts, where the project says which publish."""
+    named = publishers(read_yaml_file(root / PROJECT_FILE))
+    if named is not None and target not in named:
+        text = (
+            f"{', '.join(named) or 'nobody'} ({PUBLISHED_TARGETS}); {target} builds drafts, unless "
+            "it has released before"
+        )
+        yield Finding("published targets", "ok", text)
+
+
+def _warehouse(root: Path, credentials: Any) -> Iterator[Finding]:
+    path = str(credentials.path)
+    if path == ":memory:" or ":" in path:
+        yield Finding("warehouse", "note", "no local file: not checked")
+        return
+    file = root / path
+    if not file.parent.is_dir():
+        made = f"mkdir -p {shlex.quote(str(file.parent))}"
+        text = f"its file must have a folder; there is no {file.parent}. Run `{made}`."
+        yield Finding("warehouse", "stop", text)
+        return
+    if not os.access(file if file.exists() else file.parent, os.W_OK):
+        text = f"{file}: must be writable. Change its rights, or build as its owner."
+        yield Finding("warehouse", "stop", text)
+    elif _is_open_elsewhere(file):
+        text = "open in another process (a notebook, a database browser). Close it there."
+        yield Finding("warehouse", "stop", text)
+    else:
+        yield Finding("warehouse", "ok", str(file))
+    yield _disk(file)
+
+
+def _disk(file: Path) -> Finding:
+    """Compare what is free with what is there: a build writes relations before it drops others."""
+    free = shutil.disk_usage(file.parent).free
+    size = file.stat().st_size if file.exists() else 0
+    text = f"{free / _GIGABYTE:.1f} GB free"
+    if free < _LEAST_DISK + size:
+        return Finding("disk", "stop", f"{text}, the warehouse has {size:,} bytes. Free some.")
+    if free < _GIGABYTE + 2 * size:
+        return Finding("disk", "note", f"{text}, twice the warehouse may be needed. Free some.")
+    return Finding("disk", "ok", text)
+
+
+def _is_open_elsewhere(file: Path) -> bool:
+    """Tell whether another process holds the lock of DuckDB; checked only on POSIX."""
+    if os.name != "posix" or not file.exists():
+        return False
+    import fcntl  # noqa: PLC0415 (not on Windows)
+
+    with file.open("rb+") as opened:
+        try:
+            fcntl.lockf(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return True
+        fcntl.lockf(opened, fcntl.LOCK_UN)
+    return False
+
+
+def _vault(root: Path, credentials: Any, target: str) -> Iterator[Finding]:
+    declared = mapping(read_yaml_file(root / PROJECT_FILE).get("vars"))
+    alias = str(declared.get(VAULT_VARIABLE, "vault")).lower()
+    try:
+        require_folders(credentials)
+    except AnonymizeError as error:
+        yield Finding("vault", "stop", str(error))
+        return
+    attached = [(str(one.alias or Path(one.path).stem), one) for one in credentials.attach or ()]
+    path = next((str(one.path) for name, one in attached if name.lower() == alias), None)
+    if path is None:
+        text = f"the profile must attach a file as {alias}; it does not. Run `dbt-anonymize new`."
+        yield Finding("vault", "stop", text)
+        return
+    if ":" in path:
+        yield Finding("vault", "note", "no local file: not checked")
+        return
+    file = (root / path).resolve()
+    others = {"the project": root, "the warehouse": root / str(credentials.path)}
+    shared = [name for name, other in others.items() if _holds(file.parent, other)]
+    if shared:
+        text = (
+            f"{file.parent} must be a folder of its own; it also holds {shared[0]}. Attach "
+            "vault/vault.duckdb in the profile instead, and move the file."
+        )
+        yield Finding("vault", "stop", text)
+        return
+    yield _modes(file)
+    yield from _owner(root, file, credentials.schema, target)
+    yield from _erasures(root, file)
+
+
+def _owner(root: Path, file: Path, schema: str, target: str) -> Iterator[Finding]:
+    """Name the project and target whose vault it is, where they are others."""
+    import duckdb  # noqa: PLC0415 (not every adapter has it)
+
+    if not file.is_file() or _is_open_elsewhere(file):
+        return
+    try:
+        with duckdb.connect(str(file), read_only=True) as session:
+            owner = owners_in_file(session).get(schema)
+    except duckdb.Error as error:
+        text = f"whose {file} is could not be read ({safe_reason(error)})."
+        yield Finding("owner of the vault", "note", text)
+        return
+    here = Owner(str(read_yaml_file(root / PROJECT_FILE).get("name")), target)
+    if owner is not None and owner != here:
+        text = (
+            f"the schema {schema} of {file} belongs to {owner.shown}; this is {here.shown}. Attach "
+            "a file of its own in the profile, or take it over with "
+            f"`dbt-anonymize vault adopt --target {target}`."
+        )
+        yield Finding("owner of the vault", "stop", text)
+    elif owner is not None:
+        yield Finding("owner of the vault", "ok", owner.shown)
+
+
+def _erasures(root: Path, file: Path) -> Iterator[Finding]:
+    """Name whoever was to be erased and may still be in the release or in a file."""
+    import duckdb  # noqa: PLC0415 (not every adapter has it)
+
+    if not file.is_file() or _is_open_elsewhere(file):
+        return
+    names = list(spec_paths(root))
+    try:
+        begun = open_erasures(file, names)
+    except duckdb.Error as error:
+        text = f"the receipts of {file} could not be read ({safe_reason(error)})."
+        yield Finding("erasures", "note", f"{text} See `dbt-anonymize verify`.")
+        return
+    for name in begun:
+        text = (
+            f"one of {name} was begun and is not complete: the release or a file may still have "
+            f"the person. Run the same `dbt-anonymize erase {name} --subject ...` again."
+        )
+        yield Finding("erasures", "note", text)
+
+
+def _holds(folder: Path, other: Path) -> bool:
+    return other.resolve().is_relative_to(folder)
+
+
+def _modes(file: Path) -> Finding:
+    if os.name != "posix":
+        return Finding("vault", "note", f"{file}: set the rights of its folder yourself")
+    for path, mode in ((file.parent, "700"), (file, "600")):
+        if path.exists() and path.stat().st_uid not in {os.geteuid(), 0} and os.geteuid() != 0:
+            text = f"{path} belongs to somebody else. Build as its owner."
+            return Finding("vault", "stop", text)
+        found = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0
+        if found & _FOR_OTHERS:
+            text = (
+                f"{path} is open to others (mode {found:o}); the next build closes it. "
+                f"Run `chmod {mode} {shlex.quote(str(path))}` now."
+            )
+            return Finding("vault", "note", text)
+    return Finding("vault", "ok", str(file))
+
+
+def _specs(root: Path, target: str | None) -> Iterator[Finding]:
+    paths = spec_paths(root)
+    if not paths:
+        text = "there is none yet. Start with `dbt-anonymize init`."
+        yield Finding("anonymizations", "note", text)
+        return
+    try:
+        specs = load_specs(root)
+    except AnonymizeError as error:
+        yield Finding("anonymizations", "stop", str(error).replace("\n", "; "))
+        return
+    yield Finding("anonymizations", "ok", ", ".join(paths))
+    for seed in open_seeds(find_project(root), specs):
+        yield Finding("seeds", "note", str(seed))
+    for name, read in ephemeral_sources(find_project(root), specs, target).items():
+        text = (
+            f"{name} reads {', '.join(read)}, which must be a table or a view and is ephemeral. "
+            "Materialize it, in the vault where it has identifiers."
+        )
+        yield Finding("sources", "stop", text)
+    try:
+        drifts = check(root)
+    except AnonymizeError:
+        return  # reported above
+    if drifts:
+        text = f"{drifts[0].path.as_posix()} is {drifts[0].kind}. Run `dbt-anonymize generate`."
+        yield Finding("models", "stop", text)
+    else:
+        yield Finding("models", "ok", "as the specs say")

@@ -1,0 +1,276 @@
+"""From which stored columns a column is made, over SQL that sqlglot qualifies.
+
+What decides a value counts: conditions of `case`, partitions and orders of windows, all of a
+subquery in the select list. What decides which rows there are does not (where, join, limit).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import PurePosixPath
+from typing import Any
+
+from sqlglot import exp, parse, parse_one
+from sqlglot.optimizer.qualify import qualify
+from sqlglot.optimizer.scope import Scope, build_scope
+from sqlglot.schema import MappingSchema
+
+from dbt_anonymize.extensions.provenance.compiled import Relation, Relations
+
+logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # its warnings quote the SQL
+Origin = tuple[str, str]
+"""Name of a relation that no SQL makes, and a column in lower case."""
+# Whole rows, and columns that are found by number or pattern.
+_OPAQUE = (exp.TableColumn, exp.PositionalColumn, exp.Columns, exp.Placeholder, exp.Pivot)
+
+
+class NotFollowed(Exception):  # noqa: N818 (a reason, not an error of the user)
+    """Obstacle to following the origin of a column, and its relation."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """The stored columns that decide a value, and whether it is one of them, unchanged."""
+
+    origins: frozenset[Origin]
+    is_plain: bool = False
+
+
+class Provenance:
+    """The columns of all relations, followed to what no SQL of the project makes."""
+
+    def __init__(self, relations: Relations) -> None:
+        self._relations = relations
+        self._at: dict[tuple[str, ...], Relation] = {}
+        # Several nodes may name one relation: what makes it says most.
+        ranked = sorted(relations.by_name.values(), key=lambda r: (r.sql is None, not r.is_made))
+        schema: dict[str, Any] = {}
+        for relation in ranked:
+            key = database, name, table = tuple(part.lower() for part in relation.key)
+            self._at.setdefault(key, relation)
+            tables = schema.setdefault(database, {}).setdefault(name, {})
+            tables.setdefault(table, dict.fromkeys(_stored(relation), "text"))
+        self._schema = MappingSchema(schema, dialect=relations.dialect, normalize=False)
+        self._external = {r.external: r for r in reversed(ranked) if r.external}
+        self._following: list[str] = []
+        self.made = cache(self._made)
+        self._query = cache(self._qualified)
+        self._output = cache(self._output_of)
+
+    def _made(self, name: str, column: str) -> Made:
+        """Follow a column of a relation, or raise `NotFollowed`."""
+        relation = self._relations.by_name[name]
+        if not relation.is_made:
+            if column not in _stored(relation):
+                raise NotFollowed(f"{name} has no column {column}")
+            return Made(frozenset({(name, column)}), is_plain=True)
+        if name in self._following:
+            raise NotFollowed(f"{name} reads itself")
+        self._following.append(name)
+        try:
+            query = self._query(name)
+            if column not in _names(query):
+                return self._added(relation, column)
+            return self._output(query, column)
+        except NotFollowed as reason:
+            text = str(reason)
+            raise NotFollowed(text if text.startswith(name) else f"{name} {text}") from reason
+        except Exception as error:  # sqlglot raises what it likes; its messages quote the SQL
+            kind = type(error).__name__
+            raise NotFollowed(f"{name} is not SQL that sqlglot follows ({kind})") from error
+        finally:
+            self._following.pop()
+
+    def _added(self, relation: Relation, column: str) -> Made:
+        """Follow a column that dbt adds to a snapshot to what dbt makes it of."""
+        if column not in relation.added or column not in _stored(relation):
+            raise NotFollowed(f"does not say in its SQL what its column {column} is")
+        query = self._query(relation.name)
+        named = [
+            self._output(query, part.name.lower())
+            for sql in relation.added[column]
+            for part in parse_one(sql, dialect=self._relations.dialect).find_all(exp.Column)
+        ]
+        own = frozenset({(relation.name, column)})
+        return Made(own.union(*(made.origins for made in named)), is_plain=True)
+
+    def equal_origins(self, name: str) -> Iterator[tuple[Origin, Origin]]:
+        """Give stored columns that joins compare with `=`, in a relation and all it reads."""
+        waiting, seen = [name], set[str]()
+        while waiting:
+            reader = waiting.pop()
+            # What cannot be followed is a finding of each column.
+            with contextlib.suppress(Exception):
+                scopes = [] if reader in seen else list(self._query(reader).traverse())
+                waiting += [self._relation(t).name for scope in scopes for t in _tables(scope)]
+                yield from (pair for scope in scopes for pair in self._equal_columns(scope))
+            seen.add(reader)
+
+    def _equal_columns(self, scope: Scope) -> Iterator[tuple[Origin, Origin]]:
+        query = scope.expression
+        clauses = [join.args.get("on") for join in query.args.get("joins") or ()]
+        clauses.append(query.args.get("where"))
+        for equality in (e for clause in clauses if clause for e in clause.find_all(exp.EQ)):
+            sides = [list(side.find_all(exp.Column)) for side in (equality.left, equality.right)]
+            # Each part of a value that is put together equals the one in its place.
+            for pair in zip(*sides, strict=False) if len(sides[0]) == len(sides[1]) else ():
+                with contextlib.suppress(NotFollowed, ValueError):
+                    ((one,), (other,)) = (self._resolved(scope, c).origins for c in pair)
+                    yield from ((one, other), (other, one))
+
+    def _relation(self, table: exp.Table) -> Relation:
+        key = (table.catalog, table.db, table.name)
+        found = self._at.get(key)
+        if found is None or not isinstance(table.this, exp.Identifier):
+            shown = ".".join(filter(None, key)) or "a function that returns a table"
+            raise NotFollowed(f"reads {shown}, which is no relation of the project")
+        return found
+
+    def _qualified(self, name: str) -> Scope:
+        """Return the query of a relation with every column qualified."""
+        dialect, sql = self._relations.dialect, self._relations.by_name[name].sql
+        if sql is None:
+            raise NotFollowed("is a Python model, or is not read with ref()")
+        statements = [statement for statement in parse(sql, dialect=dialect) if statement]
+        if len(statements) != 1:
+            raise NotFollowed("is not one query")
+        self._name_external(statements[0])
+        for identifier in statements[0].find_all(exp.Identifier):
+            identifier.set("this", identifier.name.lower())
+        options: Any = {"schema": self._schema, "validate_qualify_columns": False}
+        query = build_scope(qualify(statements[0], dialect=dialect, **options))
+        if query is None:
+            raise NotFollowed("is not one query")
+        for table in (table for scope in query.traverse() for table in _tables(scope)):
+            self._relation(table)  # else stars hide columns
+        return query
+
+    def _name_external(self, statement: Any) -> None:
+        """Put the name of a dbt source in place of the file or function that it is read by."""
+        dialect = self._relations.dialect
+        read = {_read_from(sql, dialect).this: r for sql, r in self._external.items()}
+        for table in list(statement.find_all(exp.Table, exp.Subquery)) if read else ():
+            if (relation := read.get(table.this)) and not table.args.get("db"):
+                catalog, schema, name = relation.key
+                named: Any = exp.table_(name, schema, catalog, quoted=True)
+                # DuckDB calls it by its file or function where no alias does.
+                alias = PurePosixPath(table.this.name).stem or table.this.key
+                named.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
+                for part in table.args.keys() - {"this", "db", "catalog"}:
+                    named.set(part, table.args[part] or named.args.get(part))
+                table.replace(named)
+
+    def _output_of(self, scope: Scope, output: str | int) -> Made:
+        """Follow an output of a query, by its name or its place."""
+        query: Any = scope.expression
+        if isinstance(query, exp.Subquery):
+            return self._output(scope.subquery_scopes[0], output)
+        if isinstance(query, exp.SetOperation):
+            if _reads_itself(query):  # each column may be made of all others
+                return self._expression(scope, query)
+            is_by_name = query.args.get("by_name")
+            if isinstance(output, str) and not is_by_name:
+                output = _names(scope).index(output)
+            parts = [s for s in scope.set_operation_scopes if not is_by_name or output in _names(s)]
+            return _together(self._output(part, output) for part in parts)
+        if not isinstance(query, exp.Select):
+            raise NotFollowed(f"reads a {query.key}")
+        place = _names(scope).index(output) if isinstance(output, str) else output
+        return self._expression(scope, query.selects[place].unalias())
+
+    def _expression(self, scope: Scope, value: Any) -> Made:
+        if isinstance(value, exp.Column) and not value.is_star:
+            return self._resolved(scope, value)
+        scopes = {id(inner.expression): inner for inner in scope.traverse()}
+        parts = []
+        for part in self._walked(scope, value):
+            if isinstance(part, exp.Column):
+                made = self._resolved(scopes.get(id(part.parent_select), scope), part)
+                is_null_check = isinstance(part.parent, exp.Is) and made.is_plain
+                parts += [] if is_null_check else [made]
+        return _together(parts)
+
+    def _walked(self, scope: Scope, value: Any) -> Iterator[Any]:
+        """Give all parts of a value, those of the windows that it names included."""
+        windows = {w.this.name: w for w in scope.expression.args.get("windows") or ()}
+        for part in value.walk():
+            if isinstance(part, exp.Func) and (unit := part.args.get("unit")):
+                # `date_trunc(part, day)` has a unit for sqlglot, and a column for the database.
+                yield from self._called(scope, unit.name.lower())
+            if isinstance(part, _OPAQUE):
+                raise NotFollowed("has a row as a whole, or columns without their names")
+            if isinstance(part, exp.Star) and not isinstance(part.parent, exp.Count):
+                raise NotFollowed("has a * inside of an expression")
+            if isinstance(part, exp.Func) and _function(part) in self._relations.functions:
+                raise NotFollowed(f"calls {_function(part)}(), which is defined in the database")
+            yield part
+            if isinstance(part, exp.Window) and (named := windows.get(part.alias)):
+                yield from self._walked(scope, named.copy())
+
+    def _called(self, scope: Scope, name: str) -> Iterator[exp.Column]:
+        """Give the columns of a query that have a name."""
+        for alias, source in scope.sources.items():
+            names = _names(source) if isinstance(source, Scope) else _stored(self._relation(source))
+            if name in names:
+                yield exp.column(name, table=alias)
+
+    def _resolved(self, scope: Scope, column: exp.Column) -> Made:
+        """Follow a column to the relation or subquery that it names, of this query or around it."""
+        around: Scope | None = scope
+        while around is not None and column.table not in around.sources:
+            around = around.parent
+        if around is None or not column.table:
+            raise NotFollowed(f"has a column that is not resolved ({column.name})")
+        source = around.sources[column.table]
+        made_here = source.expression if isinstance(source, Scope) else source.this
+        if isinstance(made_here, (exp.Values, exp.Unnest, exp.GenerateSeries)):
+            return self._expression(around, made_here)
+        if isinstance(made_here, exp.UDTF):
+            raise NotFollowed(f"reads a {made_here.key}")
+        if isinstance(source, Scope):
+            is_inside = _reads_itself(source.expression.parent)  # then all columns count anyway
+            return Made(frozenset()) if is_inside else self._output(source, column.name)
+        relation = self._relation(source)
+        # `people as p (a, b)`: columns renamed by their places.
+        renamed = dict(zip(source.alias_column_names, _stored(relation), strict=False))
+        return self.made(relation.name, renamed.get(column.name, column.name))
+
+
+def _tables(scope: Scope) -> list[exp.Table]:
+    return [
+        source
+        for source in scope.sources.values()
+        if isinstance(source, exp.Table) and not isinstance(source.this, exp.GenerateSeries)
+    ]
+
+
+def _names(scope: Scope) -> list[str]:
+    query: Any = scope.expression
+    return [str(name) for name in query.named_selects]
+
+
+def _stored(relation: Relation) -> list[str]:
+    return [column.lower() for column in relation.columns or ()]
+
+
+def _together(parts: Iterable[Made]) -> Made:
+    return Made(frozenset(origin for made in parts for origin in made.origins))
+
+
+def _read_from(sql: str, dialect: str) -> Any:
+    query: Any = parse_one(f"select * from {sql}", dialect=dialect)  # noqa: S608
+    return query.find(exp.From).this
+
+
+def _reads_itself(query: Any) -> bool:
+    """Tell whether a query is that of a recursive common table."""
+    is_table = isinstance(query, exp.SetOperation) and isinstance(query.parent, exp.CTE)
+    return is_table and any(t.name == query.parent.alias for t in query.find_all(exp.Table))
+
+
+def _function(part: exp.Func) -> str:
+    return str(part.name if isinstance(part, exp.Anonymous) else part.sql_name()).lower()

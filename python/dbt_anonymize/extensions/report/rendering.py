@@ -1,0 +1,236 @@
+"""A report as HTML, Markdown or JSON; what comes from data is never markup."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import functools
+import hashlib
+import json
+import os
+import tempfile
+from datetime import UTC, datetime
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup, escape
+
+from dbt_anonymize.extensions.dossier.rendering import environment_of
+from dbt_anonymize.extensions.report.reading import Findings
+from dbt_anonymize.extensions.report.section import Section
+from dbt_anonymize.extensions.report.sections import sections
+from dbt_anonymize.extensions.report.sections.choice import (
+    alpha_of,
+    largest_alpha,
+    rule_of,
+    verdict,
+)
+from dbt_anonymize.extensions.report.summary import answers, figures, rows_shown
+from dbt_anonymize.literals import printable
+
+# Steps of the slider; the declared alpha is one of them.
+_STEPS = 200
+_VEGA_LITE = "6.4"
+# What the kept script ends in when it is whole.
+_END = "\n// whole\n"
+
+
+def as_json(found: Findings, *, now: datetime | None = None) -> str:
+    """Return a report as JSON: answers, and the table of each part."""
+    content = {
+        "name": found.spec.name,
+        "description": found.spec.description,
+        **_made(now),
+        "answers": {a.question: list(a.sentences) for a in answers(found)},
+        "alpha": alpha_of(found),
+        "sections": [
+            {
+                "key": part.key,
+                "title": part.title,
+                "sentence": part.sentence,
+                "headings": list(part.headings),
+                "rows": [list(row) for row in part.rows],
+            }
+            for part in sections(found)
+        ],
+    }
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def as_markdown(found: Findings, *, now: datetime | None = None) -> str:
+    """Return a report as Markdown, for a pull request."""
+    return (
+        _environment()
+        .get_template("report.md.j2")
+        .render(
+            spec=found.spec,
+            answers=answers(found),
+            sections=[part for part in sections(found) if len(part.rows) <= _LONGEST],
+            **_made(now),
+        )
+    )
+
+
+def as_html(found: Findings, *, now: datetime | None = None) -> str:
+    """Return a report as one HTML file that loads nothing."""
+    parts = sections(found)
+    scripts = [_bundle(), _file("page.js")]
+    style = _file("page.css")
+    return (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            spec=found.spec,
+            found=found,
+            answers=answers(found),
+            figures=figures(found),
+            sample=rows_shown(found),
+            sections=parts,
+            most=_MOST_ROWS,
+            choice=_choice(found),
+            charts=_embedded(_chart_specs(parts)),
+            data=_embedded(_choice(found)),
+            scripts=[Markup(script) for script in scripts],  # noqa: S704 (our own)
+            style=Markup(style),  # noqa: S704 (our own)
+            policy=_policy(scripts),
+            **_made(now),
+        )
+    )
+
+
+# Rows of a table in which the worst come first; the others are folded.
+_MOST_ROWS = 10
+# Longer tables are in HTML and JSON.
+_LONGEST = 40
+
+
+def _made(now: datetime | None) -> dict[str, str]:
+    return {
+        "made": (now or datetime.now(UTC)).strftime("%Y-%m-%d %H:%M UTC"),
+        "version": version("dbt-anonymize"),
+    }
+
+
+def _choice(found: Findings) -> dict[str, Any]:
+    """Return what the slider needs: lines of the efforts, ranges and steps."""
+    alpha, largest = alpha_of(found), largest_alpha(found)
+    step = alpha / max(1, round(alpha / largest * _STEPS)) if alpha else largest / _STEPS
+    return {
+        "alpha": alpha,
+        "step": step,
+        "steps": round(largest / step),
+        "start": round(alpha / step),
+        "rule": rule_of(found),
+        "verdict": verdict(found),
+        "lines": [
+            {
+                "effort": int(row["effort"]),
+                "qf": None if row["qf_mean"] is None else float(row["qf_mean"]),
+                "qnf": None if row["qnf"] is None else float(row["qnf"]),
+                "k": int(row["k"] or 0),
+                "qualifies": bool(row["qualifies"]),
+                "share": None if row["choice_share"] is None else float(row["choice_share"]),
+            }
+            for row in found.results
+        ],
+        "released": None if found.chosen is None else int(found.chosen["effort"]),
+        "ranges": [
+            {
+                "from": float(row["alpha_from"]),
+                "to": None if row["alpha_to"] is None else float(row["alpha_to"]),
+                "effort": int(row["effort"]),
+            }
+            for row in found.rows("alpha_ranges")
+        ],
+    }
+
+
+def _chart_specs(parts: list[Section]) -> dict[str, Any]:
+    from dbt_anonymize.extensions.report.charts import spec_of  # noqa: PLC0415 (needs the extra)
+
+    return {part.key: spec for part in parts if (spec := spec_of(part)) is not None}
+
+
+def _embedded(content: Any) -> Markup:
+    r"""Return JSON that ends no script element, whatever it holds.
+
+    Examples
+    --------
+    >>> _embedded("</script><!--")
+    Markup('"\\u003c/script\\u003e\\u003c!--"')
+    """
+    text = json.dumps(content, allow_nan=False)
+    for sign in "<>&":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return Markup(text)  # noqa: S704 (nothing that HTML reads is left)
+
+
+@functools.cache
+def _bundle() -> str:
+    """Return Vega, Vega-Lite and Vega-Embed as one script.
+
+    It is the same for each version, and takes longer to make than everything else, so that it is
+    kept in the user's cache.
+    """
+    cache = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
+    folder = Path(cache) / "dbt_anonymize"
+    kept = folder / f"vega-{version('vl-convert-python')}-{_VEGA_LITE}.js"
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        text = kept.read_text(encoding="utf-8")
+        if text.endswith(_END):
+            return text
+    import vl_convert  # noqa: PLC0415 (needs the extra)
+
+    snippet = "window.vegaEmbed = vegaEmbed;"
+    made = str(vl_convert.javascript_bundle(snippet, vl_version=_VEGA_LITE)) + _END
+    with contextlib.suppress(OSError):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=folder, delete=False, encoding="utf-8") as file:
+            file.write(made)
+        Path(file.name).replace(kept)
+    return made
+
+
+def _file(name: str) -> str:
+    return (
+        files("dbt_anonymize.extensions.report")
+        .joinpath("templates", name)
+        .read_text(encoding="utf-8")
+    )
+
+
+def _policy(scripts: list[str]) -> str:
+    """Return the content security policy: these scripts by their hash, and no request."""
+    hashes = [
+        f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+        for text in scripts
+    ]
+    return (
+        f"default-src 'none'; script-src {' '.join(hashes)}; style-src 'unsafe-inline'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def code(text: str) -> Markup:
+    """Return a text of ours as HTML, with what is between backticks as code.
+
+    Examples
+    --------
+    >>> code("run `dbt build` <now>")
+    Markup('run <code>dbt build</code> &lt;now&gt;')
+    """
+    parts = str(escape(printable(text))).split("`")
+    if len(parts) % 2 == 0:
+        return escape(printable(text))
+    marked = (f"<code>{part}</code>" if place % 2 else part for place, part in enumerate(parts))
+    return Markup("".join(marked))  # noqa: S704 (escaped above)
+
+
+@functools.cache
+def _environment() -> jinja2.Environment:
+    environment = environment_of("dbt_anonymize.extensions.report")
+    environment.filters["code"] = code
+    return environment

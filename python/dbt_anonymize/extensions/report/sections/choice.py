@@ -1,0 +1,252 @@
+"""Section on the choice: the chosen effort, and those that another alpha would choose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dbt_anonymize.extensions.report.reading import Findings
+from dbt_anonymize.extensions.report.section import Section, number, unmeasured, words
+from dbt_anonymize.project.evidence import Row
+from dbt_anonymize.spec.tested import NO_MODEL
+
+_LOWER_IS_BETTER = {"brier_score", "log_loss", "mae", "rmse"}
+# Where a number stands beside its point, in shares of the plane.
+_SIDES = {
+    "right": (0.02, 0.03),
+    "left": (-0.02, 0.03),
+    "below": (0.02, -0.04),
+    "below left": (-0.02, -0.04),
+}
+_REDRAWN = (
+    " How often an effort is chosen when redrawn is its stability over splits of this table, not "
+    "the probability that it is best: of two equally good efforts one is above 95 % in half of "
+    "simulated tables."
+)
+_RULES = {
+    "max_q": "the highest Q among the efforts that qualify",
+    "strongest_non_inferior": "the strongest effort that is not inferior",
+    "declared": "that release.effort of the specification names it",
+    "frozen": "that it is frozen, and keeps its guarantees",
+    "pareto_knee": "the knee of the front of privacy and usefulness",
+}
+
+
+def sections(found: Findings) -> list[Section]:
+    """Return QF, QNF and Q, the ranges of alpha, and the plane of both qualities."""
+    return [quality(found), ranges(found), plane(found)]
+
+
+def quality(found: Findings) -> Section:
+    """QF, QNF and Q of each effort."""
+    rows = [_line(row) for row in found.results]
+    chosen = found.chosen
+    spec = found.spec
+    name = words(spec.shown_measure)
+    sign = "minus " if spec.measure in _LOWER_IS_BETTER else ""
+    untested = "" if spec.is_tested else f" ({NO_MODEL})"
+    return Section(
+        "quality",
+        "Usefulness QF, privacy QNF, and both in Q",
+        f"{verdict(found)} Q is QF + alpha * QNF: QF is {sign}{name}{untested}, QNF "
+        f"is {spec.model_dump(mode='json')['qnf']}, and alpha says what a unit of QNF is worth."
+        + (_REDRAWN if spec.is_tested else ""),
+        ("effort", "k", "QF", "QF from", "QF to", "QNF", "Q", "qualifies", "chosen when redrawn"),
+        [
+            (
+                row["effort"],
+                row["k"],
+                row["qf"],
+                row["low"],
+                row["high"],
+                row["qnf"],
+                row["q"],
+                row["qualifies"],
+                row["share"],
+            )
+            for row in rows
+        ],
+        rows,
+        "quality",
+        {
+            "alpha": alpha_of(found),
+            "chosen": None if chosen is None else int(chosen["effort"]),
+            "zero_rule": next(
+                (row["zero_rule"] for row in rows if row["zero_rule"] is not None), None
+            ),
+            "measure": sign + name,
+        },
+        is_open=True,
+    )
+
+
+def verdict(found: Findings) -> str:
+    """Say which effort the results chose and by which rule, or why they chose none."""
+    rule = _RULES[rule_of(found)]
+    if found.chosen is not None:
+        return f"Effort {found.chosen['effort']} is chosen; the rule is {rule}."
+    able = [str(row["effort"]) for row in found.results if row["qualifies"]]
+    if not able:
+        return "No effort qualifies, so none is chosen."
+    efforts = f"effort{'s' if len(able) > 1 else ''} {', '.join(able)}"
+    return (
+        f"No effort is chosen: the rule is {rule}, and of {efforts}, which qualify, it takes none."
+    )
+
+
+def rule_of(found: Findings) -> str:
+    """Return what chose an effort: the rule of the results, or the declaration of one."""
+    rows = found.results
+    if any("release.effort is" in str(row["reason"]) for row in rows):
+        return "declared"
+    if found.evidence.is_current and found.spec.release.effort != "auto":
+        return "declared"
+    return next((str(row["choose"]) for row in rows if row.get("choose")), found.spec.choose)
+
+
+def alpha_of(found: Findings) -> float:
+    """Return the alpha by which it was chosen."""
+    return next((a for row in found.results if (a := number(row["alpha"])) is not None), 0.0)
+
+
+def largest_alpha(found: Findings) -> float:
+    """Return the end of the slider: beyond the last break point, which lies within."""
+    ends = [number(row["alpha_to"]) or 0.0 for row in found.rows("alpha_ranges")]
+    usable = max(ends, default=0.0)
+    return max(usable * 1.1, alpha_of(found) * 2, 1e-6)
+
+
+def _line(row: Row) -> dict[str, Any]:
+    return {
+        "effort": int(row["effort"]),
+        "k": None if row["k"] is None else int(row["k"]),
+        "qf": number(row["qf_mean"]),
+        "low": number(row["qf_low"]),
+        "high": number(row["qf_high"]),
+        "qnf": number(row["qnf"]),
+        "q": number(row["q"]),
+        "zero_rule": number(row["zero_rule"]),
+        "qualifies": bool(row["qualifies"]),
+        "is_chosen": bool(row["is_chosen"]),
+        "share": number(row["choice_share"]),
+        "suppressed": int(row["suppressed_records"]),
+        "reason": str(row["reason"]),
+    }
+
+
+def ranges(found: Findings) -> Section:
+    """Exact ranges of alpha, and the effort that each would choose."""
+    title = "What another alpha would choose"
+    rows = found.rows("alpha_ranges")
+    if not rows:
+        return unmeasured("ranges", title, f"{found.spec.name}_alpha_ranges", found.spec)
+    data: list[dict[str, Any]] = [
+        {
+            "from": number(row["alpha_from"]),
+            "to": number(row["alpha_to"]),
+            "effort": int(row["effort"]),
+            "is_releasable": bool(row["is_releasable"]),
+            "is_usable": bool(row["is_usable"]),
+        }
+        for row in rows
+    ]
+    breaks = len(data) - 1
+    return Section(
+        "ranges",
+        title,
+        f"Q is a line in alpha for each effort, so {breaks} exact break points part the ranges. "
+        "Where effort 0, the untouched table, has the highest Q, no effort is worth what it costs; "
+        "it is never released. In a usable range both quality and privacy count.",
+        ("alpha from", "alpha to", "highest Q", "may be released", "usable"),
+        [
+            (
+                r["from"],
+                "no end" if r["to"] is None else r["to"],
+                r["effort"],
+                r["is_releasable"],
+                r["is_usable"],
+            )
+            for r in data
+        ],
+        data,
+    )
+
+
+def plane(found: Findings) -> Section:
+    """Show usefulness against privacy, the front, and the zero rule."""
+    data: list[dict[str, Any]] = [
+        row for row in map(_line, found.results) if row["qf"] is not None and row["qnf"] is not None
+    ]
+    front = on_front([(row["qnf"], row["qf"], row["qualifies"]) for row in data])
+    zero = next((row["zero_rule"] for row in data if row["zero_rule"] is not None), None)
+    sides = label_sides([(row["qnf"], row["qf"]) for row in data], zero)
+    data = [
+        {**row, "is_on_front": place in front, "side": side}
+        for place, (row, side) in enumerate(zip(data, sides, strict=True))
+    ]
+    listed = ", ".join(str(row["effort"]) for row in data if row["is_on_front"]) or "none"
+    return Section(
+        "plane",
+        "Privacy against usefulness",
+        "Further right is more private, further up more useful. No qualifying effort is better in "
+        f"both than those of the front: {listed}."
+        + (
+            " Below the dashed line, the zero rule, a model learns nothing."
+            if found.spec.is_tested
+            else f" Useful is {found.spec.shown_measure}; {NO_MODEL}."
+        ),
+        ("effort", "QNF", "QF", "zero rule", "on the front", "qualifies"),
+        [
+            (r["effort"], r["qnf"], r["qf"], r["zero_rule"], r["is_on_front"], r["qualifies"])
+            for r in data
+        ],
+        data,
+        "plane",
+    )
+
+
+def label_sides(points: Sequence[tuple[float, float]], zero: float | None = None) -> list[str]:
+    """Return for each point on which side its number stands, so that none covers another.
+
+    Distances are in shares of the plane, which reaches to the zero rule.
+
+    Examples
+    --------
+    >>> label_sides([(0, 0), (1, 1), (0.98, 0.99), (0.5, 0)])
+    ['right', 'right', 'left', 'right']
+    >>> label_sides([])
+    []
+    """
+    if not points:
+        return []
+    across, up = [x for x, _ in points], [y for _, y in points] + ([] if zero is None else [zero])
+    wide, high = max(across) - min(across) or 1.0, max(up) - min(up) or 1.0
+    scaled = [(x / wide, y / high) for x, y in points]
+    numbers, chosen = list[tuple[float, float]](), list[str]()
+    for place, (x, y) in enumerate(scaled):
+        taken = [*scaled[:place], *scaled[place + 1 :], *numbers]
+        places = {name: (x + dx, y + dy) for name, (dx, dy) in _SIDES.items()}
+        free = [
+            name
+            for name, (a, b) in places.items()
+            if not any(abs(a - c) < 0.025 and abs(b - d) < 0.04 for c, d in taken)
+        ]
+        chosen.append(free[0] if free else "right")
+        numbers.append(places[chosen[-1]])
+    return chosen
+
+
+def on_front(points: Sequence[tuple[float, float, bool]]) -> set[int]:
+    """Return the places of points that may be chosen and that no other one dominates.
+
+    Examples
+    --------
+    >>> sorted(on_front([(0, 1, True), (1, 0, True), (0, 0.5, True), (2, 2, False)]))
+    [0, 1]
+    """
+    allowed = [(x, y) for x, y, may in points if may]
+    return {
+        place
+        for place, (x, y, may) in enumerate(points)
+        if may and not any(a >= x and b >= y and (a, b) != (x, y) for a, b in allowed)
+    }

@@ -1,0 +1,41 @@
+"""Time limit and progress of a search."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from dbt_anonymize.extensions.search.results import Progress, ProgressCallback
+
+# Seconds between two reports.
+INTERVAL = 0.1
+
+
+class Clock:
+    """Time limit (seconds or None) and progress, reported ten times a second and at the end."""
+
+    def __init__(self, time_limit: float | None, progress: ProgressCallback | None):
+        self._started = time.monotonic()
+        self._limit = time_limit
+        self._progress = progress
+        self._reported = self._started
+        # Whether more than time is used up.
+        self.is_spent: Callable[[], bool] = lambda: False
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self._started
+
+    def is_over(self) -> bool:
+        """Tell whether the time limit, or another one, is reached."""
+        return self.is_spent() or (self._limit is not None and self.elapsed >= self._limit)
+
+    def report(self, progress: Callable[[], Progress], *, is_last: bool = False) -> None:
+        """Report if it is due."""
+        if self._progress is None:
+            return
+        now = time.monotonic()
+        if is_last or now - self._reported >= INTERVAL:
+            self._reported = now
+            self._progress(progress())

@@ -1,0 +1,358 @@
+"""From the coded table of an anonymization to the efforts of its spec."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Any, Literal
+
+from dbt_anonymize.errors import SearchError
+from dbt_anonymize.extensions.search.by_quality import (
+    WORK_OF_SHORTLIST,
+    QualitySearch,
+    Races,
+    ladder,
+)
+from dbt_anonymize.extensions.search.by_rounds import FACTOR_OF_ROUNDS
+from dbt_anonymize.extensions.search.chain import Chain, chain
+from dbt_anonymize.extensions.search.diagnosis import explain_infeasible
+from dbt_anonymize.extensions.search.evidence import check_learned
+from dbt_anonymize.extensions.search.exchange import SHARE_OF_EXCHANGES
+from dbt_anonymize.extensions.search.guided import Guided
+from dbt_anonymize.extensions.search.lattice import Lattice
+from dbt_anonymize.extensions.search.local_recoding import local_rounds, measure_rounds
+from dbt_anonymize.extensions.search.optimum import checks_for, search
+from dbt_anonymize.extensions.search.pareto import ParetoFront, pareto_front
+from dbt_anonymize.extensions.search.publisher_payout import PublisherPayout
+from dbt_anonymize.extensions.search.race import Budget, Track
+from dbt_anonymize.extensions.search.reasons import SHARE, Reasons, find_reasons
+from dbt_anonymize.extensions.search.records import Records
+from dbt_anonymize.extensions.search.results import ProgressCallback, SearchResult
+from dbt_anonymize.extensions.search.training import TrainingProgress
+from dbt_anonymize.information_loss.base import InformationLoss
+from dbt_anonymize.information_loss.names import GUIDED, PUBLISHER_PAYOUT, QUALITY
+from dbt_anonymize.information_loss.registry import make_loss
+from dbt_anonymize.privacy.guarantees import Guarantees
+from dbt_anonymize.privacy.profitable import Profitable
+from dbt_anonymize.privacy.registry import compile_guarantees
+from dbt_anonymize.privacy.table import Node, Table
+from dbt_anonymize.spec import Effort, Spec
+
+Recoding = Literal["full_domain", "local"]
+# Called with the name of each step; returns what takes its progress.
+Steps = Callable[[str], ProgressCallback | None]
+
+# Shares of a time limit: the optimum matters most, the Pareto front least.
+_SHARE_OF_OPTIMUM, _SHARE_OF_CHAIN = 0.5, 0.6
+# No effort depends on the Pareto front, which takes a search for each of up to a hundred points.
+SECONDS_OF_FRONT = 60.0
+# Rounds of a local recoding are no nodes of it, and winners of a race need not be.
+_SECONDS_OF_FRONT_BESIDE_EFFORTS = 5.0
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of a search.
+
+    ``efforts`` is the length of the chain, >= 1, unless its class sizes are given, ``ks``.
+    ``time_limit`` is in seconds for everything;
+    without one, the optimum and the chain are proven, and the Pareto front gets `SECONDS_OF_FRONT`.
+    By quality it is the CPU seconds of all models that are trained, and ``evaluations`` is how many
+    may be.
+    """
+
+    efforts: int
+    measure: str
+    recoding: Recoding = "full_domain"
+    time_limit: float | None = None
+    ks: tuple[int, ...] = ()
+    evaluations: int | None = None
+
+    @property
+    def loss(self) -> str:
+        """The measure that nodes are compared by before models are trained on them."""
+        return GUIDED if self.measure == QUALITY else self.measure
+
+    @property
+    def races(self) -> bool:
+        """Tell whether candidates race."""
+        return self.measure == QUALITY
+
+
+@dataclass(frozen=True)
+class LocalEffort:
+    """An effort of local recoding before it is built.
+
+    Attributes
+    ----------
+    required : int
+        Class size that it was searched for.
+    rounds : tuple of Node
+        Levels of each round.
+    suppressed : int
+        Records that the last round leaves over.
+    loss : float or None
+        By the measure of the search; None for one that needs the classes of all rounds.
+    """
+
+    required: int
+    rounds: tuple[Node, ...]
+    suppressed: int
+    loss: float | None
+
+
+@dataclass(frozen=True)
+class Found:
+    """The outcome of a search.
+
+    ``efforts`` is the chain as a spec writes it, without a node that generalizes nothing. ``local``
+    describes each of them if they are of local recoding and did not race.
+    """
+
+    result: SearchResult
+    chain: Chain
+    front: ParetoFront
+    efforts: tuple[Effort, ...]
+    local: tuple[LocalEffort, ...] = ()
+    races: Races | None = None
+    reasons: Reasons = field(default_factory=Reasons)
+
+    @property
+    def is_complete(self) -> bool:
+        """Tell whether the optimum and the chain are proven."""
+        return self.result.is_complete and self.chain.is_complete
+
+
+@dataclass(frozen=True)
+class Task:
+    """A search: a table, what it must keep, and what is minimized.
+
+    ``records`` are those that models are trained on, where a search trains any.
+    """
+
+    spec: Spec
+    table: Table
+    declared: Sequence[Mapping[str, Any]]
+    options: Options
+    records: Records | None = None
+
+    @property
+    def suppression_limit(self) -> Decimal:
+        """Share of the records, as the spec writes it."""
+        return Decimal(str(self.spec.suppression_limit))
+
+    @property
+    def guarantees(self) -> Guarantees:
+        """Compiled for the table."""
+        return compile_guarantees(self.declared, self.table)
+
+    @property
+    def _game(self) -> Profitable:
+        """The amounts by which payouts are counted."""
+        for guarantee in self.spec.guarantees.declared:
+            if isinstance(guarantee[1], Profitable):
+                return guarantee[1]
+        raise SearchError(
+            "the measure publisher_payout must have the amounts of the guarantee profitable; got "
+            "none. Declare it, or choose another measure."
+        )
+
+    def loss(self, factor: float | None = None) -> InformationLoss:
+        """Return the measure, with the factor of the spec unless another one is given."""
+        declared = self.spec.information_loss
+        # Other measures are put together in the way that they are published with.
+        aggregate = declared.aggregate if self.options.measure == "loss" else None
+        gs = declared.generalization_suppression_factor if factor is None else factor
+        if self.options.loss == GUIDED:
+            return Guided(gs=gs)
+        if self.options.measure == PUBLISHER_PAYOUT:
+            # Amounts weigh suppression by themselves, but for rounds.
+            return PublisherPayout(self._game, gs=0.5 if factor is None else factor)
+        return make_loss(self.options.measure, aggregate=aggregate, gs=gs)
+
+
+def find_efforts(task: Task, steps: Steps = lambda _: None) -> Found:
+    """Search the optimum, the efforts and the Pareto front.
+
+    ``steps`` is called with the name of each step. The same input gives the same efforts unless a
+    time limit ends the search. A guarantee that cannot be checked, or no feasible node, is a
+    `SearchError` that names the guarantee that fails and the closest feasible parameter.
+    """
+    is_local = task.options.recoding == "local"
+    is_raced = task.options.races
+    clock = _Deadline(None if is_raced else task.options.time_limit)
+    guarantees, loss, limit = task.guarantees, task.loss(), task.suppression_limit
+    common = (task.table, guarantees, loss, limit)
+    result = search(
+        *common,
+        time_limit=clock.share(_SHARE_OF_OPTIMUM),
+        most_checks=_checks(task.table) if is_raced else None,
+        progress=steps("optimum"),
+    )
+    if result.optimum is None:
+        raise SearchError(explain_infeasible(task.table, task.declared, limit, result.is_complete))
+    races: Races | None = None
+    reasons = Reasons()
+    if is_raced:
+        races, reasons = _race(task, guarantees, steps)
+        found = Chain(races.points, races.is_complete)
+    else:
+        found = chain(
+            *common,
+            _class_sizes(task, guarantees) or task.options.efforts,
+            start=result.optimum.node,
+            time_limit=clock.share(_SHARE_OF_CHAIN),
+            progress=steps("efforts"),
+        )
+    efforts: tuple[Effort, ...]
+    local: tuple[LocalEffort, ...] = ()
+    if races is not None:
+        efforts = _raced_efforts(task, races, guarantees)
+    elif is_local:
+        efforts, local = _local_efforts(task, found, guarantees, clock, steps)
+    else:
+        efforts = _full_domain_efforts(task, found, guarantees)
+    is_aside = is_local or is_raced
+    seconds = _SECONDS_OF_FRONT_BESIDE_EFFORTS if is_aside else SECONDS_OF_FRONT
+    left = clock.share(1.0)
+    front = pareto_front(
+        *common,
+        time_limit=seconds if left is None else min(left, seconds) if is_aside else left,
+        progress=steps("Pareto front"),
+    )
+    return Found(result, found, front, efforts, local, races, reasons)
+
+
+def _checks(table: Table) -> int:
+    """Return how many nodes are checked for the optimum beside races, which do not depend on it."""
+    return checks_for(WORK_OF_SHORTLIST, table, Lattice.of(table))
+
+
+def _race(task: Task, guarantees: Guarantees, steps: Steps) -> tuple[Races, Reasons]:
+    """Return the winners by quality for each class size, and why they won."""
+    if task.records is None:
+        raise TypeError("a search by quality needs the records that models are trained on")
+    names = list(task.spec.quasi_identifiers)
+    budget = Budget(task.options.evaluations, task.options.time_limit)
+    progress = TrainingProgress(
+        steps("training models"), seconds=budget.seconds, evaluations=budget.evaluations
+    )
+    track = Track(task.records, task.spec.tests, names, progress)
+    of_races = budget.share(1.0 - SHARE)
+    state = QualitySearch(
+        *(task.table, guarantees, task.suppression_limit),
+        track=track,
+        budget=of_races,
+        is_local=task.options.recoding == "local",
+    )
+    sizes = _class_sizes(task, guarantees)
+    sizes = sizes or ladder(guarantees.min_class_size, task.options.efforts)
+    check_learned(track, state.of_least_loss(sizes[0]), of_races)
+    state.run(sizes)
+    budget.pay(of_races)
+    of_exchanges = budget.share(SHARE_OF_EXCHANGES)
+    races = state.exchange(of_exchanges)
+    budget.pay(of_exchanges)
+    reasons = find_reasons(track, state.candidates, state.winners, budget, local=state.local)
+    return replace(races, trained=budget.trained), reasons
+
+
+def _class_sizes(task: Task, guarantees: Guarantees) -> list[int]:
+    sizes = sorted(set(task.options.ks))
+    if sizes and sizes[0] < guarantees.min_class_size:
+        raise SearchError(
+            f"class sizes must be at least the k that is guaranteed, {guarantees.min_class_size}; "
+            f"got {sizes[0]}. Lower k_anonymity in the spec, or leave it out."
+        )
+    return sizes
+
+
+def _full_domain_efforts(task: Task, found: Chain, guarantees: Guarantees) -> tuple[Effort, ...]:
+    return tuple(
+        Effort(levels=_levels(task.spec, checked.node), k=_own_k(required, guarantees))
+        for required, checked in found.points
+        if any(checked.node)  # level 0 everywhere is the source, which is never released
+    )
+
+
+def _raced_efforts(task: Task, races: Races, guarantees: Guarantees) -> tuple[Effort, ...]:
+    winners = zip(races.points, races.rounds, strict=True)
+    return tuple(
+        _local_effort(task.spec, rounds, _own_k(required, guarantees))
+        if rounds
+        else Effort(levels=_levels(task.spec, checked.node), k=_own_k(required, guarantees))
+        for (required, checked), rounds in winners
+        if any(checked.node)  # as above
+    )
+
+
+def _local_effort(spec: Spec, rounds: Sequence[Node], k: int | None) -> Effort:
+    levels = tuple(_levels(spec, node) for node in rounds)
+    return Effort(recoding="local", rounds=levels, k=k)
+
+
+def _own_k(required: int, guarantees: Guarantees) -> int | None:
+    """Return the k of an effort; None if it is the guaranteed one."""
+    return required if required > guarantees.min_class_size else None
+
+
+def _local_efforts(
+    task: Task, found: Chain, guarantees: Guarantees, clock: _Deadline, steps: Steps
+) -> tuple[tuple[Effort, ...], tuple[LocalEffort, ...]]:
+    searched = (_local(task, required, clock, steps) for required, _ in found.points)
+    root = tuple(attribute.height for attribute in task.table.attributes)
+    known = tuple(
+        local
+        for number, local in enumerate(searched)
+        # As in a chain of nodes: everything at the root is no effort after the first.
+        if local is not None and (number == 0 or set(local.rounds) != {root})
+    )
+    if not known:
+        raise SearchError(
+            "rounds of levels must suppress at most suppression_limit "
+            f"{task.suppression_limit:f} of the records; none that were found do, although levels "
+            "that are the same for all records can. Search without `--recoding local`, or raise "
+            "the limit."
+        )
+    efforts = tuple(
+        _local_effort(task.spec, local.rounds, _own_k(local.required, guarantees))
+        for local in known
+    )
+    return efforts, known
+
+
+def _local(task: Task, required: int, clock: _Deadline, steps: Steps) -> LocalEffort | None:
+    """Return rounds with a class size; None if they suppress more than is allowed."""
+    declared = [*task.declared, {"model": "k_anonymity", "k": required}]
+    guarantees = compile_guarantees(declared, task.table)
+    rounds = local_rounds(
+        task.table,
+        guarantees,
+        task.loss(FACTOR_OF_ROUNDS),
+        time_limit=clock.share(_SHARE_OF_CHAIN),
+        progress=steps(f"rounds for k = {required}"),
+    )
+    if not rounds:
+        return None
+    nodes = tuple(node for node, _ in rounds)
+    suppressed, lost = measure_rounds(task.table, guarantees, task.loss(), nodes)
+    if suppressed > task.suppression_limit * task.table.total:
+        return None
+    return LocalEffort(required, nodes, suppressed, lost)
+
+
+def _levels(spec: Spec, node: Node) -> dict[str, int]:
+    return dict(zip(spec.quasi_identifiers, node, strict=True))
+
+
+class _Deadline:
+    """Remaining time until a limit."""
+
+    def __init__(self, limit: float | None) -> None:
+        self._end = None if limit is None else time.monotonic() + limit
+
+    def share(self, share: float) -> float | None:
+        """Return a share of the seconds that are left; None without a limit."""
+        return None if self._end is None else max(0.0, self._end - time.monotonic()) * share

@@ -1,0 +1,292 @@
+"""Equivalence classes of a node, which those of coarser nodes are put together from.
+
+A class knows its first row, its records and the words of its labels. How often sensitive values,
+targets and subjects occur in it is added up from the classes that it was put together from, and
+only if asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbt_anonymize.extensions.search.hashing import Words
+from dbt_anonymize.privacy.grouping import added_up, labels_of, value_counts
+from dbt_anonymize.privacy.table import (
+    BoolArray,
+    Classes,
+    FloatArray,
+    IntArray,
+    Node,
+    Table,
+    ValueCounts,
+)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Counts of each class: values of each attribute and target, and subjects.
+
+    Attributes
+    ----------
+    table : Table
+        Of which values and targets are those that are asked for.
+    leaves : tuple of integer arrays (rows,)
+        Leaf code of each row, per attribute, in few bytes.
+    columns : tuple of int array (rows,)
+        Codes that are counted.
+    values, targets : tuple of int
+        The column of each attribute or target.
+    subject : int or None
+        The column of the subjects; those of values then are of pairs of subject and value.
+    value_of : tuple of int array or None
+        The value of each code of a column of pairs; None of another column.
+    """
+
+    table: Table
+    leaves: tuple[NDArray[np.integer], ...]
+    columns: tuple[IntArray, ...]
+    values: tuple[int, ...]
+    targets: tuple[int, ...]
+    subject: int | None
+    value_of: tuple[IntArray | None, ...]
+
+    @classmethod
+    def of(cls, table: Table) -> Counted:
+        """Return the columns of a table, each once."""
+        columns: list[IntArray] = []
+        value_of: list[IntArray | None] = []
+
+        def place(codes: IntArray, values: IntArray | None = None) -> int:
+            for number, known in enumerate(columns):
+                if value_of[number] is values is None and np.array_equal(known, codes):
+                    return number
+            columns.append(codes)
+            value_of.append(values)
+            return len(columns) - 1
+
+        subject = None if table.subject is None else place(table.subject)
+        values = tuple(
+            place(codes) if table.subject is None else place(*_pairs(table.subject, codes))
+            for _, codes in table.sensitive
+        )
+        targets = tuple(place(codes) for codes, _ in table.targets)
+        leaves = tuple(_narrow(column) for column in table.leaves.T)
+        return cls(table, leaves, tuple(columns), values, targets, subject, tuple(value_of))
+
+
+def _pairs(subject: IntArray, values: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the code of each pair, and the value of each code."""
+    width = int(values.max(initial=0)) + 1
+    pairs, codes = np.unique(subject * width + values, return_inverse=True)
+    return codes.reshape(-1), pairs % width
+
+
+def _narrow(column: IntArray) -> Any:
+    """Copy a column in the narrowest type that holds its codes."""
+    return column.astype(np.min_scalar_type(int(column.max(initial=0))))
+
+
+class GroupedClasses(Classes):
+    """Equivalence classes that compute what is rarely needed only on demand.
+
+    ``parent`` are the classes that these were put together from, None for the rows of the table;
+    ``leader`` is the first of them for each, ``leaders`` those for each class. ``words`` are packed
+    label codes.
+    """
+
+    def __init__(
+        self,
+        counted: Counted,
+        levels: Node,
+        *,
+        words: Words,
+        first: IntArray,
+        records: IntArray,
+        population: IntArray | None,
+        parent: GroupedClasses | None = None,
+        leaders: IntArray | None = None,
+        leader: IntArray | None = None,
+    ):
+        fields: dict[str, Any] = {
+            "levels": levels,
+            "words": words,
+            "first": first,
+            "records": records,
+            "population": population,
+            "parent": parent,
+            "_leaders": leaders,
+            "_leader": leader,
+            "_counted": counted,
+            "_counts": {},
+            "_leaves": {},
+            "_sliced": None,
+        }
+        self.__dict__.update(fields)
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def some(self, rows: NDArray[np.integer]) -> GroupedClasses:
+        """Return some of these: to count records in, not to group from."""
+        found = GroupedClasses(
+            self._counted,
+            self.levels,
+            words=tuple(word.take(rows) for word in self.words),
+            first=_narrow(self.first.take(rows)),
+            records=_narrow(self.records.take(rows)),
+            population=None,
+            parent=self,
+        )
+        found.__dict__["weights"] = None if self.weights is None else found.records
+        return found
+
+    def stretch(self, start: int, end: int) -> GroupedClasses:
+        """Return those from ``start`` to ``end``, without taking memory."""
+        part = slice(start, end)
+        found = GroupedClasses(
+            self._counted,
+            self.levels,
+            words=tuple(word[part] for word in self.words),
+            first=self.first[part],
+            records=self.records[part],
+            population=None,
+            parent=self.parent,
+        )
+        found.__dict__["weights"] = None if self.weights is None else self.weights[part]
+        found.__dict__["_sliced"] = self, part
+        return found
+
+    def narrow(self) -> GroupedClasses:
+        """Return them in types that take little memory: to group others from, not to measure."""
+        found = GroupedClasses(
+            self._counted,
+            self.levels,
+            words=self.words,
+            first=_narrow(self.first),
+            records=_narrow(self.records),
+            population=None if self.population is None else _narrow(self.population),
+            parent=self.parent,
+            leaders=None if self._leaders is None else _narrow(self._leaders),
+            leader=None if self._leader is None else _narrow(self._leader),
+        )
+        # A number that is added up becomes a double then.
+        weights = None if (self.records == 1).all() else found.records
+        found.__dict__.update(weights=weights, _counts=self._counts)
+        if "predictions" in self.__dict__:
+            found.__dict__["predictions"] = self.predictions
+        return found
+
+    @property
+    def class_of_row(self) -> IntArray:
+        """Class of each of the parent's."""
+        assert self._leaders is not None
+        assert self._leader is not None
+        position = np.empty(len(self._leader), dtype=np.int64)
+        position[self._leaders] = np.arange(len(self._leaders))
+        return position.take(self._leader)
+
+    @cached_property
+    def weights(self) -> FloatArray | None:
+        """Records as `bincount` takes them: None where each class is one."""
+        return None if (self.records == 1).all() else self.records.astype(np.float64)
+
+    @cached_property
+    def codes(self) -> IntArray:
+        """Label codes (classes, attributes)."""
+        return labels_of(self._counted.table, self.levels, self.first)
+
+    def leaves(self, attribute: int) -> NDArray[np.integer]:
+        """Return the leaf code of the first row of each class."""
+        if self._sliced is not None:
+            whole, part = self._sliced
+            return whole.leaves(attribute)[part]
+        if attribute not in self._leaves:
+            column = self._counted.leaves[attribute]
+            is_table = self.parent is None
+            self._leaves[attribute] = column if is_table else column.take(self.first)
+        return self._leaves[attribute]
+
+    @cached_property
+    def people(self) -> IntArray:
+        """Distinct subjects; the records without a subject."""
+        if self._counted.subject is None:
+            return self.records
+        return np.bincount(self._counts_of(self._counted.subject).classes, minlength=len(self))
+
+    @cached_property
+    def values(self) -> tuple[ValueCounts, ...]:
+        """Counts of each sensitive attribute."""
+        return tuple(self._values_of(column) for column in self._counted.values)
+
+    @cached_property
+    def targets(self) -> tuple[ValueCounts, ...]:
+        """Counts of each target."""
+        return tuple(self._counts_of(column) for column in self._counted.targets)
+
+    @cached_property
+    def predictions(self) -> FloatArray | None:
+        """Predictions of the table, added up."""
+        if self.parent is None:
+            return self._counted.table.predictions
+        finer = self.parent.predictions
+        return None if finer is None else added_up(self.class_of_row, finer, len(self))
+
+    def _values_of(self, column: int) -> ValueCounts:
+        counts, value_of = self._counts_of(column), self._counted.value_of[column]
+        if value_of is None:
+            return counts
+        # A subject has a value once, however often.
+        once = np.ones(len(counts.classes), dtype=np.int64)
+        return value_counts(counts.classes, value_of[counts.values], once, None)
+
+    def _counts_of(self, column: int) -> ValueCounts:
+        if column not in self._counts:
+            self._counts[column] = self._count(column)
+        return self._counts[column]
+
+    def _count(self, column: int) -> ValueCounts:
+        if self.parent is None:
+            rows = np.flatnonzero(self.records)
+            return ValueCounts(rows, self._counted.columns[column][rows], self.records[rows])
+        finer = self.parent._counts_of(column)
+        of_class = self.class_of_row.take(finer.classes)
+        return value_counts(of_class, finer.values, finer.counts, None)
+
+    def table_rows(self, classes: BoolArray) -> BoolArray:
+        """Return a mask of the table's rows in some of the classes."""
+        found, parent = classes, self
+        while parent.parent is not None:
+            found, parent = found[parent.class_of_row], parent.parent
+        return found
+
+    @property
+    def of_table_rows(self) -> IntArray:
+        """Class of each row of the table."""
+        if self.parent is None:
+            return np.arange(len(self))
+        return self.class_of_row[self.parent.of_table_rows]
+
+    @property
+    def bytes(self) -> int:
+        """Memory that these classes take at most, if few pairs with values are counted."""
+        arrays = (*self.words, self.first, self.records, self.population)
+        links = (self._leaders, self._leader)
+        leaves = sum(column.itemsize for column in self._counted.leaves)
+        each = leaves + 24 * len(self._counted.columns)
+        return each * len(self) + sum(a.nbytes for a in (*arrays, *links) if a is not None)
+
+    # Set in `__init__`; a frozen dataclass cannot assign them.
+    parent: GroupedClasses | None
+    words: Words
+    _leaders: IntArray | None
+    _leader: IntArray | None
+    _counted: Counted
+    _counts: dict[int, ValueCounts]
+    _leaves: dict[int, NDArray[np.integer]]
+    # What these are a part of.
+    _sliced: tuple[GroupedClasses, slice] | None

@@ -1,0 +1,173 @@
+"""Predict which nodes exclude the most others, to check those first.
+
+A node excludes all finer ones if too many of its records violate, and, by measures that only
+checked nodes bound, all coarser ones if merging its classes loses no less than the best node. Both
+are foreseen from the nodes checked so far, and decide the order of checks, never their outcome.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbt_anonymize.extensions.search.forecast import Forecast, chances, counted
+from dbt_anonymize.extensions.search.lattice import Box, Lattice
+from dbt_anonymize.extensions.search.results import Status
+from dbt_anonymize.privacy.table import FloatArray
+
+Statuses = NDArray[np.uint8]
+# A member of an enumeration is looked up at every use.
+_OPEN = int(Status.OPEN)
+
+# Checks before the first fit, and between two of them; large lattices take longer to fit.
+FIRST, BETWEEN, NODES_PER_CHECK = 12, 16, 4096
+# Nodes that a check must be expected to exclude to be preferred to the next one in turn.
+WORTHWHILE = 2.0
+# Where other nodes are bounded before they are checked, one is that is so likely to exclude some.
+LEAST_CHANCE = 0.5
+# Expected nodes are counted anew where this share of them, or less, is left so many times.
+LEFT, TIMES = 0.8, 4
+# Every so manieth suggestion is the node that is foreseen to lose the least.
+PROMISING = 8
+# The classes of an infeasible node are worth forming where they are so likely to exclude others.
+LIKELY = 0.5
+# Logarithm between no violating record, and one: of the records + 1.
+NONE = 0.4
+# Least spread of the predictions (natural logarithms).
+SPREAD_OF_RECORDS, SPREAD_OF_BOUNDS = 0.3, 0.02
+# Bounds below this share of the best loss are alike.
+NEGLIGIBLE = 1e-2
+
+
+class Guide:
+    """Suggest nodes to check; ``entropy`` says how finely each node tells records apart.
+
+    ``most`` records may be suppressed, each of which loses ``each`` at least. ``by_classes``:
+    whether the classes of checked nodes bound coarser ones.
+    """
+
+    def __init__(
+        self, lattice: Lattice, entropy: FloatArray, most: int, each: float, *, by_classes: bool
+    ) -> None:
+        self.by_classes = by_classes
+        self._lattice = lattice
+        self._most, self._each = most, each
+        self._between = max(BETWEEN, lattice.size // NODES_PER_CHECK)
+        self._violating = Forecast(lattice, entropy, SPREAD_OF_RECORDS)
+        self._bounds = Forecast(lattice, entropy, SPREAD_OF_BOUNDS)
+        self._wait, self._suggested = FIRST, 0
+        # Chances, nodes that a check is expected to exclude, and foreseen losses.
+        self._excludes_finer = np.zeros(lattice.size)
+        self._excludes_coarser = np.zeros(lattice.size)
+        self._gain = np.zeros(lattice.size)
+        self._may_be_suggested = np.ones(lattice.shape, dtype=np.bool_)
+        self._promise = np.full(lattice.size, math.inf)
+
+    def observe(self, index: int, violating: int) -> None:
+        """Take in how many records violate at a node; it is not suggested again."""
+        self._violating.observe(index, math.log(violating + 1.0))
+        self._wait -= 1
+        self.leave_out(index)
+
+    def observe_bound(self, index: int, bound: float) -> None:
+        """Take in what a node and all coarser ones lose at least, by its classes."""
+        self._bounds.observe(index, bound)
+
+    def leave_out(self, index: int) -> None:
+        """Do not suggest a node."""
+        self._may_be_suggested.reshape(-1)[index] = False
+        self._gain[index] = 0.0
+
+    def settle(self, box: Box) -> None:
+        """Suggest none of these nodes: it is known what their checks exclude."""
+        self._may_be_suggested[box] = False
+        self._gain.reshape(self._lattice.shape)[box] = 0.0
+
+    def forget(self) -> None:
+        """Suggest any node again: other nodes are excluded now."""
+        self._may_be_suggested[:] = True
+        self._gain[:] = 0.0
+        self._wait = 0
+
+    def is_worth_forming(self, index: int) -> bool:
+        """Return whether the classes of a node may well exclude coarser ones."""
+        return bool(self._excludes_coarser[index] > LIKELY)
+
+    def suggest(self, status: Statuses, bounds: FloatArray, best: float) -> int | None:
+        """Return the node whose check should exclude the most; None if none is worthwhile.
+
+        ``status`` says which nodes may be the optimum, ``bounds`` are lower bounds of what they
+        lose by their classes, ``best`` is the least loss so far.
+        """
+        if self._wait <= 0 and self._can_foresee(best):
+            self._wait = self._between
+            self._foresee(bounds, best)
+            self._count(status)
+        self._suggested += 1
+        if self.by_classes and self._suggested % PROMISING == 0:
+            promise = np.where(status.reshape(-1) == _OPEN, self._promise, math.inf)
+            found = int(promise.argmin())
+            if promise[found] < best:
+                return found
+        return self._most_excluding(status)
+
+    def _most_excluding(self, status: Statuses) -> int | None:
+        """Return the node that excludes the most; what it was expected to is counted anew."""
+        tries = 0
+        while True:
+            found = int(self._gain.argmax())
+            expected = float(self._gain[found])
+            if expected < WORTHWHILE:
+                return None
+            self._gain[found] = self._gain_of(found, status)
+            if self._gain[found] >= LEFT * expected:
+                return found
+            tries += 1
+            if tries % TIMES == 0:
+                self._count(status)
+
+    def _gain_of(self, index: int, status: Statuses) -> float:
+        # A node that bounds others by its classes is checked for both reasons at once.
+        if self.by_classes and status.reshape(-1)[index] != _OPEN:
+            return 0.0
+        node = self._lattice.node(index)
+        finer = np.count_nonzero(status[self._lattice.finer(node)] == _OPEN)
+        gain = self._excludes_finer[index] * finer
+        if self.by_classes:
+            coarser = np.count_nonzero(status[self._lattice.coarser(node)] == _OPEN)
+            gain += self._excludes_coarser[index] * coarser
+        return float(gain)
+
+    def _count(self, status: Statuses) -> None:
+        is_open = status == _OPEN
+        number = is_open.astype(np.float64)
+        self._gain = self._excludes_finer * counted(number, coarser=False).reshape(-1)
+        if self.by_classes:
+            self._gain += self._excludes_coarser * counted(number, coarser=True).reshape(-1)
+            self._gain *= number.reshape(-1)
+        self._gain *= self._may_be_suggested.reshape(-1)
+
+    def _can_foresee(self, best: float) -> bool:
+        return not self.by_classes or (0.0 < best < math.inf and self._bounds.observed > 0)
+
+    def _foresee(self, bounds: FloatArray, best: float) -> None:
+        records, spread = self._violating.foresee(self._violating.numbers)
+        most = NONE
+        if self._most > 0:
+            # Suppressing more than this loses too much, allowed or not.
+            enough = best / self._each if self._each > 0.0 < best else math.inf
+            most = math.log(min(self._most, enough) + 1.0)
+        self._excludes_finer = chances(records, most, spread)
+        if not self.by_classes:
+            self._excludes_finer[self._excludes_finer < LEAST_CHANCE] = 0.0
+            return
+        least = NEGLIGIBLE * best
+        logarithms = np.log(np.maximum(self._bounds.numbers, least))
+        foreseen, spread = self._bounds.foresee(logarithms)
+        foreseen = np.maximum(foreseen, np.log(np.maximum(bounds.reshape(-1), least)))
+        self._excludes_coarser = chances(foreseen, math.log(best), spread)
+        lost = np.exp(np.minimum(foreseen, math.log(best) + 1.0))
+        lost += self._each * np.exp(np.minimum(records, most))
+        self._promise = np.where(records <= most, lost, math.inf)

@@ -1,0 +1,124 @@
+"""Find the node of the generalization lattice that keeps every guarantee and loses the least."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from dbt_anonymize.extensions.search.best_first import BestFirstSearch
+from dbt_anonymize.extensions.search.checking import Checker
+from dbt_anonymize.extensions.search.clock import Clock
+from dbt_anonymize.extensions.search.enumerated import EnumeratedSearch
+from dbt_anonymize.extensions.search.lattice import Lattice
+from dbt_anonymize.extensions.search.results import CheckedNode, ProgressCallback, SearchResult
+from dbt_anonymize.information_loss.base import InformationLoss
+from dbt_anonymize.information_loss.measures.loss import Loss
+from dbt_anonymize.privacy.guarantees import Guarantees
+from dbt_anonymize.privacy.table import Table
+
+# Share of a time limit in which other measures look for a good node by the loss, which has sharp
+# bounds: a search that ends early has that node at least.
+_SHARE_OF_START = 0.3
+# Where checks are limited: nearly all lattices are searched to their end by the loss with so many.
+_CHECKS_OF_START = 20_000
+# Beyond, the arrays of all nodes take longer than the nodes that can be checked.
+MOST_ENUMERATED = 1_000_000
+# Of an amount of work: a check costs as much as so many rows at least, and some are always made.
+_LEAST_OF_A_CHECK, _FEWEST_CHECKS = 5_000, 200
+
+
+def search(
+    table: Table,
+    guarantees: Guarantees,
+    loss: InformationLoss,
+    suppression_limit: Decimal,
+    *,
+    time_limit: float | None = None,
+    most_checks: int | None = None,
+    progress: ProgressCallback | None = None,
+) -> SearchResult:
+    """Find the feasible node with the least information loss.
+
+    The level bounds are those of the table's attributes; ``suppression_limit`` is a share of the
+    records, 0 to 1, rounded down to whole records. The same input gives the same node.
+
+    After ``time_limit`` (seconds) the best node so far is returned; with a slow measure it is no
+    worse than what the fast loss finds in a part of that time. So it is after ``most_checks`` nodes
+    are checked, for whatever time. ``progress`` is called about ten
+    times a second. Above a million nodes the search is best-first: it finds a feasible node at once
+    if the coarsest is one, but may take long to prove the optimum.
+
+    References
+    ----------
+    .. [1] Kohlmayer et al. 2012, Flash (predictive tagging and roll-up).
+    """
+    lattice = Lattice.of(table)
+    clock = Clock(time_limit, progress)
+    start = None
+    if (time_limit, most_checks) != (None, None) and not isinstance(loss, Loss):
+        first = search(
+            table,
+            guarantees,
+            Loss(),
+            suppression_limit,
+            time_limit=None if time_limit is None else time_limit * _SHARE_OF_START,
+            most_checks=None if most_checks is None else _CHECKS_OF_START,
+            progress=progress,
+        )
+        start = first.optimum
+    checker = Checker(table, guarantees, loss, suppression_limit, lattice.lowest)
+    if most_checks is not None:
+        clock.is_spent = lambda: checker.checked >= most_checks
+    state = lattice_search(checker, lattice)
+    if start is not None:
+        state.start(start.node)
+    optimum = state.run(clock)
+    return SearchResult(
+        optimum=optimum,
+        visited=state.visited(),
+        lattice_size=lattice.size,
+        checked=checker.checked,
+        is_complete=state.is_complete,
+        bound=state.bound(optimum),
+        elapsed=clock.elapsed,
+    )
+
+
+def lattice_search(
+    checker: Checker, lattice: Lattice, k: int = 0, leaders: int = 1
+) -> EnumeratedSearch | BestFirstSearch:
+    """Return the search that fits the size of a lattice, for the best ``leaders`` nodes."""
+    kind = BestFirstSearch if lattice.size > MOST_ENUMERATED else EnumeratedSearch
+    return kind(checker, lattice, k=k, leaders=leaders)
+
+
+def checks_for(work: int, table: Table, lattice: Lattice) -> int:
+    """Return how many nodes are checked for so much work, whatever the machine.
+
+    A check reads the distinct rows, and what it excludes is looked up among nodes in memory.
+    """
+    nodes = lattice.size if lattice.size <= MOST_ENUMERATED else 0
+    return max(_FEWEST_CHECKS, work // (_LEAST_OF_A_CHECK + len(table.records) + nodes))
+
+
+def best_nodes(
+    checker: Checker,
+    lattice: Lattice,
+    k: int,
+    clock: Clock,
+    count: int = 1,
+    *,
+    work: int | None = None,
+) -> list[CheckedNode]:
+    """Return the feasible nodes with class size k that lose the least and tell something.
+
+    As far as they are found with so much ``work``; see `checks_for`.
+    """
+    if work is not None:
+        most = checker.checked + checks_for(work, checker.table, lattice)
+        clock.is_spent = lambda: checker.checked >= most
+    state = lattice_search(checker, lattice, k, leaders=count)
+    root = lattice.root_of(checker.table)
+    if root is not None and lattice.size > 1:
+        state.exclude(root)
+    state.run(clock)
+    return state.leaders.nodes

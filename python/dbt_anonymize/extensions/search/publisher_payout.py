@@ -1,0 +1,64 @@
+"""Objective of a search that counts the publisher's payout (Wan et al. 2015)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dbt_anonymize.information_loss.base import (
+    SLIGHTLY_LESS,
+    InformationLoss,
+    TableSums,
+    suppressed_records,
+)
+from dbt_anonymize.information_loss.suppressed import Suppressed, bounds_by_level
+from dbt_anonymize.privacy.label_losses import LabelLosses
+from dbt_anonymize.privacy.profitable import Profitable
+from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Node, Table
+
+
+class PublisherPayout(InformationLoss):
+    """Total distance of the release from the benefit of all records without loss.
+
+    A released record costs benefit minus payout, a suppressed one the benefit. With the guarantee
+    ``profitable`` no released record costs more.
+    """
+
+    name = "publisher_payout"
+    has_attribute_bounds = True
+
+    def __init__(self, game: Profitable, *, gs: float = 0.5) -> None:
+        super().__init__(gs=gs)
+        self._game = game
+        self._losses: tuple[Table, LabelLosses] | None = None
+
+    def attribute_bounds(
+        self, table: Table, suppressed: BoolArray | None = None, highest: Node | None = None
+    ) -> tuple[FloatArray, ...]:
+        """Return what the labels of each quasi-identifier cost, attacks left out, by level."""
+        return bounds_by_level(self.sums(table), suppressed, highest, self._bound_at)
+
+    def combine(self, losses: FloatArray) -> FloatArray:
+        """Add up what quasi-identifiers cost (nodes, attributes)."""
+        return np.asarray(losses.sum(axis=-1) * SLIGHTLY_LESS)
+
+    def _bound_at(self, gone: Suppressed, position: int, level: int) -> float:
+        assert self._sums is not None
+        losses = self._of_labels(self._sums.table)
+        labels = self._sums.table.attributes[position].levels[level]
+        left = self._sums.leaf_counts[position] - gone.leaf_counts(position)
+        covered = float(left @ losses.share(position, level)[labels])
+        covered += gone.records * losses.whole(position)
+        # A record that is suppressed later costs at least this share of what its labels do.
+        return self._game.publisher_benefit * covered * self.suppression_factor
+
+    def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
+        benefit = self._game.publisher_benefit
+        payouts = self._game.payouts(classes, self._of_labels(sums.table).of_classes(classes))
+        kept = float(classes.records[~suppressed] @ (benefit - payouts[~suppressed]))
+        gone = suppressed_records(classes, suppressed)
+        return kept + self.suppression_factor * benefit * gone
+
+    def _of_labels(self, table: Table) -> LabelLosses:
+        if self._losses is None or self._losses[0] is not table:
+            self._losses = table, LabelLosses(table)
+        return self._losses[1]

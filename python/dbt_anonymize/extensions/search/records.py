@@ -1,0 +1,231 @@
+"""The records of a source as models read them, each with its row in the coded table."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbt_anonymize.errors import SearchError
+from dbt_anonymize.evaluation.data.features import Reading
+from dbt_anonymize.evaluation.data.hierarchy import ROOT
+from dbt_anonymize.evaluation.data.reading import Effort, EffortReader, FeatureColumn, FirstArrays
+from dbt_anonymize.evaluation.data.relations import (
+    column_kind,
+    number_sql,
+    ranked_texts,
+    read_arrays,
+    text_rank_sql,
+    text_sql,
+)
+from dbt_anonymize.evaluation.data.sampling import draw_sample, inner_sql
+from dbt_anonymize.evaluation.data.targets import TargetColumn
+from dbt_anonymize.evaluation.problem import ZERO_RULE, Problem
+from dbt_anonymize.evaluation.run import models_of, read_problem
+from dbt_anonymize.evaluation.splits import Splitting
+from dbt_anonymize.extensions.search.load import Coding, Loaded
+from dbt_anonymize.extensions.search.source import rebuild
+from dbt_anonymize.literals import quote_name, quote_text
+from dbt_anonymize.privacy.grouping import numbered
+from dbt_anonymize.privacy.table import IntArray, Table
+from dbt_anonymize.project.engines import Drawn, engine_of
+from dbt_anonymize.project.rows import draw, feature_columns
+from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.spec import Spec
+
+if TYPE_CHECKING:
+    import duckdb
+
+_DAY_ONE = datetime.datetime(1970, 1, 1)
+
+
+@dataclass(frozen=True)
+class Records:
+    """Records that models learn from.
+
+    Attributes
+    ----------
+    problem : Problem
+        The untouched records, targets and models of the spec, without the zero rule.
+    rows : array of int, shape (records,)
+        A row of the table with the quasi-identifiers of each record.
+    reader, first : EffortReader and FirstArrays
+        What efforts are made of; the relations of the reader may be closed.
+    """
+
+    problem: Problem
+    rows: IntArray
+    reader: EffortReader
+    first: FirstArrays
+
+
+def read_records(warehouse: Warehouse, spec: Spec, loaded: Loaded, splitting: Splitting) -> Records:
+    """Read the records that a search trains models on: those that the evaluation trains on.
+
+    At most ``quality.sample`` of them; with ``outer_share`` none that is outer. What cannot be
+    learned from is an `EvaluationError`; records that the table does not have, a `SearchError`.
+    """
+    name = f"{spec.name}_microdata"
+    engine = engine_of(warehouse)
+    drawn = Drawn(spec.record_key)
+    if not engine.READS_IN_PLACE:
+        drawn = draw(warehouse, spec, name)
+    with engine.open_reader(warehouse) as reader:
+
+        def relation(of: str) -> duckdb.DuckDBPyRelation:
+            return reader.relation(of, drawn)
+
+        microdata = relation(name)
+        if spec.sample:
+            microdata = microdata.filter(f"sample_share <= {spec.sample.share}")
+        seen = inner_sql(microdata, spec.record_key) if spec.outer_share else None
+        problem, effort_reader, first = read_untouched(spec, relation, microdata, splitting, seen)
+        codes = _codes(warehouse, loaded, effort_reader.sample.of(microdata), spec.record_key)
+    rows = rows_of(loaded.table, codes)
+    if missing := int((rows < 0).sum()):
+        raise SearchError(
+            f"{spec.name}: the frequencies must hold every record of {spec.name}_microdata; "
+            f"{missing} of {len(rows)} are missing in them. {rebuild(spec)}"
+        )
+    return Records(problem, rows, effort_reader, first)
+
+
+def read_untouched(
+    spec: Spec,
+    relation: Callable[[str], duckdb.DuckDBPyRelation],
+    microdata: duckdb.DuckDBPyRelation,
+    splitting: Splitting,
+    seen: str | None = None,
+) -> tuple[Problem, EffortReader, FirstArrays]:
+    """Read the problem of a spec with its untouched effort alone.
+
+    ``relation`` gives hierarchies by name; ``seen`` is an SQL of the records that are read.
+    """
+    quality = spec.tests
+    features = feature_columns(spec, relation)
+    targets = [
+        TargetColumn(name, quality.task, positive=positive, time=quality.time)
+        for name, positive in spec.targets.items()
+    ]
+    reading = Reading(numbers=quality.numbers, categories=quality.categories)
+    chosen = [
+        {"name": name, "model": str(choice.model), "parameters": choice.parameters}
+        for name, choice in quality.chosen_models.items()
+    ]
+    models = [one for one in models_of(chosen, targets, reading) if one.model != ZERO_RULE]
+    key, state = spec.record_key, quality.random_state
+    effort = Effort(0, _untouched(microdata, features), {})
+    sample = draw_sample(microdata, key, quality.sample, state, seen)
+    reader = EffortReader(effort, features, reading, sample, key)
+    problem, first = read_problem(
+        *(reader, [effort], targets, models),
+        splitting=splitting,
+        random_state=state,
+        subjects={"relation": microdata, "column": "subject"} if spec.subject else None,
+    )
+    return problem, reader, first
+
+
+def _untouched(
+    microdata: duckdb.DuckDBPyRelation, features: Sequence[FeatureColumn]
+) -> duckdb.DuckDBPyRelation:
+    """Return the microdata with the columns of effort 0."""
+    labels = {
+        feature.name.lower(): f"coalesce({text_sql(feature.name)}, {quote_text(ROOT)})"
+        for feature in features
+        if feature.hierarchy is not None
+    }
+    shown = [
+        f"{labels.get(name.lower(), quote_name(name))} as {quote_name(name)}"
+        for name in microdata.columns
+    ]
+    bounds = [
+        f"{quote_name(feature.name)} as {quote_name(f'{feature.name}_{bound}')}"
+        for feature in features
+        if feature.kind == "interval"
+        for bound in ("lower", "upper")
+    ]
+    return microdata.project(", ".join([*shown, *bounds, "false as is_suppressed"]))
+
+
+def _codes(
+    warehouse: Warehouse, loaded: Loaded, records: duckdb.DuckDBPyRelation, record_key: str
+) -> IntArray:
+    """Return the codes (records, attributes) of quasi-identifiers, by the record key."""
+    columns = [one.name if one.by == "raw" else f"{one.name}_leaf" for one in loaded.codings]
+    read = {
+        column: number_sql(column, column_kind(records, column))
+        if one.is_interval
+        else text_rank_sql(column)
+        for one, column in zip(loaded.codings, columns, strict=True)
+    }
+    found = read_arrays(records, read, order_by=record_key)
+    codes = [
+        _interval_codes(one, loaded.known(warehouse, one), found[column])
+        if one.is_interval
+        else _text_codes(one, loaded.known(warehouse, one), found[column], records, column)
+        for one, column in zip(loaded.codings, columns, strict=True)
+    ]
+    return np.column_stack(codes)
+
+
+def _interval_codes(coding: Coding, known: Sequence[Any], found: NDArray[Any]) -> IntArray:
+    return _coded(coding, _places([_number(value) for value in known], found))
+
+
+def _text_codes(
+    coding: Coding,
+    known: Sequence[Any],
+    ranks: NDArray[Any],
+    records: duckdb.DuckDBPyRelation,
+    column: str,
+) -> IntArray:
+    place = {str(text): code for code, text in enumerate(known)}
+    null = len(known)
+    of_text = [
+        null if text is None else place.get(text, -1) for text in ranked_texts(records, column)
+    ]
+    return _coded(coding, np.array(of_text, dtype=np.int64)[ranks.astype(np.int64)])
+
+
+def _coded(coding: Coding, places: IntArray) -> IntArray:
+    """Return codes of the table; -1 of what it does not have."""
+    return np.where(places < 0, -1, coding.present[places])
+
+
+def _number(value: Any) -> float:
+    """Return a number as `number_sql` does: a date is days since 1970-01-01."""
+    if isinstance(value, datetime.datetime):
+        return (value.replace(tzinfo=None) - _DAY_ONE) / datetime.timedelta(days=1)
+    if isinstance(value, datetime.date):
+        return float((value - _DAY_ONE.date()).days)
+    return float(value)
+
+
+def _places(known: Sequence[float], found: NDArray[Any]) -> IntArray:
+    """Return the place of each number among known ones, ascending; -1 of others.
+
+    NaN is behind them all. The same number may differ in its last bits.
+    """
+    ends = np.array(known, dtype=np.float64)
+    if not len(ends):
+        return np.where(np.isnan(found), 0, -1).astype(np.int64)
+    nearest = np.searchsorted((ends[1:] + ends[:-1]) / 2, found)
+    is_known = np.isclose(ends[np.minimum(nearest, len(ends) - 1)], found, rtol=1e-12, atol=0.0)
+    places = np.where(np.isnan(found), len(ends), np.where(is_known, nearest, -1))
+    return np.asarray(places, dtype=np.int64)
+
+
+def rows_of(table: Table, codes: IntArray) -> IntArray:
+    """Return the first row of the table with the leaves of each record; -1 where there is none."""
+    both = np.concatenate([table.leaves, codes])
+    groups = numbered(both.T, len(both))
+    rows = len(table.leaves)
+    first = np.full(int(groups.max(initial=-1)) + 1, rows, dtype=np.int64)
+    np.minimum.at(first, groups[:rows], np.arange(rows))
+    found = first[groups[rows:]]
+    return np.where(found == rows, -1, found)

@@ -1,0 +1,9 @@
+"""Trials of a table: a few ways to release it side by side, of which nothing is written."""
+
+from dbt_anonymize.extension import Command, Extension, Stage
+
+EXTENSION = Extension(
+    name="trial",
+    commands=(Command("try", "commands.try_", Stage.begin),),
+    needs=("drafting", "search"),
+)

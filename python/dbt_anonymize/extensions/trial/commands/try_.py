@@ -1,0 +1,226 @@
+"""The command ``dbt-anonymize try``: what a table would look like, and how useful it would be."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from enum import StrEnum
+from time import monotonic
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dbt_anonymize.cli.common import Keep, Purpose, SafeConsole, at_work, is_quiet
+from dbt_anonymize.cli.place import Place, on_target
+from dbt_anonymize.errors import SearchError, SpecError
+from dbt_anonymize.extensions.drafting.commands.aim import Aim, Drop, Event, Predict, Time
+from dbt_anonymize.extensions.trial.commands.tried import Tried, count
+
+if TYPE_CHECKING:
+    from dbt_anonymize.extensions.drafting.counted import Counted
+    from dbt_anonymize.extensions.drafting.table import Drafted
+    from dbt_anonymize.extensions.search.race import Budget
+    from dbt_anonymize.extensions.trial.alternatives import Trial
+    from dbt_anonymize.extensions.trial.sample import Drawn
+    from dbt_anonymize.project.warehouse import Warehouse
+    from dbt_anonymize.spec import Source, Spec
+
+# CPU seconds in which models are trained.
+SECONDS = 14.0
+
+
+class Taken(StrEnum):
+    """Alternatives by name."""
+
+    more_use = "more-use"
+    balanced = "balanced"
+    more_privacy = "more-privacy"
+
+
+Replace = Annotated[
+    bool, typer.Option("--replace", help="Write the files of an earlier draft anew.")
+]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", help="Show records and reasons of each alternative.")
+]
+
+
+@on_target
+def try_(
+    place: Place,
+    relation: Annotated[
+        str, typer.Argument(help="Model or seed, or source_name.table_name.", show_default=False)
+    ],
+    *,
+    predict: Predict = None,
+    time: Time = None,
+    event: Event = None,
+    drop: Drop = None,
+    keep: Keep = None,
+    purpose: Annotated[
+        Purpose, typer.Option(help="To learn models, or to count and sum without any model.")
+    ] = Purpose.model,
+    name: Annotated[
+        str | None, typer.Option(help="Name of the anonymization; that of the table by default.")
+    ] = None,
+    take: Annotated[
+        Taken | None, typer.Option(help="Write this alternative: spec, hierarchies, models.")
+    ] = None,
+    replace_: Replace = False,
+    time_limit: Annotated[
+        float,
+        typer.Option(min=0, help="CPU seconds in which models are trained, or levels searched."),
+    ] = SECONDS,
+    evaluations: Annotated[
+        int | None, typer.Option(min=1, help="Models to train at most, instead of seconds.")
+    ] = None,
+    verbose: Verbose = False,
+) -> None:
+    """Show three ways to release a table: levels, class sizes, what models learn, five rows.
+
+    Roles and hierarchies are drafted, levels are searched and scored on untouched records; for
+    statistics by 1 - loss. Nothing is written unless an alternative is taken.
+    """
+    from dbt_anonymize.extensions.drafting.text import check_name  # noqa: PLC0415 (keeps --help fast)
+    from dbt_anonymize.extensions.search.race import Budget  # noqa: PLC0415
+    from dbt_anonymize.extensions.trial.commands.try_output import show, show_taken  # noqa: PLC0415
+    from dbt_anonymize.extensions.trial.commands.try_taking import take as take_one  # noqa: PLC0415
+    from dbt_anonymize.project.engines import in_memory  # noqa: PLC0415
+
+    begin = monotonic()
+    if purpose is Purpose.statistics and (predict is not None or evaluations is not None):
+        raise SpecError(
+            "--purpose statistics trains no model, and --predict and --evaluations are of models. "
+            "Leave them or it out."
+        )
+    aim = Aim(purpose, predict, time, event, tuple(drop or ()), tuple(keep or ()))
+    declared = _source(relation)
+    named = name or _name_of(relation)
+    path = check_name(place.project, named, replaces=replace_) if take or name else None
+    budget = Budget(evaluations, None if evaluations else time_limit)
+    with in_memory() as session:
+        tried = _try(place, declared, named, aim=aim, budget=budget, session=session)
+        console = SafeConsole(quiet=is_quiet())
+        if take is None or verbose:
+            show(console, tried, monotonic() - begin, verbose=verbose)
+        if take is None or path is None:
+            console.print(_next(place, relation, tried))
+            return
+        taken = next(one for one in tried.trial.alternatives if take.value in one.names)
+        show_taken(console, tried, taken)
+        take_one(place, tried, take.value, path, replaces=replace_)
+
+
+def _next(place: Place, relation: str, tried: Tried) -> str:
+    from dbt_anonymize.spec.loading import FOLDER, SUFFIX  # noqa: PLC0415 (keeps --help fast)
+
+    is_known = (place.project.root / FOLDER / f"{tried.name}{SUFFIX}").exists()
+    again = " --replace" * is_known
+    aim = replace(tried.aim, predict=tried.spec.target) if tried.spec.is_tested else tried.aim
+    return (
+        f"Nothing was written. `dbt-anonymize try {relation} {aim.options} --take balanced{again}` "
+        "writes it. --keep <column> keeps one readable, --drop <column> leaves one out, --verbose "
+        "shows more."
+    )
+
+
+def _source(relation: str) -> Source:
+    from dbt_anonymize.extensions.drafting.commands.init import declared_source  # noqa: PLC0415
+
+    has_source = "." in relation
+    return declared_source(None if has_source else relation, relation if has_source else None)
+
+
+def _name_of(relation: str) -> str:
+    plain = re.sub("[^a-z0-9_]+", "_", relation.rpartition(".")[2].lower()).strip("_")
+    return plain if plain[:1].isalpha() else f"t_{plain}"
+
+
+def _try(
+    place: Place,
+    declared: Source,
+    name: str,
+    *,
+    aim: Aim,
+    budget: Budget,
+    session: Any,
+) -> Tried:
+    from dbt_anonymize.extensions.drafting.companions import find_times  # noqa: PLC0415 (keeps --help fast)
+    from dbt_anonymize.extensions.drafting.telling import find_copies  # noqa: PLC0415
+    from dbt_anonymize.extensions.trial.sample import read_few, read_sample  # noqa: PLC0415
+
+    with place.warehouse() as warehouse:
+        drafted, spec = _drafted(place, warehouse, declared, name, aim)
+        with at_work("Counting combinations"):
+            relation = warehouse.relation_of(declared)
+            copies = find_copies(warehouse, relation, drafted.proposals)
+            times = find_times(warehouse, relation, drafted.proposals) if aim.time is None else []
+            counted = count(warehouse, relation, spec, drafted)
+            read = read_sample if spec.is_tested else read_few
+            drawn = read(warehouse, relation, spec, counted, session)
+    # The warehouse is closed meanwhile: a file of DuckDB would be locked for everybody else.
+    try:
+        trial = _searched(spec, counted, drawn, budget)
+    except SearchError as error:
+        raise SearchError(f"{name}: {error}") from error
+    return Tried(name, declared, aim, drafted, spec, counted, drawn, trial, copies, times)
+
+
+def _searched(spec: Spec, counted: Counted, drawn: Drawn, budget: Budget) -> Trial:
+    """Find alternatives by what models learn, or by what is lost where none is trained."""
+    from dbt_anonymize.extensions.trial.alternatives import find_alternatives, least_losses  # noqa: PLC0415
+    from dbt_anonymize.extensions.trial.sample import Sampled  # noqa: PLC0415
+
+    if isinstance(drawn, Sampled):
+        with at_work("Training models on candidates") as tell:
+            return find_alternatives(spec, counted, drawn.records, budget, tell)
+    with at_work("Searching levels"):
+        return least_losses(spec, counted, drawn.rows, budget.seconds)
+
+
+def _drafted(
+    place: Place,
+    warehouse: Warehouse,
+    declared: Source,
+    name: str,
+    aim: Aim,
+) -> tuple[Drafted, Spec]:
+    """Draft roles, hierarchies and a spec without efforts."""
+    from dbt_anonymize.extensions.drafting.commands.init import option_of  # noqa: PLC0415
+    from dbt_anonymize.extensions.drafting.refusals import find_named  # noqa: PLC0415
+    from dbt_anonymize.extensions.drafting.roles import propose, take_all  # noqa: PLC0415
+    from dbt_anonymize.extensions.drafting.table import (  # noqa: PLC0415
+        check_complete,
+        draft_table,
+        with_event,
+    )
+    from dbt_anonymize.extensions.drafting.telling import facts_for  # noqa: PLC0415
+    from dbt_anonymize.extensions.drafting.text import spec_of, spec_text  # noqa: PLC0415
+
+    relation, is_tested = warehouse.relation_of(declared), aim.purpose is Purpose.model
+    with at_work(f"Reading {relation.identifier}"):
+        facts = facts_for(warehouse, relation, aim.predict, aim.time)
+        proposals = take_all(
+            propose(
+                facts,
+                *(aim.predict, aim.time),
+                is_guessed=is_tested,
+                drop=aim.drop,
+                keep=aim.keep,
+            )
+        )
+        drafted = draft_table(
+            warehouse,
+            relation,
+            proposals,
+            name=name,
+            place=option_of(declared),
+            folder=place.shown(place.project.seeds),
+            efforts=0,
+        )
+        drafted = with_event(warehouse, relation, drafted, aim.event)
+        kept = find_named(facts, aim.keep, "--keep", "that stays readable")
+        drafted = replace(drafted, keep=tuple(one.name for one in kept))
+    check_complete(relation.identifier, drafted, needs_target=is_tested)
+    text = spec_text(name, declared, drafted, takes_all=True, purpose=aim.purpose.value)
+    return drafted, spec_of(text, drafted)

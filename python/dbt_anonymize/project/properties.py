@@ -1,0 +1,128 @@
+"""Descriptions of the relations of a spec, as the registry has them."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dbt_anonymize.information_loss.registry import MEASURES
+from dbt_anonymize.project.about import requirement
+from dbt_anonymize.project.descriptions import effort_description
+from dbt_anonymize.project.models import context_of, read_first, relations_of
+from dbt_anonymize.project.steps import Step
+from dbt_anonymize.project.templating import expression, text
+from dbt_anonymize.relations import GROUPS, MODELS, Relation
+from dbt_anonymize.spec import Spec
+from dbt_anonymize.spec.partition_rules import PARTITION_DIGEST
+
+_LOOP = re.compile(r"([\w, ]+) in (.+)")
+Context = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a relation; a key is unique and never NULL."""
+
+    name: str
+    type: str
+    text: str
+    is_key: bool = False
+
+
+@dataclass(frozen=True)
+class Described:
+    """A relation of a spec; ``number`` is that of its effort."""
+
+    relation: Relation
+    name: str
+    text: str
+    columns: tuple[Column, ...]
+    for_custodians: bool = False
+
+
+def description_context(spec: Spec) -> dict[str, Any]:
+    """Return what texts and columns of the registry are about."""
+    return {
+        **context_of(spec),
+        "confidence": f"{100 * spec.quality.confidence:g}" if spec.quality else "",
+        "people": "subjects" if spec.subject else "records",
+        "loss_measures": list(MEASURES.values()),
+        "effort_description": effort_description,
+        "required": ", ".join(map(requirement, spec.guarantees.resolved)),
+        "read_first": read_first(spec),
+        "partition_digest": PARTITION_DIGEST,
+    }
+
+
+def described(spec: Spec, steps: Collection[Step] = ()) -> Iterator[Described]:
+    """Give the relations of a spec, those of each effort together."""
+    context = description_context(spec)
+    wanted = relations_of(spec, steps)
+    for per, group in itertools.groupby(wanted, key=lambda one: one.per):
+        if per is None:
+            yield from (describe(one, f"{spec.name}_{one.name}", context) for one in group)
+            continue
+        relations = list(group)
+        for number, effort in spec.numbered_efforts.items() if spec.efforts else ():
+            of_effort = {**context, "number": number, "effort": effort}
+            for one in relations:
+                if expression(one.condition)(**of_effort):
+                    yield describe(one, f"{spec.name}_{one.name}_{number}", of_effort)
+
+
+def column_names(spec: Spec, name: str) -> list[str]:
+    """Return the columns of a relation of a spec, in order."""
+    found = describe(MODELS[name], "", description_context(spec))
+    return [column.name for column in found.columns]
+
+
+def describe(relation: Relation, name: str, context: Context) -> Described:
+    """Return a relation with the columns that it has in a context."""
+    values = {key: expression(value)(**context) for key, value in (relation.values or {}).items()}
+    return Described(
+        relation,
+        name,
+        text(relation.text)(**context).strip(),
+        tuple(_columns(relation.columns, _UNSET | {**context, **values})),
+        bool(expression(relation.custodians)(**context)),
+    )
+
+
+# What relations may set for the groups of columns that they use.
+_UNSET = dict.fromkeys(("numbers", "has_modes", "midpoints", "with_levels", "with_shares"))
+
+
+def _columns(items: Iterable[Any], context: Context) -> Iterator[Column]:
+    for item in items:
+        if isinstance(item, str):
+            yield from _columns(GROUPS[item], context)
+        elif "key" in item:
+            for column in _columns(GROUPS[item["key"]], context):
+                yield Column(column.name, column.type, column.text, is_key=True)
+        elif "columns" in item:
+            for inner in _repeated(item, context):
+                yield from _columns(item["columns"], inner)
+        else:
+            ((name, (kind, description, *more)),) = item.items()
+            if not more or expression(more[0]["if"])(**context):
+                yield Column(text(name)(**context), kind, text(description)(**context))
+
+
+def _repeated(item: Mapping[str, Any], context: Context) -> Iterator[Context]:
+    """Give the context of each turn of a loop, or the one that there is, where they are wanted."""
+    turns: Iterable[Context] = [context]
+    if "each" in item:
+        names, source = _LOOP.fullmatch(item["each"]).groups()  # type: ignore[union-attr]
+        turns = (
+            {**context, **_bound(names.split(", "), one), "index": index}
+            for index, one in enumerate(expression(source)(**context), start=1)
+        )
+    condition = expression(item.get("if", "true"))
+    return (turn for turn in turns if condition(**turn))
+
+
+def _bound(names: list[str], value: Any) -> dict[str, Any]:
+    return dict(zip(names, value, strict=True)) if len(names) > 1 else {names[0]: value}

@@ -1,0 +1,64 @@
+"""Templates and expressions over a spec; their delimiters leave those of dbt alone."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+from typing import Any
+
+import jinja2
+
+from dbt_anonymize import literals
+
+
+@functools.cache
+def environment() -> jinja2.Environment:
+    """Return the environment of templates."""
+    found = jinja2.Environment(
+        loader=jinja2.PackageLoader("dbt_anonymize.project"),
+        undefined=jinja2.StrictUndefined,
+        block_start_string="<%",
+        block_end_string="%>",
+        variable_start_string="<<",
+        variable_end_string=">>",
+        comment_start_string="<#",
+        comment_end_string="#>",
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,  # noqa: S701 (SQL, Python and YAML, not HTML)
+    )
+    found.filters["jinja"] = literals.jinja
+    found.filters["python"] = literals.python
+    found.filters["yaml"] = literals.yaml_text
+    found.filters["prose"] = lambda text: literals.yaml_text(literals.markdown(text))
+    return found
+
+
+_CONSTANTS = {"true": True, "false": False, "none": None}
+
+
+@functools.cache
+def expression(source: object) -> Callable[..., Any]:
+    """Return a function of names that evaluates an expression; what is undefined is None."""
+    # Most are constants and attributes, which need no context of their own.
+    if isinstance(source, bool):
+        return lambda **_: source
+    first, *attributes = str(source).split(".")
+    if str(source) in _CONSTANTS:
+        return lambda **_: _CONSTANTS[first]
+    if all(word.isidentifier() for word in (first, *attributes)):
+        return lambda **names: functools.reduce(getattr, attributes, names.get(first))
+    return environment().compile_expression(str(source))
+
+
+_EXPRESSION = re.compile(r"<< (.+?) >>")
+
+
+@functools.cache
+def text(source: str) -> Callable[..., str]:
+    """Return a function of names that fills in a text."""
+    if all(name.isidentifier() for name in _EXPRESSION.findall(source)):
+        # Names alone need no template.
+        return lambda **names: _EXPRESSION.sub(lambda found: str(names[found[1]]), source)
+    return environment().from_string(source).render

@@ -1,0 +1,123 @@
+"""The registry of relations: ``relations.yml`` says what each holds, who reads it, what erases it.
+
+All that depends on the names or columns of relations derives from it: generated models and their
+descriptions, names that a project may not use, what QNF may read, erasing, `docs/reference`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any, Literal
+
+import yaml
+
+ErasedBy = Literal["person", "record_key", "source", "release"]
+Reader = Literal["working", "effort", "unread", "vault", "release"]
+NUMBERS = frozenset({"whole", "number"})
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A relation; `relations.yml` describes the fields.
+
+    ``condition`` is its ``if``, ``built_from`` its ``from``, ``values`` its ``with``.
+    """
+
+    name: str
+    text: str
+    reader: Reader = "working"
+    columns: tuple[Any, ...] = ()
+    condition: str = "true"
+    built_from: tuple[str, ...] = ()
+    values: Mapping[str, Any] | None = None
+    per: str | None = None
+    custodians: str = "false"
+    detail: bool = False
+    of_classes: bool = False
+    read_for: tuple[int, str] | None = None
+    writer: str = "dbt build"
+    erased_by: ErasedBy | None = None
+    nobody: str | None = None
+    digests: tuple[str, ...] = ()
+
+    @property
+    def is_in_vault(self) -> bool:
+        """Tell whether only custodians, and no other models, may read it."""
+        return self.reader == "vault"
+
+    @property
+    def suffix(self) -> str:
+        """End of the name of its model's file."""
+        return ".py" if self.writer == "python" else ".sql"
+
+    @property
+    def column_names(self) -> list[str]:
+        """Names of all columns that it may have, with expressions over a spec."""
+        return [name for name, _, _ in _named(self.columns)]
+
+    def numbers(self, *, condition: str | None = None) -> tuple[str, ...]:
+        """Return the names of columns that are numbers and there on a condition, in order."""
+        return tuple(
+            name
+            for name, kind, found in _named(self.columns)
+            if kind in NUMBERS and found == condition
+        )
+
+
+_FIELDS = {"if": "condition", "from": "built_from", "with": "values"}
+# The C parser takes a tenth of the time.
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def _read() -> dict[str, Any]:
+    text = resources.files("dbt_anonymize").joinpath("relations.yml").read_text(encoding="utf-8")
+    found: dict[str, Any] = _LOADER(text).get_single_data()
+    return found
+
+
+def _relations(declared: Mapping[str, Any]) -> dict[str, Relation]:
+    return {
+        name: Relation(name, **dict(map(_field, one.items()))) for name, one in declared.items()
+    }
+
+
+def _field(item: tuple[str, Any]) -> tuple[str, Any]:
+    name, value = item
+    return _FIELDS.get(name, name), tuple(value) if isinstance(value, list) else value
+
+
+def _named(columns: Any, condition: str | None = None) -> Iterator[tuple[str, str, str | None]]:
+    """Give name, type and condition (or loop) of the columns, those of groups too."""
+    for item in columns:
+        if isinstance(item, str) or "key" in item:
+            yield from _named(GROUPS[item if isinstance(item, str) else item["key"]], condition)
+        elif "columns" in item:
+            yield from _named(item["columns"], item.get("each", item.get("if")))
+        else:
+            ((name, (kind, _, *more)),) = item.items()
+            yield name, kind, more[0]["if"] if more else condition
+
+
+_REGISTRY = _read()
+GROUPS: Mapping[str, list[Any]] = _REGISTRY["columns"]
+MODELS = _relations(_REGISTRY["relations"])
+"""The relations that dbt builds, in the order of their flow."""
+KEPT = _relations(_REGISTRY["kept"])
+"""The relations that commands and steps of the release write."""
+SHARED = _relations(_REGISTRY["shared"])
+"""The relations of all anonymizations."""
+ALL = MODELS | KEPT
+VAULT = tuple(name for name, one in ALL.items() if one.is_in_vault)
+DETAILS = tuple(sorted(name for name, one in MODELS.items() if one.detail))
+OF_CLASSES = frozenset(name for name, one in MODELS.items() if one.of_classes)
+HISTORY = "anonymization_results"
+OWN_COLUMNS = frozenset(
+    name
+    for one in MODELS.values()
+    if "<< name >>" in one.column_names
+    for name in one.column_names
+    if "<<" not in name
+)
+"""Our own columns in relations that have columns of the source by their names."""

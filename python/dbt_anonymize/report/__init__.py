@@ -1,1 +1,0 @@
-"""What the last build found, to look at: one HTML file, Markdown or JSON."""

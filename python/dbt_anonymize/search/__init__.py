@@ -1,1 +1,0 @@
-"""Search of the generalization lattice: which levels keep every guarantee and lose the least."""

@@ -1,0 +1,74 @@
+"""Input of the checks of a release: its place, and everything it was built from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dbt_anonymize.project.engines import ENGINES
+from dbt_anonymize.project.layout import Project
+from dbt_anonymize.project.register import digest_released
+from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.spec import Spec
+from dbt_anonymize.verify.copied import is_refused
+from dbt_anonymize.verify.finding import Finding
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A release that is checked, and where it is read: in the warehouse itself, or in a copy of it.
+
+    ``release`` is its file, or None where it is a table; ``content`` the digest of its rows.
+    ``earlier`` are release files of the same people.
+    """
+
+    warehouse: Warehouse
+    read: Warehouse
+    project: Project
+    spec: Spec
+    release: Path | None
+    content: str | None
+    earlier: Sequence[Path] = ()
+
+    @property
+    def current(self) -> str | None:
+        """The digest if it still is that of the release; a server may have published another."""
+        return still(self.warehouse, self.spec, self.content)
+
+
+def content_of(warehouse: Warehouse, spec: Spec) -> str | None:
+    """Return the digest of the released rows; None where whoever verifies may not read them."""
+    if warehouse.adapter.type() not in ENGINES:
+        return None
+    try:
+        return digest_released(warehouse, spec.name)
+    except Exception as error:
+        if not is_refused(warehouse, error):
+            raise
+        return None
+
+
+def still(warehouse: Warehouse, spec: Spec, content: str | None) -> str | None:
+    """Return a digest if it still is that of the release; a server may have published another."""
+    is_same = warehouse.is_duckdb or content == content_of(warehouse, spec)
+    return content if is_same else None
+
+
+def kept(
+    warehouse: Warehouse, spec: Spec, checks: Sequence[str], write: Callable[[], object]
+) -> Iterator[Finding]:
+    """Write what was found; whoever may only read is told that it is not kept."""
+    try:
+        write()
+    except Exception as error:
+        if not is_refused(warehouse, error):
+            raise
+        yield Finding(
+            next(iter(checks), "audit"),
+            "tables of findings",
+            None,
+            f"not run: {spec.name}_attacks and {spec.name}_verification were not written, since "
+            "Postgres gives whoever verifies no right to. Read the findings here.",
+            was_run=False,
+        )

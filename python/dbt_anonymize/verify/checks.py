@@ -1,0 +1,44 @@
+"""Checks of `verify`: those of the core, and those that extensions add."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from dbt_anonymize.extension import Check, Reads, extensions
+
+# Of released rows; the last one reads the vault.
+_ON_ROWS, _AUDIT = ("content", "recomputation", "guarantees"), "audit"
+
+
+def check_names() -> tuple[str, ...]:
+    """Return the names of all checks, in the order in which they run."""
+    return (*(one.name for one in of_sources()), *names_on_rows(), _AUDIT)
+
+
+def names_on_rows() -> tuple[str, ...]:
+    """Return the names of the checks that read released rows."""
+    return (*_ON_ROWS, *(one.name for one in of_release()))
+
+
+def of_sources() -> list[Check]:
+    """Return the checks of extensions that follow columns, before the warehouse is read."""
+    return _added(Reads.sources)
+
+
+def of_release() -> list[Check]:
+    """Return the checks of extensions that read released rows."""
+    return _added(Reads.release)
+
+
+def _added(reads: Reads) -> list[Check]:
+    return [check for one in extensions() for check in one.checks if check.reads is reads]
+
+
+def function_of(check: Check) -> Callable[..., Any]:
+    """Import what carries out a check of an extension."""
+    of = next(one for one in extensions() if check in one.checks)
+    module, _, name = check.function.rpartition(".")
+    found: Callable[..., Any] = getattr(import_module(f"{of.package}.{module}"), name)
+    return found

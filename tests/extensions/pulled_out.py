@@ -1,0 +1,70 @@
+"""Copies of the project without an extension, and without those that need it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from dbt_anonymize.extension import extensions
+from tests.projects import REPOSITORY
+
+REGISTRY = Path("python") / "dbt_anonymize" / "extension.py"
+PLACES = ("python/dbt_anonymize/extensions", "macros/extensions", "tests/extensions")
+
+
+def with_dependents(name: str) -> set[str]:
+    """Return an extension and those that need it.
+
+    Examples
+    --------
+    >>> sorted(with_dependents("report"))
+    ['notebook', 'report']
+    """
+    found = {name}
+    while more := {one.name for one in extensions() if found & {*one.needs}} - found:
+        found |= more
+    return found
+
+
+@dataclass(frozen=True)
+class PulledOut:
+    """A copy in which some extensions are gone."""
+
+    folder: Path
+    gone: Collection[str]
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run Python on the copy."""
+        return subprocess.run(
+            [sys.executable, *arguments],
+            cwd=self.folder,
+            env=os.environ | {"PYTHONPATH": str(self.folder / "python")},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+
+def pull_out(name: str, folder: Path) -> PulledOut:
+    """Copy what git knows, and delete folders and registry lines."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    for path in filter(None, listed.stdout.split("\0")):
+        if (REPOSITORY / path).is_file():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(REPOSITORY / path, folder / path)
+    gone = with_dependents(name)
+    for place in PLACES:
+        for one in gone:
+            shutil.rmtree(folder / place / one, ignore_errors=True)
+    registry = folder / REGISTRY
+    lines = "|".join(f'    "{one}",\n' for one in gone)
+    registry.write_text(re.sub(lines, "", registry.read_text("utf-8")), encoding="utf-8")
+    return PulledOut(folder, gone)

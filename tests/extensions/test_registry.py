@@ -1,0 +1,70 @@
+"""Extensions say what they need, and nothing else knows them."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import dbt_anonymize
+from dbt_anonymize.cli.main import commands as listed
+from dbt_anonymize.extension import Extension, extensions, function
+
+PACKAGE = Path(dbt_anonymize.__path__[0])
+FOLDER = PACKAGE / "extensions"
+OWN = "dbt_anonymize.extensions."
+
+
+def imports(folder: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the modules that files import, also within functions."""
+    for path in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                yield path, node.module
+            elif isinstance(node, ast.Import):
+                yield from ((path, alias.name) for alias in node.names)
+
+
+def test_each_folder_is_an_extension() -> None:
+    folders = [path.name for path in FOLDER.iterdir() if (path / "__init__.py").exists()]
+    assert sorted(one.name for one in extensions()) == sorted(folders)
+
+
+@pytest.mark.parametrize("one", extensions(), ids=lambda one: one.name)
+def test_it_imports_from_those_that_it_needs_alone(one: Extension) -> None:
+    modules = (name for _, name in imports(FOLDER / one.name) if name.startswith(OWN))
+    used = {name.removeprefix(OWN).split(".")[0] for name in modules}
+    assert used - {one.name} == {*one.needs}
+
+
+def test_the_core_imports_no_extension() -> None:
+    for path, module in imports(PACKAGE):
+        if not path.is_relative_to(FOLDER):
+            assert not module.startswith(OWN), path
+
+
+def test_their_commands_and_functions_are_there() -> None:
+    known = listed()
+    for one in extensions():
+        for command in one.commands:
+            assert command.name.split()[0] in known
+        for name in one.functions:
+            assert callable(getattr(dbt_anonymize, name))
+    assert function("no such thing") is None
+    with pytest.raises(AttributeError):
+        _ = dbt_anonymize.nothing
+
+
+def test_who_looks_for_a_name_loads_no_module_of_an_extension() -> None:
+    """In each build dbt asks the package for its plugins."""
+    code = (
+        "import sys, dbt_anonymize; dbt_anonymize.plugins; hasattr(dbt_anonymize, 'x'); "
+        "print(*(name for name in sys.modules if name.startswith('dbt_anonymize.extensions.')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = {name.removeprefix(OWN) for name in done.stdout.split()}
+    assert loaded <= {one.name for one in extensions()}

@@ -1,0 +1,122 @@
+"""The coded table of a draft is what a second count of the same records says."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Any, cast
+
+import duckdb
+import numpy as np
+import pytest
+
+from dbt_anonymize.extensions.drafting.counted import Counted, count_combinations, leaf_of
+from dbt_anonymize.extensions.drafting.plans import Plan
+from dbt_anonymize.hierarchies.dates import date_intervals
+from dbt_anonymize.hierarchies.intervals import equal_width_intervals
+from dbt_anonymize.hierarchies.model import CategoricalHierarchy
+from dbt_anonymize.project.warehouse import Warehouse
+
+_KINDS = ("it's", "B", "c|d", "")
+
+
+class InMemory:
+    """The part of a warehouse that counts."""
+
+    def __init__(self, session: duckdb.DuckDBPyConnection) -> None:
+        self.session = session
+        self.adapter = self
+
+    @staticmethod
+    def type() -> str:
+        """Return the engine."""
+        return "duckdb"
+
+    @staticmethod
+    def macro(_: str, expression: str) -> str:
+        """Return an expression as text."""
+        return f"cast({expression} as text)"
+
+    def numbers(self, sql: str) -> dict[str, np.ndarray]:
+        """Return columns of numbers."""
+        return dict(self.session.execute(sql).fetchnumpy())
+
+
+def plans() -> list[Plan]:
+    numbers = equal_width_intervals(0, 100, [5, 10, 50])
+    days = date_intervals(date(2020, 1, 1), date(2021, 12, 31), ["month", "year"])
+    kinds = CategoricalHierarchy(_KINDS, (("x", "x", "y", "y"), ("*",) * 4))
+    return [
+        Plan('Age of "it"', "a", numbers, ""),
+        Plan("born", "b", days, ""),
+        Plan("kind", "c", kinds, ""),
+    ]
+
+
+def records(state: int) -> list[tuple[Any, ...]]:
+    draw = np.random.default_rng(state)
+    found = []
+    for number in range(300):
+        age = None if draw.random() < 0.1 else Decimal(int(draw.integers(0, 1000))) / 10
+        day = None if draw.random() < 0.1 else date(2020, 1, 1) + timedelta(int(draw.integers(730)))
+        kind = None if draw.random() < 0.1 else str(draw.choice(_KINDS))
+        found.append((age, day, kind, f"p{number % 90}", int(draw.integers(3))))
+    return found
+
+
+def count(rows: list[tuple[Any, ...]], **options: Any) -> Counted:
+    session = duckdb.connect(":memory:")
+    session.execute(
+        'create table people ("Age of ""it""" decimal(5, 1), born date, kind text, who text, d int)'
+    )
+    session.executemany("insert into people values (?, ?, ?, ?, ?)", rows)
+    return count_combinations(cast("Warehouse", InMemory(session)), "people", plans(), **options)
+
+
+@pytest.mark.parametrize("state", [1, 2, 3])
+def test_combinations_are_counted_as_by_hand(state: int) -> None:
+    rows = records(state)
+    counted = count(rows, subject="who", sensitive=["d"])
+    table = counted.table
+    assert table.total == len(rows)
+    assert table.subject is not None
+    ((_, values),) = table.sensitive
+    leaves = [present[table.leaves[:, at]] for at, present in enumerate(counted.leaves)]
+    people = sorted({row[3] for row in rows})
+    keys = zip(*leaves, [people[code] for code in table.subject], values, strict=True)
+    found = Counter(dict(zip(map(tuple, keys), table.records.tolist(), strict=True)))
+    assert found == Counter(map(expected, rows))
+    for place, plan in enumerate(counted.plans):
+        column = [row[place] for row in rows]
+        assert leaf_of(plan, column).tolist() == [leaf(plan, value) for value in column]
+
+
+def expected(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    return (*(leaf(plan, value) for plan, value in zip(plans(), row, strict=False)), *row[3:])
+
+
+def leaf(plan: Plan, value: Any) -> int:
+    """Find it by looking at each."""
+    tree = plan.hierarchy
+    if value is None:
+        return len(tree.labels[0])
+    if isinstance(tree, CategoricalHierarchy):
+        return tree.values.index(value)
+    bounds = zip(tree.lower_bounds, tree.upper_bounds, strict=True)
+    return next(at for at, (low, high) in enumerate(bounds) if low <= value < high)
+
+
+def test_labels_of_levels_are_those_of_the_hierarchy() -> None:
+    counted = count(records(4))
+    for attribute, present, plan in zip(
+        counted.table.attributes, counted.leaves, counted.plans, strict=True
+    ):
+        for level, labels in enumerate(plan.hierarchy.labels, start=1):
+            named = [*labels, "*"]
+            # Leaves have one code exactly where they have one label.
+            pairs = {
+                (named[leaf], code)
+                for leaf, code in zip(present, attribute.levels[level], strict=True)
+            }
+            assert len(pairs) == len({name for name, _ in pairs}) == len({c for _, c in pairs})
