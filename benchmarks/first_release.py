@@ -36,11 +36,13 @@ from dbt_anonymize.extensions.drafting.plans import Plan
 from dbt_anonymize.extensions.search.by_quality import QualitySearch
 from dbt_anonymize.extensions.search.checking import Checker
 from dbt_anonymize.extensions.search.clock import Clock
+from dbt_anonymize.extensions.search.exchange import SHARE_OF_EXCHANGES
 from dbt_anonymize.extensions.search.guided import Guided
 from dbt_anonymize.extensions.search.lattice import Lattice
 from dbt_anonymize.extensions.search.optimum import best_nodes
 from dbt_anonymize.extensions.search.predictions import with_predictions
 from dbt_anonymize.extensions.search.race import Budget, Candidate, Track
+from dbt_anonymize.extensions.search.reasons import SHARE
 from dbt_anonymize.extensions.trial.sample import read_sample
 from dbt_anonymize.information_loss.base import InformationLoss
 from dbt_anonymize.information_loss.measures.classification_metric import ClassificationMetric
