@@ -32,7 +32,7 @@ from dbt_anonymize.cli.place import Place
 from dbt_anonymize.extensions.drafting.commands.aim import Aim
 from dbt_anonymize.extensions.drafting.text import spec_text
 from dbt_anonymize.extensions.search.race import Budget
-from dbt_anonymize.extensions.trial.commands.try_ import SECONDS, _try
+from dbt_anonymize.extensions.trial.commands.try_ import _try
 from dbt_anonymize.spec import Source, Spec
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -72,13 +72,13 @@ def rescored(text: str, people: People, levels: dict[str, int]) -> Spec:
 
 
 def shares(
-    place: Place, name: str, oracle: pd.DataFrame, seconds: float
+    place: Place, name: str, oracle: pd.DataFrame, seconds: float | None
 ) -> Iterator[dict[str, object]]:
     """Yield the share of the oracle's gain that each alternative of a table reaches."""
     people, source = TABLES[name], Source(source=("raw", name))
     begin = time.process_time()
     with duckdb.connect(":memory:") as session:
-        budget = Budget(seconds=seconds)
+        budget = None if seconds is None else Budget(seconds=seconds)
         aim = Aim(predict=people.target, time=people.time)
         tried = _try(place, source, name, aim=aim, budget=budget, session=session)
     spent = time.process_time() - begin
@@ -107,7 +107,7 @@ def main() -> None:
     """Print shares, table by table, and their median and least."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("tables", nargs="*", default=list(TABLES))
-    parser.add_argument("--seconds", type=float, default=SECONDS)
+    parser.add_argument("--seconds", type=float)
     asked = parser.parse_args()
     known = pd.read_csv(ORACLES)
     found = []

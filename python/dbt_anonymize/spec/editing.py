@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 
@@ -15,6 +15,7 @@ from dbt_anonymize.errors import ProjectError, SpecError
 from dbt_anonymize.literals import plain_yaml_text
 from dbt_anonymize.spec.efforts import Effort, written
 from dbt_anonymize.spec.loading import load_spec
+from dbt_anonymize.spec.models import Spec
 from dbt_anonymize.spec.yaml_text import with_value
 
 # Comments to stand behind efforts, by their content.
@@ -88,7 +89,7 @@ def with_freeze(text: str, effort: int) -> str:
         ) from None
 
 
-def with_released(text: str, effort: int) -> str:
+def with_released(text: str, effort: int | Literal["auto"]) -> str:
     """Return the text of a spec with the number of the released effort; see `with_freeze`."""
     return with_value(text, ["release", "effort"], effort)
 
@@ -96,12 +97,26 @@ def with_released(text: str, effort: int) -> str:
 def write_efforts(path: Path, efforts: Sequence[Effort], reasons: Sequence[str] = ()) -> bool:
     """Replace the efforts in the file of a spec atomically; return whether anything changed.
 
-    If the spec is not sound, before or after, that is a `SpecError` and the file is unchanged.
+    A number of the released effort stays with its effort, and becomes auto where that is gone. If
+    the spec is not sound, before or after, that is a `SpecError` and the file is unchanged.
     """
-    load_spec(path)
+    spec = load_spec(path)
     # Not read_text, which would turn the line ends of Windows into our own.
     text = path.read_bytes().decode("utf-8")
-    return replace_text(path, text, with_efforts(text, efforts, reasons))
+    edited = with_efforts(text, efforts, reasons)
+    if (released := released_among(spec, efforts)) != spec.release.effort:
+        edited = with_released(edited, released)
+    return replace_text(path, text, edited)
+
+
+def released_among(spec: Spec, efforts: Sequence[Effort]) -> int | Literal["auto"]:
+    """Return which of new efforts is the one that a spec releases by its number; else auto."""
+    number = spec.release.effort
+    if number == "auto" or not 0 < number <= len(spec.efforts):
+        return "auto" if efforts and number != "auto" else number
+    known = written(spec.efforts[number - 1])
+    places = [at for at, one in enumerate(efforts, start=1) if written(one) == known]
+    return places[0] if places else "auto"
 
 
 def write_freeze(path: Path, effort: int) -> bool:

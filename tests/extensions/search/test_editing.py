@@ -160,12 +160,12 @@ def test_what_other_lines_need_is_refused_with_the_lines_to_write(text: str) -> 
 
 
 def test_a_file_is_replaced_only_by_a_sound_one(tmp_path: Path) -> None:
-    path = write_spec(tmp_path, spec(release={"effort": 2}))
+    path = write_spec(tmp_path, spec())
     path.chmod(0o640)
     before = path.read_bytes()
     two = [Effort(levels={"age": 1, "city": 1}), Effort(levels={"age": 3, "city": 1})]
-    with pytest.raises(SpecError, match=r"visits.yml: release.effort: must be .* 1 to 1; got 2"):
-        write_efforts(path, two[:1])
+    with pytest.raises(SpecError, match=r"visits.yml: efforts.1: must .*city"):
+        write_efforts(path, [Effort(levels={"age": 1})])
     assert path.read_bytes() == before
     write_efforts(path, two)
     assert [effort.levels for effort in load_spec(path).efforts] == [
@@ -181,3 +181,24 @@ def test_a_file_that_is_not_sound_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="alpha"):
         write_efforts(path, [Effort(levels={"age": 1, "city": 1})])
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("released", "found", "expected"),
+    [
+        (2, [{"age": 1}, {"age": 2}], 2),
+        (2, [{"age": 2}, {"age": 3}], 1),
+        (2, [{"age": 3}], "auto"),
+        (1, [{"age": 2}, {"age": 1}], 2),
+        ("auto", [{"age": 3}], "auto"),
+    ],
+)
+def test_the_number_of_the_released_effort_stays_with_it(
+    tmp_path: Path, released: object, found: list[dict[str, int]], expected: object
+) -> None:
+    """Another effort under the same number would be published without a word."""
+    city = {"city": 0}
+    efforts = [{"age": 1, **city}, {"age": 2, **city}]
+    path = write_spec(tmp_path, spec(efforts=efforts, release={"effort": released}))
+    write_efforts(path, [Effort(levels={**one, **city}) for one in found])
+    assert load_spec(path).release.effort == expected

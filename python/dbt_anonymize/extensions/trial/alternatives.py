@@ -91,12 +91,14 @@ class Alternative:
 class Trial:
     """Alternatives from weak to strong, without doubles, and how many models found them.
 
-    ``burdens`` are columns that had better go, the worst first.
+    ``burdens`` are columns that had better go, the worst first. ``is_timed``: seconds ended it, and
+    not a number of models.
     """
 
     alternatives: tuple[Alternative, ...]
     trained: int = 0
     burdens: tuple[Burden, ...] = ()
+    is_timed: bool = False
 
 
 def find_alternatives(
@@ -130,7 +132,7 @@ def find_alternatives(
     choice = Choice(search, sizes)
     budget.pay(of_races)
     of_exchanges = budget.share(SHARE_OF_EXCHANGES)
-    chosen = _exchanged(choice.chosen, search, track, of_exchanges)
+    chosen = _undominated(_exchanged(choice.chosen, search, track, of_exchanges), search)
     budget.pay(of_exchanges)
     reasons = find_reasons(track, search.candidates, [one for _, one in chosen], budget)
     alternatives = tuple(
@@ -140,7 +142,8 @@ def find_alternatives(
         )
         for (names, one), given in zip(chosen, reasons.given, strict=True)
     )
-    return Trial(alternatives, budget.trained, reasons.burdens)
+    is_timed = budget.seconds is not None and budget.spent >= budget.seconds
+    return Trial(alternatives, budget.trained, reasons.burdens, is_timed)
 
 
 def _alike(one: Candidate, records: Records) -> int:
@@ -298,6 +301,21 @@ class Choice:
         """Return what models gain from a winner over the zero rule, 0 if none was trained."""
         scored = self.search.scored(winner)
         return scored.score - scored.zero_rule if scored.splits else 0.0
+
+
+def _undominated(chosen: Named, search: QualitySearch) -> Named:
+    """Return alternatives of which each weaker one is of more use than all that are stronger.
+
+    One that is not gives its names to the stronger one that is as good for models.
+    """
+    kept: Named = []
+    for names, one in reversed(chosen):
+        if kept and search.scored(one).score <= search.scored(kept[-1][1]).score:
+            of_stronger, stronger = kept.pop()
+            kept.append(((*names, *of_stronger), stronger))
+        else:
+            kept.append((names, one))
+    return kept[::-1]
 
 
 def _without_doubles(

@@ -338,7 +338,7 @@ def _write(
     efforts: tuple[Effort, ...],
     reasons: Sequence[str] = (),
 ) -> None:
-    from dbt_anonymize.spec.editing import write_efforts  # noqa: PLC0415
+    from dbt_anonymize.spec.editing import released_among, write_efforts  # noqa: PLC0415
     from dbt_anonymize.spec.loading import spec_paths  # noqa: PLC0415
 
     path = spec_paths(place.project.root)[spec.name]
@@ -348,5 +348,13 @@ def _write(
             f"{shown}: {counted(len(efforts), 'effort')}. Review the change, then run "
             f"`dbt-anonymize generate {spec.name}` and `dbt build`."
         )
+        before, now = spec.release.effort, released_among(spec, efforts)
+        if before != now:
+            console.print(
+                f"release.effort was {before}, an effort that is gone: it is auto now, the one "
+                "with the highest Q that qualifies."
+                if now == "auto"
+                else f"release.effort was {before}: it is {now} now, the same effort."
+            )
     else:
         console.print(f"{shown}: has these efforts already.")

@@ -25,8 +25,11 @@ if TYPE_CHECKING:
     from dbt_anonymize.project.warehouse import Warehouse
     from dbt_anonymize.spec import Source, Spec
 
-# CPU seconds in which models are trained.
-SECONDS = 14.0
+# Models that are trained of at most so many records, of more in proportion fewer: a number and not
+# seconds, so that what is taken is what was shown. Those of times take longer.
+MODELS, MODELS_OF_TIMES, FEWEST_MODELS, RECORDS = 400, 100, 40, 10_000
+# CPU seconds after which a search ends all the same; and in which levels are searched by loss.
+SECONDS, SECONDS_BY_LOSS = 60.0, 14.0
 
 
 class Taken(StrEnum):
@@ -68,11 +71,12 @@ def try_(
     ] = None,
     replace_: Replace = False,
     time_limit: Annotated[
-        float,
+        float | None,
         typer.Option(min=0, help="CPU seconds in which models are trained, or levels searched."),
-    ] = SECONDS,
+    ] = None,
     evaluations: Annotated[
-        int | None, typer.Option(min=1, help="Models to train at most, instead of seconds.")
+        int | None,
+        typer.Option(min=1, help="Models to train at most; by default always as many."),
     ] = None,
     verbose: Verbose = False,
 ) -> None:
@@ -97,30 +101,38 @@ def try_(
     declared = _source(relation)
     named = name or _name_of(relation)
     path = check_name(place.project, named, replaces=replace_) if take or name else None
-    budget = Budget(evaluations, None if evaluations else time_limit)
+    is_asked = evaluations is not None or time_limit is not None
+    budget = Budget(evaluations, None if evaluations else time_limit) if is_asked else None
     with in_memory() as session:
         tried = _try(place, declared, named, aim=aim, budget=budget, session=session)
         console = SafeConsole(quiet=is_quiet())
         if take is None or verbose:
             show(console, tried, monotonic() - begin, verbose=verbose)
         if take is None or path is None:
-            console.print(_next(place, relation, tried))
+            console.print(_next(place, relation, tried, evaluations))
             return
         taken = next(one for one in tried.trial.alternatives if take.value in one.names)
         show_taken(console, tried, taken)
         take_one(place, tried, take.value, path, replaces=replace_)
 
 
-def _next(place: Place, relation: str, tried: Tried) -> str:
+def _next(place: Place, relation: str, tried: Tried, evaluations: int | None) -> str:
     from dbt_anonymize.spec.loading import FOLDER, SUFFIX  # noqa: PLC0415 (keeps --help fast)
 
     is_known = (place.project.root / FOLDER / f"{tried.name}{SUFFIX}").exists()
     again = " --replace" * is_known
     aim = replace(tried.aim, predict=tried.spec.target) if tried.spec.is_tested else tried.aim
+    asked = "" if evaluations is None else f" --evaluations {evaluations}"
+    timed = (
+        "Time ended the search, and another run may find others; with --evaluations "
+        f"{max(tried.trial.trained, 1)} it finds the same again. "
+        if tried.trial.is_timed
+        else ""
+    )
     return (
-        f"Nothing was written. `dbt-anonymize try {relation} {aim.options} --take balanced{again}` "
-        "writes it. --keep <column> keeps one readable, --drop <column> leaves one out, --verbose "
-        "shows more."
+        f"Nothing was written. `dbt-anonymize try {relation} {aim.options}{asked} --take balanced"
+        f"{again}` writes it. {timed}--keep <column> keeps one readable, --drop <column> leaves one "
+        "out, --verbose shows more."
     )
 
 
@@ -142,7 +154,7 @@ def _try(
     name: str,
     *,
     aim: Aim,
-    budget: Budget,
+    budget: Budget | None,
     session: Any,
 ) -> Tried:
     from dbt_anonymize.extensions.drafting.companions import find_times  # noqa: PLC0415 (keeps --help fast)
@@ -166,16 +178,33 @@ def _try(
     return Tried(name, declared, aim, drafted, spec, counted, drawn, trial, copies, times)
 
 
-def _searched(spec: Spec, counted: Counted, drawn: Drawn, budget: Budget) -> Trial:
+def _models(spec: Spec, records: int) -> int:
+    """Return how many models are trained on so many records.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> spec = SimpleNamespace(task="classification")
+    >>> [_models(spec, records) for records in (500, 10_000, 50_000)]
+    [400, 400, 80]
+    """
+    most = MODELS_OF_TIMES if spec.task == "survival" else MODELS
+    return max(most * RECORDS // max(records, RECORDS), FEWEST_MODELS)
+
+
+def _searched(spec: Spec, counted: Counted, drawn: Drawn, budget: Budget | None) -> Trial:
     """Find alternatives by what models learn, or by what is lost where none is trained."""
+    from dbt_anonymize.extensions.search.race import Budget  # noqa: PLC0415
     from dbt_anonymize.extensions.trial.alternatives import find_alternatives, least_losses  # noqa: PLC0415
     from dbt_anonymize.extensions.trial.sample import Sampled  # noqa: PLC0415
 
     if isinstance(drawn, Sampled):
+        budget = budget or Budget(_models(spec, len(drawn.rows)), SECONDS)
         with at_work("Training models on candidates") as tell:
             return find_alternatives(spec, counted, drawn.records, budget, tell)
     with at_work("Searching levels"):
-        return least_losses(spec, counted, drawn.rows, budget.seconds)
+        seconds = budget.seconds if budget else SECONDS_BY_LOSS
+        return least_losses(spec, counted, drawn.rows, seconds)
 
 
 def _drafted(

@@ -70,6 +70,7 @@ def _show_roles(console: SafeConsole, tried: Tried) -> None:
         console.print(f"Predicts {tried.spec.target}{by} from {total}.")
     else:
         console.print(f"Predicts nothing; {total}.")
+    console.print(f"record key (never released): {tried.spec.record_key}")
     for role, names in roles.items():
         console.print(f"{role.replace('_', '-')} ({_ROLES[role]}): {', '.join(names)}")
     if families := families_of(tried.drafted.proposals):
@@ -103,7 +104,7 @@ def warnings(tried: Tried) -> Iterator[str]:
     copied = {kept: (quasi, count) for quasi, kept, count in tried.copies}
     for one in (one for one in proposals if one.is_telling or one.name in copied):
         what = [f"{one.facts.singled:,} records have a value of their own"] * one.is_telling
-        remedy = f"Round {one.name} in a model before"
+        remedy = f"Round {one.name} in a dbt model before"
         if one.name in copied:
             quasi, count = copied[one.name]
             what.append(f"{count:,} equal {quasi}")
