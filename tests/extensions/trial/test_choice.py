@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dbt_anonymize.extensions.search.by_quality import Raced
 from dbt_anonymize.extensions.search.race import Candidate
 from dbt_anonymize.extensions.search.results import CheckedNode
-from dbt_anonymize.extensions.trial.alternatives import Choice, _undominated
+from dbt_anonymize.extensions.trial.alternatives import Choice
 from tests.sampling import examples
 
 UNTOUCHED, ZERO_RULE = 0.8, 0.5
@@ -122,12 +122,3 @@ def test_three_names_go_from_weak_to_strong(
     assert sizes == sorted(sizes)
     keys = [one.checked.node for _, one in alternatives]
     assert len(set(keys)) == len(keys)
-
-
-def test_no_alternative_is_of_less_use_than_a_stronger_one() -> None:
-    search = Scripted({5: [(0.7, 0.2, 14)], 10: [(0.72, 0.4, 14)], 20: [(0.6, 0.6, 14)]})
-    one, two, three = (search.raced(k)[0] for k in (5, 10, 20))
-    named = [(("more-use",), one), (("balanced",), two), (("more-privacy",), three)]
-    found = _undominated(named, search)  # type: ignore[arg-type]
-    assert found == [(("more-use", "balanced"), two), (("more-privacy",), three)]
-    assert _undominated(named[1:], search) == named[1:]  # type: ignore[arg-type]

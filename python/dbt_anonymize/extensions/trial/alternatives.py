@@ -69,6 +69,8 @@ class Alternative:
         How models do on it, if any is trained.
     given : mapping of str to Given
         What columns that it gives up would add, as far as that was trained.
+    detail : float
+        Share of the detail of quasi-identifiers that is left, 1 - loss; of whatever use that is.
     alike : int
         Released records of the trial in classes of which all have the same sensitive target.
     """
@@ -79,6 +81,7 @@ class Alternative:
     suppressed: np.ndarray
     raced: Raced | None = None
     given: Mapping[str, Given] = field(default_factory=dict)
+    detail: float = np.nan
     alike: int = 0
 
     def effort(self, spec: Spec) -> Effort:
@@ -132,12 +135,13 @@ def find_alternatives(
     choice = Choice(search, sizes)
     budget.pay(of_races)
     of_exchanges = budget.share(SHARE_OF_EXCHANGES)
-    chosen = _undominated(_exchanged(choice.chosen, search, track, of_exchanges), search)
+    chosen = _exchanged(choice.chosen, search, track, of_exchanges)
     budget.pay(of_exchanges)
     reasons = find_reasons(track, search.candidates, [one for _, one in chosen], budget)
     alternatives = tuple(
         Alternative(
             *(names, one.required, one.checked, one.suppressed, search.scored(one), given),
+            detail=1.0 - search.loss(one),
             alike=_alike(one, records) if spec.target in spec.sensitive else 0,
         )
         for (names, one), given in zip(chosen, reasons.given, strict=True)
@@ -301,21 +305,6 @@ class Choice:
         """Return what models gain from a winner over the zero rule, 0 if none was trained."""
         scored = self.search.scored(winner)
         return scored.score - scored.zero_rule if scored.splits else 0.0
-
-
-def _undominated(chosen: Named, search: QualitySearch) -> Named:
-    """Return alternatives of which each weaker one is of more use than all that are stronger.
-
-    One that is not gives its names to the stronger one that is as good for models.
-    """
-    kept: Named = []
-    for names, one in reversed(chosen):
-        if kept and search.scored(one).score <= search.scored(kept[-1][1]).score:
-            of_stronger, stronger = kept.pop()
-            kept.append(((*names, *of_stronger), stronger))
-        else:
-            kept.append((names, one))
-    return kept[::-1]
 
 
 def _without_doubles(

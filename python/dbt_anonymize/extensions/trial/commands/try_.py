@@ -131,8 +131,8 @@ def _next(place: Place, relation: str, tried: Tried, evaluations: int | None) ->
     )
     return (
         f"Nothing was written. `dbt-anonymize try {relation} {aim.options}{asked} --take balanced"
-        f"{again}` writes it. {timed}--keep <column> keeps one readable, --drop <column> leaves one "
-        "out, --verbose shows more."
+        f"{again}` writes it. {timed}--keep <column> keeps one readable, --drop <column> leaves "
+        "one out, --verbose shows more."
     )
 
 

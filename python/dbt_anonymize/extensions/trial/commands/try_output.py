@@ -126,6 +126,7 @@ def _show_alternatives(console: SafeConsole, tried: Tried) -> None:
         table.add_row(
             "untouched", *(f"{one.raced.untouched:.3f}" for one in alternatives if one.raced)
         )
+        table.add_row("detail", *(f"{one.detail:.0%}" for one in alternatives))
     table.add_section()
     levels = _levels(tried)
     for name, of_one in levels.items():
@@ -168,7 +169,7 @@ def _legend(tried: Tried, seconds: float) -> str:
     return (
         f"{tried.spec.measure} of models scored on untouched records, beside that of the untouched "
         f"table on the same splits; {first.zero_rule:.3f} for the zero rule; % is of what lies "
-        "between. "
+        "between. Detail is what is left of quasi-identifiers, 1 - loss. "
         f"{tried.trial.trained} models{used} in {seconds:.0f} s."
     )
 
