@@ -28,11 +28,11 @@ MostKept = Callable[[Distribution], FloatArray]
 ClassRule = Callable[[Classes], BoolArray]
 
 # Whether a release whose class sizes (ascending) are these, from a position on, keeps a guarantee.
-ReleaseRule = Callable[["Release", int], bool]
+ReleaseRule = Callable[["ReleasableClasses", int], bool]
 
 
 @dataclass
-class Release:
+class ReleasableClasses:
     """The sizes of the classes that may be released, ascending."""
 
     sizes: IntArray
@@ -181,13 +181,13 @@ class Guarantees:
         ``sizes`` are the people of each releasable class, ascending. All go if ``last``, by default
         all of them, are not enough.
         """
-        release, start = Release(sizes), 0
+        release, start = ReleasableClasses(sizes), 0
         for rule in self.release_rules:
             start = _first_kept(rule, release, start, len(sizes) if last is None else last)
         return start
 
 
-def _first_kept(rule: ReleaseRule, release: Release, start: int, last: int) -> int:
+def _first_kept(rule: ReleaseRule, release: ReleasableClasses, start: int, last: int) -> int:
     """Bisect the first position, start to last, from which the rule holds; all classes if none."""
     nowhere = len(release.sizes)
     if start > last or start == nowhere:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from dbt_anonymize.errors import WarehouseError
-from dbt_anonymize.pluralize import counted
-from dbt_anonymize.project.register import Release, last_published
+from dbt_anonymize.pluralize import pluralized
+from dbt_anonymize.project.register import RegisteredRelease, last_published
 from dbt_anonymize.project.results import release_location, results_are_current
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.relations import ALL, DETAILS, HISTORY
@@ -51,7 +51,7 @@ class Evidence:
     relations: Mapping[str, Sequence[Row] | None]
     release: str | None
     is_current: bool
-    published: Release | None
+    published: RegisteredRelease | None
     is_published: bool
 
     def rows(self, part: str, **values: object) -> list[Row]:
@@ -119,10 +119,10 @@ class Evidence:
         if not found:
             return f"Not verified: run {command}."
         if about:
-            of_failed = f"; {counted(failed, 'finding')} of it failed" if failed else ""
+            of_failed = f"; {pluralized(failed, 'finding')} of it failed" if failed else ""
             return f"Not verified: the last verification is {about}{of_failed}. Run {command}."
         if failed:
-            return f"VERIFICATION FAILED: {counted(failed, 'finding')}. See {command}."
+            return f"VERIFICATION FAILED: {pluralized(failed, 'finding')}. See {command}."
         return "Verified independently of the build: nothing failed."
 
 

@@ -18,7 +18,7 @@ from duckdb import DuckDBPyConnection
 
 from dbt_anonymize.errors import PublishError, safe_reason
 from dbt_anonymize.literals import quote_name, quote_path
-from dbt_anonymize.pluralize import counted
+from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.release.audit import open_file
 
 _NUMBER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*")
@@ -61,10 +61,10 @@ class Remainders:
     def text(self) -> str:
         """The same in words, for messages."""
         return (
-            f"{counted(self.joined_records, 'record')} joined in "
-            f"{counted(self.joined_classes, 'class', 'classes')} and "
-            f"{counted(self.left_records, 'record')} left in "
-            f"{counted(self.left_classes, 'class', 'classes')}"
+            f"{pluralized(self.joined_records, 'record')} joined in "
+            f"{pluralized(self.joined_classes, 'class', 'classes')} and "
+            f"{pluralized(self.left_records, 'record')} left in "
+            f"{pluralized(self.left_classes, 'class', 'classes')}"
         )
 
 

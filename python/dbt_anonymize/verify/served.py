@@ -14,7 +14,7 @@ from dbt_anonymize.literals import quote_text
 from dbt_anonymize.project.engines import server_of
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.verify.copied import reading
+from dbt_anonymize.verify.copied import explain_read_errors
 from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.relations import is_of
 
@@ -66,7 +66,7 @@ def texts_of(warehouse: Warehouse, spec: Spec) -> Sequence[str]:
 
 def _order(warehouse: Warehouse, spec: Spec, release: Any) -> Finding:
     """Require the order of the released columns, as the server sorts them and stores its rows."""
-    with reading(warehouse, str(release)):
+    with explain_read_errors(warehouse, str(release)):
         misplaced = server_of(warehouse).misplaced_rows(warehouse, release, spec.released_columns)
     message = "the rows are stored in the order of what is released."
     if misplaced:

@@ -192,12 +192,12 @@ class OpenProject:
 
     def report(self, name: str) -> Report:
         """Return what the last build found."""
-        from dbt_anonymize.extensions.report.reading import find  # noqa: PLC0415 (as above)
+        from dbt_anonymize.extensions.report.reading import read_findings  # noqa: PLC0415 (as above)
         from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415 (as above)
 
         spec = self._spec(name)
         with open_warehouse(self.project, self.target) as warehouse:
-            return Report(find(warehouse, spec))
+            return Report(read_findings(warehouse, spec))
 
     def _spec(self, name: str) -> Spec:
         from dbt_anonymize.spec import load_specs  # noqa: PLC0415 (as above)

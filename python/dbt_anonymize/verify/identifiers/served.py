@@ -13,7 +13,7 @@ from functools import partial
 from dbt_anonymize.project.engines import server_of
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.verify.copied import CopiedWarehouse, reading
+from dbt_anonymize.verify.copied import CopiedWarehouse, explain_read_errors
 from dbt_anonymize.verify.identifiers.places import (
     SMALLEST_NUMBER,
     Place,
@@ -93,5 +93,5 @@ def _distinct_cells(warehouse: Warehouse, relation: str, column: str, data_type:
 
 
 def _read(warehouse: Warehouse, relation: str, sql: str) -> Iterator[Sequence[str]]:
-    with reading(warehouse, relation):
+    with explain_read_errors(warehouse, relation):
         yield from server_of(warehouse).stream(warehouse, sql)

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dbt_anonymize.cli.common import Categories, Purpose, at_work, note, say
+from dbt_anonymize.cli.common import Categories, Purpose, note, say, spinner
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import ProjectError, SpecError
 from dbt_anonymize.extensions.drafting.commands.aim import Aim, Event, Predict, Time
-from dbt_anonymize.pluralize import counted
+from dbt_anonymize.pluralize import pluralized
 
 if TYPE_CHECKING:
     from dbt_anonymize.extensions.drafting.facts import ColumnFacts
@@ -125,7 +125,7 @@ def _read(place: Place, declared: Source, aim: Aim, *, by_target: bool) -> list[
 
     with place.warehouse() as warehouse:
         relation = warehouse.relation_of(declared)
-        with at_work(f"Reading {relation.identifier}"):
+        with spinner(f"Reading {relation.identifier}"):
             return facts_for(warehouse, relation, aim.predict, aim.time, has_outer=by_target)
 
 
@@ -168,7 +168,7 @@ def _drafted(
         with_event,
     )
 
-    with place.warehouse() as warehouse, at_work("Building hierarchies and efforts"):
+    with place.warehouse() as warehouse, spinner("Building hierarchies and efforts"):
         relation = warehouse.relation_of(declared)
         drafted = draft_table(
             warehouse,
@@ -347,11 +347,11 @@ def _show(drafted: Drafted, *, by_target: bool) -> None:
         note(f"{one.name}: {one.role}{mark}, {one.reason}")
     if drafted.subject:
         facts = drafted.subject.facts
-        people = f"{counted(facts.records, 'record')} are of {facts.distinct:,}"
+        people = f"{pluralized(facts.records, 'record')} are of {facts.distinct:,}"
         note(f"subject: {facts.name}, since {people}; k counts these.")
     if drafted.singled:
         names, count = drafted.singled[-1]
-        note(f"{', '.join(names)} together single out {counted(count, 'record')}.")
+        note(f"{', '.join(names)} together single out {pluralized(count, 'record')}.")
 
 
 def _next(name: str, path: Path, drafted: Drafted, text: str, *, is_searched: bool) -> str:
