@@ -115,7 +115,7 @@ class Place:
 
         return [other for other in spec_paths(self.project.root) if other != name]
 
-    def shown(self, path: Path) -> str:
+    def relative_name(self, path: Path) -> str:
         """Return a path as it is printed, from the root of the project."""
         return path.relative_to(self.project.root).as_posix()
 

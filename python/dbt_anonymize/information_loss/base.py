@@ -222,8 +222,8 @@ class TableSums:
     @cached_property
     def nulls(self) -> int:
         """Attributes in which NULL occurs: its label, the root, overlaps with all others."""
-        weighted_counts = zip(self.leaf_counts, self._are_null, strict=True)
-        return sum(bool(counts[is_null].any()) for counts, is_null in weighted_counts)
+        pairs = zip(self.leaf_counts, self._are_null, strict=True)
+        return sum(bool(counts[is_null].any()) for counts, is_null in pairs)
 
     def class_log_cells(self, classes: Classes, rows: IntArray) -> FloatArray:
         """Return the bits that the labels of some classes cover."""

@@ -76,8 +76,8 @@ class Difference:
             side = "before" if self.before is None else "after"
             return f"{self.figure} is not known {side}, so its tolerance does not hold"
         return (
-            f"{self.figure} went from {format_value(self.before)} to {format_value(self.after)}, which is worse "
-            f"by more than {format_value(self.tolerance)}"
+            f"{self.figure} went from {format_value(self.before)} to {format_value(self.after)}, "
+            f"which is worse by more than {format_value(self.tolerance)}"
         )
 
 

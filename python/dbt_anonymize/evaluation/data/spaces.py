@@ -180,7 +180,7 @@ class Space:
             at += len(block.scaled)
         return found
 
-    def shown(self, columns: Sequence[Codes], rows: Codes) -> Bools:
+    def visible_features(self, columns: Sequence[Codes], rows: Codes) -> Bools:
         """Return the features whose level some row shows, shape (features,)."""
         flags: list[bool] = []
         for codes, blocks in zip(columns, self.columns, strict=True):

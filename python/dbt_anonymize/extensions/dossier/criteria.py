@@ -26,7 +26,7 @@ class Criterion:
 
     heading: str
     question: str
-    format_figure: list[Figure]
+    shown: list[Figure]
     assumed: list[str]
     not_covered: list[str]
 

@@ -101,15 +101,17 @@ def plan_erasure(
     if is_resumed and is_of_another(digest, key):
         raise VaultError(
             f"{spec.name}: {spec.person_column} must be the key of the erasure that was begun, "
-            "which is not complete; it is another one. Complete that one first, with its key. If nobody "
-            f"knows it any more, let a custodian set finished_at in {vault.name('erasures')} and "
-            f"delete {digest}: the release and files may then still have that person."
+            "which is not complete; it is another one. Complete that one first, with its key. If "
+            "nobody knows it any more, let a custodian set finished_at in "
+            f"{vault.name('erasures')} and delete {digest}: the release and files may then still "
+            "have that person."
         )
     if not found and not is_resumed:
         more = "" if spec.subject is None else " Name the keys of her records with --record."
         raise VaultError(
             f"{spec.name}: {spec.person_column} must be of somebody whom the vault or a working "
-            f"table knows, as text; nothing was found.{more} See that the key is written as it is there."
+            f"table knows, as text; nothing was found.{more} See that the key is "
+            "written as it is there."
         )
     # Nobody has a draft to see a difference by.
     if found and not is_resumed and (spec.holds_back_joiners or publishes(warehouse, spec.name)):

@@ -176,7 +176,7 @@ def _drafted(
             proposals,
             name=name,
             place=option_of(declared),
-            folder=place.shown(place.project.seeds),
+            folder=place.relative_name(place.project.seeds),
             by_target=by_target,
         )
         drafted = with_event(warehouse, relation, drafted, event)
@@ -225,7 +225,7 @@ def _explain(
             [one],
             name=name,
             place=option_of(declared),
-            folder=place.shown(place.project.seeds),
+            folder=place.relative_name(place.project.seeds),
             efforts=0,
         )
     for plan in drafted.plans.values():
@@ -314,7 +314,7 @@ def write_seeds(place: Place, name: str, drafted: Drafted, *, replaces: bool = F
     for file in stale:
         (seeds / file).unlink()
     marks = dict.fromkeys(existing, "replaced ") | dict.fromkeys(stale, "removed ")
-    return [marks.get(file, "") + place.shown(seeds / file) for file in [*files, *stale]]
+    return [marks.get(file, "") + place.relative_name(seeds / file) for file in [*files, *stale]]
 
 
 def _stale_seeds(properties: Path, files: Mapping[str, str]) -> list[str]:
@@ -334,7 +334,7 @@ def _check_owned(place: Place, name: str, files: Sequence[str]) -> None:
         words = set(re.findall(r"\w+", spec.read_text(encoding="utf-8")))
         if shared := next((file for file in files if file.removesuffix(".csv") in words), None):
             raise ProjectError(
-                f"{place.shown(place.project.seeds / shared)}: must not be replaced, since "
+                f"{place.relative_name(place.project.seeds / shared)}: must not be replaced, since "
                 f"anonymizations/{spec.name} reads it too. Give it a hierarchy of its own first."
             )
 

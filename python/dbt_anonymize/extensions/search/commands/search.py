@@ -342,7 +342,7 @@ def _write(
     from dbt_anonymize.spec.loading import spec_paths  # noqa: PLC0415
 
     path = spec_paths(place.project.root)[spec.name]
-    shown = place.shown(path)
+    shown = place.relative_name(path)
     if write_efforts(path, efforts, reasons):
         console.print(
             f"{shown}: {pluralized(len(efforts), 'effort')}. Review the change, then run "

@@ -215,7 +215,7 @@ def _drafted(
             proposals,
             name=name,
             place=option_of(declared),
-            folder=place.shown(place.project.seeds),
+            folder=place.relative_name(place.project.seeds),
             efforts=0,
         )
         drafted = with_event(warehouse, relation, drafted, aim.event)

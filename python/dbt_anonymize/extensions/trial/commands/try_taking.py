@@ -41,7 +41,7 @@ def take(place: Place, tried: Tried, wanted: str, path: Path, *, replaces: bool)
     changed = generate.generate(place.folder, [tried.name])
     others = f", the release takes effort {number}" if efforts[1:] else ""
     note(f"{path.as_posix()}: {pluralized(len(efforts), 'effort')}{others}. Read its reasons.")
-    seeds = place.shown(place.project.seeds)
+    seeds = place.relative_name(place.project.seeds)
     note(
         f"{seeds}/: {pluralized(len(written), 'file')} of hierarchies; models/{tried.name}/: "
         f"{pluralized(len(changed), 'model file')}."
