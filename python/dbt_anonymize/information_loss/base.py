@@ -38,9 +38,7 @@ class TableSums:
     def leaf_counts(self) -> list[FloatArray]:
         """Records of each leaf, by attribute."""
         return [
-            weighted_counts(
-                self.table.leaves[:, position], self.table.records, len(attribute.levels[0])
-            )
+            bincount(self.table.leaves[:, position], self.table.records, len(attribute.levels[0]))
             for position, attribute in enumerate(self.table.attributes)
         ]
 
@@ -49,7 +47,7 @@ class TableSums:
         """Records of each label, by attribute and level."""
         return [
             [
-                weighted_counts(labels, leaves, len(shares))
+                bincount(labels, leaves, len(shares))
                 for labels, shares in zip(attribute.levels, attribute.shares, strict=True)
             ]
             for leaves, attribute in zip(self.leaf_counts, self.table.attributes, strict=True)
@@ -159,7 +157,7 @@ class TableSums:
         else:
             labels = attribute.levels[level]
             occurring = (self.leaf_counts[position] > 0.0) & ~is_null
-            covered = weighted_counts(labels, occurring, len(attribute.shares[level]))[labels]
+            covered = bincount(labels, occurring, len(attribute.shares[level]))[labels]
         return np.where(is_null, domain, np.maximum(covered, 1.0))
 
     @cached_property
@@ -397,8 +395,6 @@ def suppressed_records(classes: Classes, suppressed: BoolArray) -> int:
     return int(classes.records @ suppressed)
 
 
-def weighted_counts(
-    codes: IntArray, weights: IntArray | FloatArray | BoolArray, size: int
-) -> FloatArray:
+def bincount(codes: IntArray, weights: IntArray | FloatArray | BoolArray, size: int) -> FloatArray:
     """Add up weights by code; numpy counts in integers where there is nothing to count."""
     return np.bincount(codes, weights=weights, minlength=size).astype(np.float64, copy=False)
