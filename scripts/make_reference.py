@@ -77,7 +77,7 @@ def _sections(schema: dict[str, Any]) -> Iterator[str]:
             )
             for key, of_key in content["properties"].items()
         ]
-        body = table(("key", "type", "default", "what it does"), rows)
+        body = table(("key", "type", "default", "effect"), rows)
         said = escaped(content["description"].replace("``", "`"))
         yield f"## {title}\n\n{said}\n\n{body}" if definition else f"## The spec\n\n{body}"
 
@@ -224,7 +224,7 @@ def _macro(macro: dict[str, Any]) -> str:
         for one in macro.get("arguments", [])
     ]
     if rows:
-        parts.append(table(("argument", "type", "what it is"), rows))
+        parts.append(table(("argument", "type", "meaning"), rows))
     return "\n\n".join(parts)
 
 
@@ -255,7 +255,7 @@ def relations_page() -> str:
         )
         for one in (ALL | SHARED).values()
     ]
-    overview = table(("relation", "what it holds", "who reads it", "made from"), rows)
+    overview = table(("relation", "content", "readers", "made from"), rows)
     parts = (_relation((ALL | SHARED)[name], *found) for name, found in models.items())
     return page("Relations", introduction, [overview, *parts])
 
@@ -289,7 +289,7 @@ def _title(relation: Relation) -> str:
 def _relation(relation: Relation, text: str, columns: dict[str, Column]) -> str:
     rows = [(f"`{one.name}`", one.type, _unnamed(one.text)) for one in columns.values()]
     heading = f"## {relation.name}\n\n`{_title(relation)}`: {escaped(_unnamed(text))}"
-    return f"{heading}\n\n{table(('column', 'type', 'what it holds'), rows)}"
+    return f"{heading}\n\n{table(('column', 'type', 'content'), rows)}"
 
 
 def commands_page() -> str:
@@ -318,7 +318,7 @@ def _command(name: str, command: Any) -> str:
         for one in command.params
         if not getattr(one, "hidden", False)
     ]
-    parts.append(table(("argument or option", "values", "default", "what it does"), rows))
+    parts.append(table(("argument or option", "values", "default", "effect"), rows))
     return "\n\n".join(parts)
 
 

@@ -1,4 +1,4 @@
-"""How it is built: names are defined in the files they link to, rows are those of a build."""
+"""Page "How it is built": links lead to definitions, rows are those of a build."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Docstrings begin with a verb or name the thing; none begins with a question word."""
+"""Docstrings and descriptions begin with a verb or name the thing, never with a question word."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from tests.projects import REPOSITORY
 
@@ -24,6 +26,28 @@ def test_docstrings_begin_with_a_verb_or_name_the_thing() -> None:
         for path in sorted((REPOSITORY / folder).rglob("*.py"))
         for line, text in _docstrings(path)
         if QUESTION.match(text.strip())
+    ]
+
+
+def test_descriptions_of_macros_relations_and_columns_do_so_too() -> None:
+    assert not [
+        f"{path.relative_to(REPOSITORY)}: {text}"
+        for folder in ("macros", "models")
+        for path in sorted((REPOSITORY / folder).rglob("*.yml"))
+        for text in _descriptions(yaml.safe_load(path.read_text(encoding="utf-8")))
+        if QUESTION.match(text.strip())
+    ]
+
+
+def test_tables_of_the_reference_do_so_too() -> None:
+    """They hold the spec's keys, the registry of relations and the help of all options."""
+    assert not [
+        f"{path.name}: {cell}"
+        for path in sorted((REPOSITORY / "docs" / "reference").glob("*.md"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if line.startswith("|")
+        for cell in line.split(" | ")
+        if QUESTION.match(cell.strip("| "))
     ]
 
 
@@ -50,3 +74,15 @@ def _docstrings(path: Path) -> Iterator[tuple[int, str]]:
                 match statement:
                     case ast.Expr(ast.Constant(str(text))):
                         yield statement.lineno, text
+
+
+def _descriptions(node: Any) -> Iterator[str]:
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if key == "description" and isinstance(value, str):
+                yield value
+            else:
+                yield from _descriptions(value)
+    elif isinstance(node, list):
+        for item in node:
+            yield from _descriptions(item)

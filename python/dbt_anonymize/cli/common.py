@@ -49,9 +49,7 @@ DbtExecutable = Annotated[
     typer.Option("--dbt", help="Executable of dbt; the one beside this command by default."),
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Write without asking.")]
-RowFormat = Annotated[
-    Format, typer.Option("--format", help="How rows are shown; json is JSON lines.")
-]
+RowFormat = Annotated[Format, typer.Option("--format", help="Format of rows; json is JSON lines.")]
 
 
 class Purpose(StrEnum):

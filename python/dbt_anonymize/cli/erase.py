@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 Subject = Annotated[
     str,
     typer.Option(
-        help="Who: the subject of the spec, or the record key without one, as text; "
+        help="Person: the subject of the spec, or the record key without one, as text; "
         "- reads it from standard input, so that no history of commands has it."
     ),
 ]

@@ -204,7 +204,7 @@ def redaction(
     counts: Annotated[
         str | None, typer.Option(help="Redacted characters per level: 1,2,4. Default: one more.")
     ] = None,
-    symbol: Annotated[str, typer.Option(help="What stands for a redacted character.")] = "*",
+    symbol: Annotated[str, typer.Option(help="Character in place of redacted ones.")] = "*",
     pad: Annotated[str | None, typer.Option(help="Character that lengthens short codes.")] = None,
 ) -> Hierarchy:
     """Redact more and more characters of codes: 12345, 1234*, 123**."""
@@ -315,7 +315,7 @@ def import_arx(
         bool, typer.Option("--as-intervals", help="Values are numbers or dates: make intervals.")
     ] = False,
     nested: Annotated[
-        bool, typer.Option("--nested/--no-nested", help="Whether a label has one parent.")
+        bool, typer.Option("--nested/--no-nested", help="Give each label one parent.")
     ] = True,
     quiet: Quiet = False,
 ) -> Hierarchy:

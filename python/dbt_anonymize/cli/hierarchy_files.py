@@ -38,7 +38,7 @@ SeedFile = Annotated[Path, typer.Argument(help="Hierarchy seed.")]
 def check(
     files: Annotated[list[Path], typer.Argument(help="Hierarchy seeds.")],
     nested: Annotated[
-        bool, typer.Option("--nested/--no-nested", help="Whether a label must have one parent.")
+        bool, typer.Option("--nested/--no-nested", help="Require one parent of each label.")
     ] = True,
     form: RowFormat = Format.table,
     quiet: Quiet = False,

@@ -41,10 +41,10 @@ def relink(
     *,
     purpose: Annotated[
         str | None,
-        typer.Option(help="What it is for: one of relinking.purposes.", show_default=False),
+        typer.Option(help="Purpose: one of relinking.purposes.", show_default=False),
     ] = None,
     form: Annotated[
-        Format, typer.Option("--format", help="How people are shown; json is JSON lines.")
+        Format, typer.Option("--format", help="Format of people; json is JSON lines.")
     ] = Format.table,
     output: Annotated[
         Path | None,

@@ -76,7 +76,7 @@ def verify(
         ),
     ] = None,
     form: Annotated[
-        Form, typer.Option("--format", help="How findings are shown; json is JSON lines.")
+        Form, typer.Option("--format", help="Format of findings; json is JSON lines.")
     ] = Form.text,
     verbose: Annotated[
         bool,

@@ -24,7 +24,7 @@ def dossier(
     place: Place,
     name: OnlyName = None,
     *,
-    form: Annotated[Form, typer.Option("--format", help="How it is written.")] = Form.markdown,
+    form: Annotated[Form, typer.Option("--format", help="Format of the dossier.")] = Form.markdown,
     output: Annotated[
         Path | None, typer.Option(help="The file to write; standard output by default.")
     ] = None,

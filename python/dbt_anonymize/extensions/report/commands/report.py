@@ -27,7 +27,7 @@ def report(
     place: Place,
     name: OnlyName = None,
     *,
-    form: Annotated[Form, typer.Option("--format", help="How it is written.")] = Form.html,
+    form: Annotated[Form, typer.Option("--format", help="Format of the report.")] = Form.html,
     output: Annotated[
         Path | None,
         typer.Option(

@@ -154,8 +154,8 @@ def regions(found: Findings) -> list[Section]:
         Section(
             "regions",
             f"Decision regions of {features[0]} and {features[1]}",
-            f"What the models of the first split predict for class {positive}. Features are shown "
-            "by rank, since their values occur in the source.",
+            f"Predictions of the models of the first split for class {positive}. Features are "
+            "shown by rank, since their values occur in the source.",
             ("learned from", "points", "mean prediction", "share above one half"),
             [
                 (table, len(all_), sum(all_) / len(all_), sum(p > 0.5 for p in all_) / len(all_))

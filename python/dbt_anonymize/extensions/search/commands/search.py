@@ -88,7 +88,7 @@ def search(
     measure: Annotated[
         Measure | None,
         typer.Option(
-            help="What to search by; search.measure of the spec, or quality; loss without a target."
+            help="Measure to search by: search.measure of the spec, or quality; loss if no target."
         ),
     ] = None,
     keep: Keep = None,
