@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.projects import REPOSITORY, Project
+from tests.projects import REPOSITORY, Project, copy_demo
 
 
 def copy_package(folder: Path) -> Path:
@@ -16,6 +16,16 @@ def copy_package(folder: Path) -> Path:
     ignored = shutil.ignore_patterns("__pycache__")
     copied = shutil.copytree(REPOSITORY / "python", folder / "python", ignore=ignored)
     return copied / "dbt_anonymize"
+
+
+def copy_smallest_demo(folder: Path) -> Project:
+    """Copy the demonstration `wdbc`, unbuilt, with macros and package."""
+    project = copy_demo(folder)
+    copy_package(folder)
+    for name in ("fertility_clinic", "wdbc_nested"):
+        (folder / f"anonymizations/{name}.yml").unlink()
+        shutil.rmtree(folder / "models" / name)
+    return project
 
 
 def add_before(path: Path, line: str, added: str) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.projects import Project, copy_demo
-from tests.recipes.copies import add_before, copy_package, run_command
+from tests.projects import Project
+from tests.recipes.copies import add_before, copy_smallest_demo, run_command
 
 SQL = """
 {# Nobody is in a class of more than `size` subjects. #}
@@ -101,12 +100,8 @@ def add_model(folder: Path) -> None:
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Return the smallest demonstration, in a project that has the toy."""
-    project = copy_demo(tmp_path_factory.mktemp("recipe") / "project")
+    project = copy_smallest_demo(tmp_path_factory.mktemp("recipe") / "project")
     folder = project.folder
-    copy_package(folder)
-    for name in ("fertility_clinic", "wdbc_nested"):
-        (folder / f"anonymizations/{name}.yml").unlink()
-        shutil.rmtree(folder / "models" / name)
     add_model(folder)
     path = folder / "anonymizations/wdbc.yml"
     spec = yaml.safe_load(path.read_text(encoding="utf-8"))
