@@ -9,17 +9,21 @@ import sys
 
 import pytest
 
+from dbt_anonymize.extension import extensions
 from tests.projects import REPOSITORY
 
 PAGE = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
 FOLDERS = ("macros", "python/dbt_anonymize")
-TOY = "class_count"
-# Written by the tests of a recipe.
-PATHS = [
-    path
-    for path in re.findall(r"`((?:macros|python|tests|docs|scripts)/[\w./]+)`", PAGE)
-    if TOY not in path
-]
+EXTENSIONS = {one.name for one in extensions()}
+
+
+def _is_expected(path: str) -> bool:
+    """Tell whether a path is of the core or of an extension that is there."""
+    found = re.search(r"extensions/(\w+)(?:/|$)", path)
+    return found is None or found[1] in EXTENSIONS
+
+
+PATHS = filter(_is_expected, re.findall(r"`((?:macros|python|tests|docs|scripts)/[\w./]+)`", PAGE))
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
