@@ -9,7 +9,7 @@ BYTECODE := $(if $(PYTHONDONTWRITEBYTECODE),$(BIN)/python -m compileall -q -j 2 
 
 PYTEST := $(BIN)/pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder
 
-.PHONY: help setup setup-dev demo chromium lint lint-python lint-sql format types test test-fast test-slow coverage compat compat-smallest postgres postgres-18 spark spark-smallest recipes ducklake bi faults docs reference seeds dist generate bench clean
+.PHONY: help setup setup-dev demo chromium lint lint-python lint-sql format types test test-fast test-slow coverage compat compat-smallest postgres postgres-18 spark spark-smallest recipes ducklake bi faults pull-out docs reference seeds dist generate bench clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -164,6 +164,10 @@ chromium: setup-dev ## Install Chromium (apt) and axe-core (npm), and test repor
 	mkdir -p .axe
 	cd .axe && npm pack --silent axe-core@4.14.1 && tar -xzf axe-core-4.14.1.tgz package/axe.min.js
 	$(BIN)/pytest tests/extensions/report tests/extensions/report/test_built.py
+
+pull-out: export DBT_ANONYMIZE_FULL := 1
+pull-out: setup-dev ## Pull each extension out of a copy of the project, and run the tests of what is left that need no dbt
+	$(BIN)/pytest tests/extensions/test_pull_out.py
 
 faults: export DBT_ANONYMIZE_FULL := 1
 faults: setup-dev ## Kill builds 100 times, publish at once 20 times, build 10 million records with 1 GB of memory

@@ -73,7 +73,7 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 def _read() -> dict[str, Any]:
     text = resources.files("dbt_anonymize").joinpath("relations.yml").read_text(encoding="utf-8")
-    found: dict[str, Any] = yaml.load(text, Loader=_LOADER)  # noqa: S506 (a safe loader)
+    found: dict[str, Any] = _LOADER(text).get_single_data()
     return found
 
 

@@ -11,7 +11,6 @@ import pytest
 
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
-from tests.extensions.provenance.leaks.clinic import compiled
 from tests.projects import Project
 from tests.spark.conftest import OnSpark
 from tests.spark.session import query
@@ -73,7 +72,8 @@ def test_a_counted_release_is_that_of_rows(built: OnSpark, project: Project) -> 
         after = query(RELEASE)
         assert after == query(f"{RELEASE} order by all")
         # What `verify` reads the provenance of released columns from.
-        with compiled(project, "customers") as (relations, _):
+        clinic = pytest.importorskip("tests.extensions.provenance.leaks.clinic")
+        with clinic.compiled(project, "customers") as (relations, _):
             sql = relations.by_name["customers_anonymized"].sql
             assert set(shown(query(str(sql)))) == set(shown(before))
     finally:

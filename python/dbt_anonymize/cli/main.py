@@ -99,6 +99,7 @@ def _command(name: str) -> Any:
         if own and group == name:
             app.command(own)(one.function)
     found = typer.main.get_command(app)
+    found.name = name
     found.rich_help_panel = listed.command.stage.value  # type: ignore[attr-defined]
     return found
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 from typing import Any
 
 import pytest
 
-from dbt_anonymize.extensions.attacks.result import AttackResult
 from dbt_anonymize.extensions.dossier.criteria import frameworks
 from dbt_anonymize.extensions.dossier.figures import Figure, format_figure
 from dbt_anonymize.extensions.dossier.rendering import as_html, as_markdown
 from dbt_anonymize.project.evidence import PARTS, Evidence
+from dbt_anonymize.relations import KEPT
 from dbt_anonymize.spec import Spec
 from tests.effort_results import ABOUT, published
-from tests.extensions.attacks.linkable import World, spec_of
+from tests.worlds import specs
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 HOSTILE = "a|b <script>alert(1)</script> [x](javascript:alert(2)) `c` **d** &lt;"
@@ -70,7 +70,9 @@ def evidence() -> Evidence:
             {"quasi_identifiers": "age, zip", "size": 2, "uniqueness": next(numbers)},
         ],
         "attacks": [
-            asdict(AttackResult(attack, measure, None, "done.", attribute=attribute))
+            dict.fromkeys(KEPT["attacks"].column_names)
+            | {"attack": attack, "measure": measure, "explanation": "done."}
+            | {"attribute": attribute, "is_warning": False}
             | {column: next(numbers) for column in MEASURED}
             | ABOUT
             for attack, measure, attribute in ATTACKS
@@ -96,9 +98,21 @@ def evidence() -> Evidence:
         "releases": [{"release": 1}, {"release": 2}, {"release": 2}],
         "history": [{"name": "people", "run_at": datetime(2026, 1, 1, 9, tzinfo=UTC)}],
     }
-    spec = spec_of(World((), (1, 1), has_subject=False))
     release = "release/dev/people.duckdb"
-    return Evidence(spec, relations, release, True, published=published(), is_published=True)
+    return Evidence(_spec(), relations, release, True, published=published(), is_published=True)
+
+
+def _spec() -> Spec:
+    columns = {"age": specs.intervals("ages", 3), "zip": specs.categories("zips", 2)}
+    declared = specs.spec_of(
+        "people",
+        columns | {"value": specs.SENSITIVE},
+        record_key="id",
+        target="value",
+        features=["age"],
+        efforts=[{"age": 1, "zip": 1}],
+    )
+    return Spec.model_validate(declared)
 
 
 def changed(of: Evidence, part: str, rows: Sequence[Mapping[str, Any]] | None) -> Evidence:

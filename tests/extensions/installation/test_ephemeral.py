@@ -5,17 +5,19 @@ from __future__ import annotations
 import pytest
 
 from dbt_anonymize.extensions.installation.doctor import examine
-from tests.extensions.provenance.test_build import clinic, pytestmark, written
+from dbt_anonymize.project.generate import generate
 from tests.projects import Project
 
-__all__ = ["clinic", "pytestmark", "written"]
+pytestmark = pytest.mark.sampled_tests(group="installation")
 
 
-def test_ephemeral_sources_stop(clinic: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    clinic.edit("models/people.sql", "{{{{ config(materialized='ephemeral') }}}} {}".format)
-    assert clinic.dbt("seed").succeeded
-    assert not clinic.dbt("run", "-s", "visits_microdata").succeeded
-    monkeypatch.setenv("DBT_PROFILES_DIR", str(clinic.folder))
-    stopped = [finding for finding in examine(clinic.folder) if finding.status == "stop"]
+def test_ephemeral_sources_stop(consumer: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    people = consumer.folder / "models" / "people.sql"
+    people.write_text("{{ config(materialized='ephemeral') }} select * from {{ ref('customers') }}")
+    spec = "anonymizations/customers.yml"
+    consumer.edit(spec, lambda text: text.replace("{ref: customers}", "{ref: people}"))
+    generate(consumer.folder)
+    monkeypatch.setenv("DBT_PROFILES_DIR", str(consumer.folder))
+    stopped = [finding for finding in examine(consumer.folder) if finding.status == "stop"]
     assert [finding.check for finding in stopped] == ["sources"]
-    assert "visits reads people, which must be a table or a view" in stopped[0].text
+    assert "customers reads people, which must be a table or a view" in stopped[0].text

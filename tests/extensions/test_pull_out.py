@@ -1,0 +1,45 @@
+"""Without an extension, and without those that need it, everything else works."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from dbt_anonymize.cli.main import commands
+from dbt_anonymize.extension import extensions
+from tests.extensions.pulled_out import PulledOut, pull_out
+from tests.sampling import FULL
+
+pytestmark = pytest.mark.dbt
+IMPORT_ALL = """
+import importlib, pkgutil, dbt_anonymize
+for one in pkgutil.walk_packages(dbt_anonymize.__path__, "dbt_anonymize."):
+    if not one.name.endswith("__main__"):
+        importlib.import_module(one.name)
+"""
+# Of the core and of other extensions; all that need no dbt where tests run in full.
+TESTS = ["tests"] if FULL else ["tests/cli", "tests/golden", "tests/extensions/test_registry.py"]
+
+
+def succeeded(project: PulledOut, *arguments: str) -> str:
+    done = project.run(*arguments)
+    assert done.returncode == 0, f"{done.stdout[-4000:]}\n{done.stderr[-2000:]}"
+    return done.stdout
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("name", [one.name for one in extensions()])
+def test_what_is_left_works_without_it(name: str, tmp_path: Path) -> None:
+    project = pull_out(name, tmp_path / "project")
+    (tmp_path / "shared").symlink_to(Path(__file__).parents[3] / "shared")
+    succeeded(project, "-c", IMPORT_ALL)
+    gone = {c.name for one in extensions() if one.name in project.gone for c in one.commands}
+    shown = succeeded(project, "-m", "dbt_anonymize", "--help")
+    known = {*re.findall(r"^│ ([a-z]+) ", shown, flags=re.MULTILINE)}
+    assert known == {*commands()} - gone
+    succeeded(project, "scripts/make_reference.py")
+    succeeded(project, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--collect-only", "tests")
+    succeeded(project, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "fast", *TESTS)
+    succeeded(project, "-m", "dbt_anonymize", "generate", "--check", "--quiet")
