@@ -142,7 +142,7 @@ class SplitScorer:
             reason = self._reason_against(released)
             for position, model in enumerate(self.problem.models):
                 places = [(effort, self.task.target, position, fit) for fit in fits]
-                found: Scored | str = reason or Scored()
+                score: Scored | str = reason or Scored()
                 if reason is None and released is not None:
                     key = id(spaces[model.space])
                     if key not in views:
@@ -156,8 +156,8 @@ class SplitScorer:
                                 per_split=per_split,
                                 has_grid=(self.task.repetition, self.fold) == (1, 1),
                             )
-                    found = self._score(places, model, views[key])
-                values, why = (Scored(), found) if isinstance(found, str) else (found, None)
+                    score = self._score(places, model, views[key])
+                values, why = (Scored(), score) if isinstance(score, str) else (score, None)
                 seconds = self.watch.take()
                 for place in places:
                     split = (self.task.repetition, self.fold)

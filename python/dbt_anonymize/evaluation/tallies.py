@@ -80,11 +80,11 @@ def _array_for(tallies: dict[Cell, Codes], cell: Cell, shape: tuple[int, ...]) -
 
 
 def _sparse(tallies: dict[Cell, Codes]) -> dict[Cell, Sparse]:
-    found = {}
+    sparse = {}
     for cell, counts in tallies.items():
         at = np.flatnonzero(counts)
-        found[cell] = Sparse(counts.shape, at, counts.reshape(-1)[at])
-    return found
+        sparse[cell] = Sparse(counts.shape, at, counts.reshape(-1)[at])
+    return sparse
 
 
 def _bin_counts(true: Codes, predicted: Predicted, classes: int) -> Codes | None:

@@ -183,7 +183,7 @@ def _closest(
     counts = np.bincount(member[released], minlength=len(first))
     is_released = counts > 0
     candidates = training.rows[first[is_released]][:, quasi]
-    found = closest_rows(untouched.rows[wanted][:, quasi], candidates, counts[is_released])
+    closest = closest_rows(untouched.rows[wanted][:, quasi], candidates, counts[is_released])
     rows = untouched.rows.copy()
-    rows[:, quasi] = candidates[found][of_row]
+    rows[:, quasi] = candidates[closest][of_row]
     return RowsToPredict((GENERALIZED,), rows, untouched.place)

@@ -186,9 +186,9 @@ def _earlier(
     spec: Spec, releases: Sequence[RegisteredRelease], after: RegisteredRelease, number: int | None
 ) -> RegisteredRelease:
     """Return the release of a number, by default the last one before."""
-    found = [one for one in releases if number in {None, one.release}]
-    if found:
-        return found[-1]
+    earlier = [one for one in releases if number in {None, one.release}]
+    if earlier:
+        return earlier[-1]
     known = f"1 to {releases[-1].release}" if releases else "none"
     which = "an earlier release" if number is None else f"release {number}"
     raise WarehouseError(

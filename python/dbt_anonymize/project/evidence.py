@@ -101,8 +101,8 @@ class Evidence:
     @property
     def verified_at(self) -> str | None:
         """Time of its oldest finding of a verification, as text."""
-        found = self.relations["verification"] or ()
-        return min((str(row["verified_at"]) for row in found), default=None)
+        findings = self.relations["verification"] or ()
+        return min((str(row["verified_at"]) for row in findings), default=None)
 
     @property
     def is_verified(self) -> bool:
@@ -112,11 +112,11 @@ class Evidence:
     @property
     def verification(self) -> str:
         """Say in a sentence what `verify` has found about the published rows."""
-        found = self.relations["verification"] or ()
+        findings = self.relations["verification"] or ()
         command = f"`dbt-anonymize verify {self.spec.name}`"
-        failed = sum(row["status"] == "FAILED" for row in found)
+        failed = sum(row["status"] == "FAILED" for row in findings)
         about = _ABOUT.get(self.about("verification"))
-        if not found:
+        if not findings:
             return f"Not verified: run {command}."
         if about:
             of_failed = f"; {pluralized(failed, 'finding')} of it failed" if failed else ""
@@ -160,10 +160,10 @@ def _relation(warehouse: Warehouse, spec: Spec, part: str) -> Any:
         return find_relation(warehouse, HISTORY)
     if part not in beside:
         return find_relation(warehouse, f"{spec.name}_{part}")
-    found = find_relation(warehouse, f"{spec.name}_{beside[part]}")
-    if found is None:
+    relation = find_relation(warehouse, f"{spec.name}_{beside[part]}")
+    if relation is None:
         return None
-    return warehouse.find(found.incorporate(path={"identifier": f"{spec.name}_{part}"}))
+    return warehouse.find(relation.incorporate(path={"identifier": f"{spec.name}_{part}"}))
 
 
 def find_relation(warehouse: Warehouse, name: str) -> Any:

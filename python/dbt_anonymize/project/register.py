@@ -129,8 +129,8 @@ def publishes(warehouse: Warehouse, name: str) -> bool:
 
 def published_targets(warehouse: Warehouse) -> list[str] | None:
     """Return the targets that the project says publish; None where it does not say."""
-    found = warehouse.macro("_listed_targets", variable=PUBLISHED_TARGETS)
-    return None if found is None else list(found)
+    targets = warehouse.macro("_listed_targets", variable=PUBLISHED_TARGETS)
+    return None if targets is None else list(targets)
 
 
 def built_now(warehouse: Warehouse, name: str) -> RegisteredRelease:
@@ -235,21 +235,21 @@ def read_file(path: Path, name: str) -> RegisteredRelease:
             f"{path}: must be the number of a release, or a file that can be read. Write one by "
             f"{made_by}."
         ) from None
-    found: RegisteredRelease | None = None
+    release: RegisteredRelease | None = None
     for number, line in enumerate(filter(str.strip, lines), start=1):
         try:
             named = _NAMED.validate_json(line)
             if named["anonymization"] == name:
-                found = _LINE.validate_json(line)
+                release = _LINE.validate_json(line)
         except (ValidationError, KeyError):
             raise WarehouseError(
                 f"{path}: line {number} must be a release of {made_by}; it is not."
             ) from None
-    if found is None:
+    if release is None:
         raise WarehouseError(
             f"{path}: must hold a release of {name}; it has none. Write it by {made_by}."
         )
-    return found
+    return release
 
 
 def _measured(release: RegisteredRelease) -> tuple[Any, ...]:

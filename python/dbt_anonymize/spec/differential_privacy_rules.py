@@ -16,10 +16,10 @@ _UNDER = f"under {MODEL}"
 
 def _declared(draft: RawSpec) -> Mapping[str, Any] | None:
     """Return the parameters, if the guarantee is declared once."""
-    found = draft.guarantees.get(MODEL)
-    if isinstance(found, (list, tuple)) and found:
-        found = found[0]
-    return mapping(found) if found is not None else None
+    declaration = draft.guarantees.get(MODEL)
+    if isinstance(declaration, (list, tuple)) and declaration:
+        declaration = declaration[0]
+    return mapping(declaration) if declaration is not None else None
 
 
 def _all_released_columns_make_classes(draft: RawSpec) -> Iterator[Problem]:

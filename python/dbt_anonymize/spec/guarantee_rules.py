@@ -83,8 +83,8 @@ def _populations_are_declared(draft: RawSpec) -> Iterator[Problem]:
 
 
 def _efforts_keep_what_is_counted_in_them(draft: RawSpec) -> Iterator[Problem]:
-    found = list(_of_efforts(draft))
-    for place, guarantee in found:
+    of_efforts = list(_of_efforts(draft))
+    for place, guarantee in of_efforts:
         if guarantee.get("attacker") == "journalist":
             yield Problem(
                 (*place, "attacker"),
@@ -92,7 +92,7 @@ def _efforts_keep_what_is_counted_in_them(draft: RawSpec) -> Iterator[Problem]:
                 "Declare it among the guarantees of the spec, or write prosecutor.",
                 "journalist",
             )
-    if found and draft.quality.get("fit") == "per_split":
+    if of_efforts and draft.quality.get("fit") == "per_split":
         yield Problem(
             ("quality", "fit"),
             "must be once where an effort has guarantees of its own",

@@ -145,8 +145,8 @@ class _Files:
 
     @cached_property
     def _properties(self) -> dict[Path, str]:
-        found = (path for folder in self._models for path in folder.rglob("*.y*ml"))
-        files = sorted(path for path in found if path.is_file())
+        paths = (path for folder in self._models for path in folder.rglob("*.y*ml"))
+        files = sorted(path for path in paths if path.is_file())
         return {path: path.read_bytes().decode("utf-8", errors="replace") for path in files}
 
 

@@ -144,8 +144,8 @@ def validate(raw: dict[str, Any]) -> tuple[Spec | None, list[Problem]]:
     try:
         return Spec.model_validate(raw), []
     except ValidationError as error:
-        found = error.errors()
-    details = [item for item in found if not _is_repetition(item)]
+        errors = error.errors()
+    details = [item for item in errors if not _is_repetition(item)]
     # A union reports each of its branches at the same place.
     translated = (_translated(_as_written(item, raw)) for item in details)
     single = {problem.path: problem for problem in translated}
@@ -153,7 +153,7 @@ def validate(raw: dict[str, Any]) -> tuple[Spec | None, list[Problem]]:
     # What was taken for a repetition and is not must never pass for a sound spec.
     hidden = [
         Problem((), f"must keep the rules between its keys: {item['msg']}", "Correct it.")
-        for item in found
+        for item in errors
     ]
     return None, [*single.values(), *between] or hidden
 

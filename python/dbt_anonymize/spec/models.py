@@ -266,12 +266,12 @@ class Spec(ColumnsByRole, TestedByModels, Strict):
     def sample_shares(self) -> dict[int, float]:
         """Share of each effort that is released from a sample, by number."""
         private = self.differential_privacy
-        found = {
+        shares = {
             number: private.share if private else sample.share if sample else None
             for number, effort in self.numbered_efforts.items()
             for sample in [effort.sample or self.sample]
         }
-        return {number: share for number, share in found.items() if number and share}
+        return {number: share for number, share in shares.items() if number and share}
 
     @property
     def population_size(self) -> int | None:

@@ -39,16 +39,16 @@ def appended(text: str, path: Path, value: Any) -> str:
       - local: a
       - local: b
     """
-    found = loaded(text)
+    document = loaded(text)
     for key in path:
-        found = found.get(key) if isinstance(found, dict) else None
-    if found is None:
+        document = document.get(key) if isinstance(document, dict) else None
+    if document is None:
         return add_key(text, path, [value])
     node = yaml.compose(text, Loader=yaml.SafeLoader)
     for key in path:
         node = _child(node, key) if node is not None else None
     edited = text if node is None else _appended(text, node, [value])
-    expected = _with(loaded(text), list(path), value) if isinstance(found, list) else None
+    expected = _with(loaded(text), list(path), value) if isinstance(document, list) else None
     return _checked(edited, expected, path, value)
 
 
@@ -197,9 +197,9 @@ def _with(content: Any, path: list[str | int], value: Any) -> Any:
         return value if content is None else [*content, value]
     if not isinstance(content, dict | None):
         return None
-    found = dict(content or {})
-    found[str(path[0])] = _with(found.get(str(path[0])), path[1:], value)
-    return found
+    copy = dict(content or {})
+    copy[str(path[0])] = _with(copy.get(str(path[0])), path[1:], value)
+    return copy
 
 
 def loaded(text: str) -> Any:

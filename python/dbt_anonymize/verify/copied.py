@@ -53,8 +53,8 @@ class CopiedWarehouse(Warehouse):
 
     def find(self, relation: Any) -> Any:
         """Return a relation as it exists, and have it here; None where it does not."""
-        found = self.original.find(relation)
-        return found and self._here(found)
+        original = self.original.find(relation)
+        return original and self._here(original)
 
     def cursor(self) -> Any:
         """Return a connection of DuckDB that sees what is here."""

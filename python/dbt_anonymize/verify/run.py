@@ -52,7 +52,7 @@ def verify(
     findings are kept in ``<n>_verification``, attacks also write ``<n>_attacks``; nothing else is
     changed.
     """
-    found: list[Finding] = []
+    findings: list[Finding] = []
     checks = check_names() if checks is None else checks
     require_reached(project, target)
     manifest = None
@@ -64,7 +64,7 @@ def verify(
             function_of(one), project, spec, target=target, manifest=manifest
         )
         of_check = _carried_out(one.name, spec, follow)
-        found += of_check
+        findings += of_check
         yield from of_check
     with contextlib.ExitStack() as until_checked:
         opened = open_warehouse(project, target, manifest=manifest)
@@ -79,7 +79,7 @@ def verify(
         on_rows = [check for check in names_on_rows() if check in checks]
         if on_rows and (reason := _why_unchecked(warehouse, project, spec)):
             unchecked = [Finding(check, spec.name, False, reason) for check in on_rows]
-            found += unchecked
+            findings += unchecked
             yield from unchecked
         elif on_rows:
             read, release = warehouse, None
@@ -93,13 +93,15 @@ def verify(
         for check, run in runs.items():
             if check in checks:
                 of_check = _carried_out(check, spec, run, warehouse)
-                found += of_check
+                findings += of_check
                 yield from of_check
         yield from kept(
             warehouse,
             spec,
             on_rows,
-            lambda: write_findings(warehouse, spec, checks, found, still(warehouse, spec, content)),
+            lambda: write_findings(
+                warehouse, spec, checks, findings, still(warehouse, spec, content)
+            ),
         )
 
 

@@ -141,11 +141,11 @@ def _vault(warehouse: Warehouse, spec: Spec, identifiers: Any) -> Iterator[Findi
     # Whoever builds has to enter a schema of somebody else.
     custodians = {owners[str(identifiers.identifier)]} | _custodians(warehouse)
     for subject, places in ((f"vault, schema {schema}", None), ("vault, tables", tables)):
-        found = _granted(warehouse, schema, places)
-        others = sorted({who for _, who, _ in found} - custodians)
+        grants = _granted(warehouse, schema, places)
+        others = sorted({who for _, who, _ in grants} - custodians)
         message = "nobody but its owner and custodians has a right."
         if others:
-            names = sorted({name for name, who, _ in found if who not in custodians and name})
+            names = sorted({name for name, who, _ in grants if who not in custodians and name})
             of = f" on {', '.join(names)}" if names else ""
             message = (
                 "nobody but owner and custodians may have a right in the vault; got "
@@ -182,8 +182,8 @@ def _granted(
     if tables is not None:
         listed = ", ".join(map(quote_text, tables)) or "null"
         condition = f"name in ({listed})"
-    found = warehouse.rows(
+    grants = warehouse.rows(
         f"select distinct name, {_GRANTEE}, privilege_type from ({_GRANTS}) as granted "
         f"where place = {quote_text(schema)} and {condition} and grantee <> owner"
     )
-    return [(name, str(who), str(right)) for name, who, right in found]
+    return [(name, str(who), str(right)) for name, who, right in grants]

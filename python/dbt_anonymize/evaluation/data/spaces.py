@@ -85,10 +85,10 @@ class OneHot:
     def take(self, codes: Codes) -> Floats:
         """Return the features of codes."""
         at = self.positions[codes]
-        found = np.zeros((len(at), self.size))
+        features = np.zeros((len(at), self.size))
         shown = np.flatnonzero((at != UNKNOWN) & (at < self.size))
-        found[shown, at[shown]] = 1.0
-        return found
+        features[shown, at[shown]] = 1.0
+        return features
 
 
 @dataclass(frozen=True, eq=False)

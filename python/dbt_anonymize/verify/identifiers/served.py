@@ -44,9 +44,9 @@ def served_release_places(warehouse: CopiedWarehouse, spec: Spec) -> Iterator[Pl
 
 def served_places(warehouse: Warehouse, spec: Spec) -> Iterator[Place]:
     """Yield every column of a table of the project's schemas that may hold identifiers."""
-    found = server_of(warehouse).stored_columns(warehouse, _schemas(warehouse, spec))
+    columns = server_of(warehouse).stored_columns(warehouse, _schemas(warehouse, spec))
     source = warehouse.relation_of(spec.source).identifier
-    for schema, table, column, data_type in found:
+    for schema, table, column, data_type in columns:
         # Working tables have the record key, which may well be the number of somebody.
         is_ours = is_of(warehouse, spec, table) or table == source
         relation = ".".join(_quoted(warehouse, name) for name in (schema, table))
