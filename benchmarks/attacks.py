@@ -23,7 +23,7 @@ import duckdb
 
 from dbt_anonymize.extensions.attacks.composition import OtherRelease, attack_composition
 from dbt_anonymize.extensions.attacks.inference import attack_confidence, attack_inference
-from dbt_anonymize.extensions.attacks.known import Known, learn
+from dbt_anonymize.extensions.attacks.known import Known, load_attacker_knowledge
 from dbt_anonymize.extensions.attacks.linkability import attack_linkability
 from dbt_anonymize.extensions.attacks.linkage import attack_linkage
 from dbt_anonymize.extensions.attacks.mapping import attack_mapping
@@ -145,7 +145,7 @@ def main(records: int) -> None:
 
 
 def _attack(session: Session, spec: Spec) -> None:
-    known = _timed("what is known", lambda: learn(session, spec))
+    known = _timed("what is known", lambda: load_attacker_knowledge(session, spec))
     release = _timed("reading the release", lambda: _read(known, spec, 1))
     _timed("linkage", lambda: attack_linkage(release, 1.0))
     _timed("linkage through the mapping", lambda: attack_mapping(known, "people_effort_1"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dbt_anonymize.project.register import COLUMNS, Release
+from dbt_anonymize.project.register import COLUMNS, RegisteredRelease
 from dbt_anonymize.project.results import EffortResult
 
 # Effort: QF, QNF, k, suppressed records, whether it qualifies.
@@ -51,7 +51,9 @@ def result_of(effort: int) -> dict[str, Any]:
     }
 
 
-def published() -> Release:
+def published() -> RegisteredRelease:
     """Return the row of the register of the published release."""
     columns: dict[str, Any] = dict.fromkeys(COLUMNS) | ABOUT
-    return Release(**columns | {"release": 3, "released_at": "2026-01-02 00:00:00", "k": 2})
+    return RegisteredRelease(
+        **columns | {"release": 3, "released_at": "2026-01-02 00:00:00", "k": 2}
+    )

@@ -113,7 +113,7 @@ def test_a_file_that_cannot_be_written_is_named(
     monkeypatch.setattr(
         f"dbt_anonymize.extensions.{command}.rendering.as_markdown", lambda *_: "found"
     )
-    monkeypatch.setattr("dbt_anonymize.extensions.report.reading.find", lambda *_: None)
+    monkeypatch.setattr("dbt_anonymize.extensions.report.reading.read_findings", lambda *_: None)
     monkeypatch.setattr("dbt_anonymize.project.evidence.collect", lambda *_: None)
     place = ("--project-dir", project, "--output", project / "missing" / "visits.md")
     form = "md" if command == "report" else "markdown"

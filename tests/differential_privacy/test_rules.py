@@ -33,7 +33,7 @@ def test_the_release_is_the_sample_of_the_guarantee() -> None:
     share = spec.differential_privacy.share
     assert spec.sample_shares == {1: share, 2: share}
     assert spec.declared_shares == [share]
-    assert spec.least_people == spec.differential_privacy.k
+    assert spec.largest_k == spec.differential_privacy.k
     assert spec.population_relation is None
 
 

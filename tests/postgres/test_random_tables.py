@@ -13,7 +13,7 @@ from dbt_anonymize.project.generate import generate
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.warehouse import open_warehouse
 from dbt_anonymize.spec import Spec, load_spec
-from dbt_anonymize.verify.copied import CopiedWarehouse, copying
+from dbt_anonymize.verify.copied import CopiedWarehouse, copied_to_duckdb
 from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.recomputation.check import recompute
 from dbt_anonymize.verify.recomputation.tables import Tables
@@ -126,7 +126,7 @@ def findings(both: tuple[Project, Server]) -> dict[str, list[Finding]]:
         with open_warehouse(find_project(folder)) as warehouse:
             for name in names(COUNT):
                 spec = load_spec(folder / "anonymizations" / f"{name}.yml")
-                with copying(warehouse, spec) as copy:
+                with copied_to_duckdb(warehouse, spec) as copy:
                     efforts = [_recomputed(copy, spec, effort) for effort in (1, 2)]
                 found[name] = [finding for effort in efforts for finding in effort]
     return found

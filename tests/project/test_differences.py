@@ -10,11 +10,11 @@ import pytest
 
 from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.project.differences import Comparison
-from dbt_anonymize.project.register import Composed, Release, read_file
+from dbt_anonymize.project.register import Composed, RegisteredRelease, read_file
 from dbt_anonymize.spec import Spec
 from tests.spec.declarations import spec
 
-BEFORE = Release(
+BEFORE = RegisteredRelease(
     release=3,
     released_at="2026-01-31 10:00:00",
     effort=2,

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.projects import REPOSITORY, Project, copy_demo
+from tests.projects import Project
+from tests.recipes.copies import add_before, copy_smallest_demo, run_command
 
 SQL = """
 {# Nobody is in a class of more than `size` subjects. #}
@@ -96,25 +93,15 @@ def add_model(folder: Path) -> None:
     with (folder / "macros/privacy/_privacy.yml").open("a", encoding="utf-8") as file:
         file.write(ARGUMENTS)
     for name, (before, line) in LINES.items():
-        text = (folder / name).read_text(encoding="utf-8")
-        changed = text.replace(before, line + before, 1)
-        assert changed != text, name
-        changed = changed.replace(
-            "from dbt_anonymize.privacy.model ", IMPORT + "from dbt_anonymize.privacy.model ", 1
-        )
-        (folder / name).write_text(changed, encoding="utf-8")
+        add_before(folder / name, before, line)
+    add_before(package / "registry.py", "from dbt_anonymize.privacy.model ", IMPORT)
 
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Return the smallest demonstration, in a project that has the toy."""
-    project = copy_demo(tmp_path_factory.mktemp("recipe") / "project")
+    project = copy_smallest_demo(tmp_path_factory.mktemp("recipe") / "project")
     folder = project.folder
-    ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(REPOSITORY / "python", folder / "python", ignore=ignored)
-    for name in ("fertility_clinic", "wdbc_nested"):
-        (folder / f"anonymizations/{name}.yml").unlink()
-        shutil.rmtree(folder / "models" / name)
     add_model(folder)
     path = folder / "anonymizations/wdbc.yml"
     spec = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -126,24 +113,10 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return project
 
 
-def run(project: Project, *arguments: str) -> tuple[int, str]:
-    """Run a command by the package of the copy."""
-    environment = {**os.environ, "PYTHONPATH": str(project.folder / "python")}
-    done = subprocess.run(
-        [sys.executable, "-m", "dbt_anonymize", *arguments],
-        cwd=project.folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return done.returncode, done.stdout + done.stderr
-
-
 @pytest.mark.dbt
 def test_a_toy_is_generated_built_and_verified(project: Project) -> None:
     for command in ("generate", "build", "verify"):
-        code, output = run(project, command)
+        code, output = run_command(project, command)
         assert code == 0, output
     reasons = project.query("select reason from wdbc_results where effort = 4")
     assert "546 largest_class (size = 150)" in str(reasons)
@@ -152,6 +125,6 @@ def test_a_toy_is_generated_built_and_verified(project: Project) -> None:
     project.edit(
         definition, lambda text: text.replace("classes.people > self.size", "classes.people > 9")
     )
-    code, output = run(project, "verify", "--check", "guarantees")
+    code, output = run_command(project, "verify", "--check", "guarantees")
     assert code == 1, output
     assert "largest_class (size 150)" in output

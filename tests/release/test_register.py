@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from dbt_anonymize.project.layout import find_project
-from dbt_anonymize.project.register import Composed, Release, compose
+from dbt_anonymize.project.register import Composed, RegisteredRelease, compose
 from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
 from dbt_anonymize.spec import load_spec
 from tests.cli.conftest import run
@@ -87,10 +87,10 @@ def expected(earlier: State, later: State) -> Composed:
     )
 
 
-def at(month: int) -> Release:
+def at(month: int) -> RegisteredRelease:
     """Return a release of a month, of which only the time is read."""
     time = str(START + timedelta(days=month, hours=1))
-    return Release(1, time, *(None,) * 16)  # type: ignore[arg-type]
+    return RegisteredRelease(1, time, *(None,) * 16)  # type: ignore[arg-type]
 
 
 def test_the_register_is_shown_without_a_record(
@@ -173,4 +173,4 @@ def test_two_remembered_releases_are_composed_by_the_definition(
         found += composed.records_below_k
     assert found
     assert compose(warehouse, spec, at(-1), at(3)) is None
-    assert compose(warehouse, spec, Release(None, None, *(None,) * 16), at(3)) is None  # type: ignore[arg-type]
+    assert compose(warehouse, spec, RegisteredRelease(None, None, *(None,) * 16), at(3)) is None  # type: ignore[arg-type]

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from dbt_anonymize.errors import AnonymizeError, SpecError
 from dbt_anonymize.spec import Spec, load_spec, load_specs
-from dbt_anonymize.spec.efforts import written
+from dbt_anonymize.spec.efforts import as_yaml
 from dbt_anonymize.spec.yaml_file import read_yaml
 from tests.spec.declarations import REPOSITORY
 from tests.spec.declarations import SPEC as SOUND
@@ -168,7 +168,7 @@ def test_an_effort_is_written_short_or_in_full(write: Callable[..., Path]) -> No
     assert (numbered[2].k, numbered[2].levels) == (7, {"age": 2, "city": 1})
     assert numbered[3].rounds == ({"age": 1, "city": 1}, {"age": 3, "city": 2})
     assert not numbered[4].is_strict
-    assert [written(effort) for effort in list(numbered.values())[1:]] == efforts
+    assert [as_yaml(effort) for effort in list(numbered.values())[1:]] == efforts
 
 
 def test_quasi_identifiers_may_be_named_like_our_keys(write: Callable[..., Path]) -> None:
@@ -234,7 +234,7 @@ def test_a_broken_rule_that_is_found_only_once_is_told_all_the_same(
 def test_the_largest_k_of_the_guarantees_is_what_a_class_has_at_least(
     write: Callable[..., Path],
 ) -> None:
-    assert load_spec(write(SOUND)).least_people == SOUND["guarantees"]["k_anonymity"]["k"]
+    assert load_spec(write(SOUND)).largest_k == SOUND["guarantees"]["k_anonymity"]["k"]
     stricter = {"attribute": "ill", "alpha": 0.9, "k": 40}
     spec = load_spec(write(changed("guarantees.alpha_k_anonymity", stricter)))
-    assert spec.least_people == 40
+    assert spec.largest_k == 40

@@ -13,7 +13,7 @@ from dbt_anonymize.errors import SpecError
 from dbt_anonymize.project.about import declared_facts
 from dbt_anonymize.project.generate import render
 from dbt_anonymize.project.layout import find_project
-from dbt_anonymize.project.results import explained, legend
+from dbt_anonymize.project.results import choice_sentences, legend
 from dbt_anonymize.project.stages import stages_of
 from dbt_anonymize.project.steps import steps_of
 from dbt_anonymize.spec import Spec, load_spec
@@ -119,4 +119,4 @@ def test_every_text_says_that_no_model_tested_it() -> None:
     assert describe_training(found).startswith("visits: no model to train")
     tested = Spec.model_validate(SPEC)
     assert "tested" not in declared_facts(tested)
-    assert explained([], "loss") == []
+    assert choice_sentences([], "loss") == []

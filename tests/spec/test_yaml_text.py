@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbt_anonymize.errors import ProjectError
-from dbt_anonymize.spec.yaml_text import added, appended, inserted, replaced, with_value
+from dbt_anonymize.spec.yaml_text import add_key, appended, inserted, replaced, with_value
 from tests.sampling import examples
 
 WORDS = st.sampled_from(["a", "shop", "two words", "no", "1", "{{ x }}", "größe"])
@@ -30,7 +30,7 @@ CONTENT = st.dictionaries(
 @settings(examples(settings(deadline=None), 200))
 def test_a_key_is_added_to_any_file(content: dict[str, object], is_flow: bool) -> None:
     text = yaml.safe_dump(content, default_flow_style=is_flow, allow_unicode=True)
-    assert yaml.safe_load(added(text, ["new", "below"], [1])) == content | {"new": {"below": [1]}}
+    assert yaml.safe_load(add_key(text, ["new", "below"], [1])) == content | {"new": {"below": [1]}}
 
 
 @given(content=CONTENT.filter(lambda c: isinstance(c.get("x"), list)), is_flow=st.booleans())
@@ -66,11 +66,11 @@ def test_what_is_in_the_way_is_named_with_the_lines_to_write() -> None:
     with pytest.raises(ProjectError, match=r"Write by hand, under a:\nlocal: p"):
         appended("a: words\n", ["a"], {"local": "p"})
     with pytest.raises(ProjectError, match="must be plain YAML"):
-        added("a: words\n", ["a", "b"], 1)
+        add_key("a: words\n", ["a", "b"], 1)
     with pytest.raises(ProjectError, match="must be plain YAML"):
-        added("a: &x {}\nb: *x\n", ["a", "c"], 1)
+        add_key("a: &x {}\nb: *x\n", ["a", "c"], 1)
     with pytest.raises(ProjectError, match="must be valid YAML; there is an error in line 2"):
-        added("a: [\nb: }\n", ["a"], 1)
+        add_key("a: [\nb: }\n", ["a"], 1)
 
 
 def test_scalars_are_replaced_and_inserted_where_they_are() -> None:

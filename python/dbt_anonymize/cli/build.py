@@ -6,7 +6,7 @@ import typer
 
 from dbt_anonymize.cli.common import FAILED_CHECK, DbtExecutable, Lines, Names, is_quiet, note, say
 from dbt_anonymize.cli.place import Place, on_target
-from dbt_anonymize.pluralize import counted
+from dbt_anonymize.pluralize import pluralized
 
 # Files of models that are named where they differ.
 _MOST_NAMED = 3
@@ -31,7 +31,7 @@ def build(
 
     if drifts := check(place.folder, names or ()):
         files = ", ".join(f"{one.path.as_posix()} is {one.kind}" for one in drifts[:_MOST_NAMED])
-        more = f" and {counted(len(drifts) - _MOST_NAMED, 'file')} more"
+        more = f" and {pluralized(len(drifts) - _MOST_NAMED, 'file')} more"
         say(
             f"The models must be those of their specs; {files}"
             f"{more if len(drifts) > _MOST_NAMED else ''} (`dbt-anonymize generate --check` shows "
@@ -50,6 +50,6 @@ def build(
                 if stage.step and rows is None:
                     note(f"{stage.step.rows}: still of this spec and these records.")
                 elif stage.step:
-                    note(f"{stage.step.rows}: {counted(rows or 0, 'row')}.")
+                    note(f"{stage.step.rows}: {pluralized(rows or 0, 'row')}.")
             if spec.efforts:
                 publish_all(place, [spec], if_left_to_us=True)

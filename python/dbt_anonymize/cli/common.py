@@ -157,15 +157,15 @@ def note(text: str) -> None:
 
 
 @contextlib.contextmanager
-def at_work(what: str) -> Iterator[Callable[[object], None]]:
-    """Show on a terminal what takes its time, until it is done; give what renews how far it is."""
+def spinner(what: str) -> Iterator[Callable[[object], None]]:
+    """Show a spinner on a terminal; yield the function that updates its state."""
     with SafeConsole(stderr=True, quiet=is_quiet()).status(f"{what} ...") as status:
         yield lambda state: status.update(f"{what}: {state} ...")
 
 
 @contextlib.contextmanager
-def rows_alone(form: Enum) -> Iterator[TextIO]:
-    """Give where rows are printed; of what a program reads, keep away what dbt has to say."""
+def machine_readable_stdout(form: Enum) -> Iterator[TextIO]:
+    """Yield stdout; for machine-readable formats, send dbt's output to stderr."""
     out = sys.stdout
     with contextlib.ExitStack() as stack:
         if form.value in {Format.csv, Format.json}:
@@ -188,7 +188,7 @@ def show_rows(
 
 
 class Lines:
-    """Takes the lines of an evaluation, as the log of dbt would."""
+    """Logger of an evaluation that prints to the terminal."""
 
     def info(self, text: str) -> None:
         """Show progress, unless quiet."""

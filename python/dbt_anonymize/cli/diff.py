@@ -12,7 +12,7 @@ from dbt_anonymize.cli.common import (
     OnlyName,
     SafeConsole,
     figures_table,
-    rows_alone,
+    machine_readable_stdout,
     say,
     show_rows,
 )
@@ -57,7 +57,7 @@ def diff(
     """
     from dbt_anonymize.project.differences import compare  # noqa: PLC0415 (keeps --help fast)
 
-    with rows_alone(form):
+    with machine_readable_stdout(form):
         spec = place.only_spec(name)
         with place.reading() as warehouse:
             comparison = compare(place.project, warehouse, spec, against)

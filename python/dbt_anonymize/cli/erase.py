@@ -24,7 +24,7 @@ from dbt_anonymize.cli.common import (
 )
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import AnonymizeError, SpecError, VaultError
-from dbt_anonymize.pluralize import counted
+from dbt_anonymize.pluralize import pluralized
 
 if TYPE_CHECKING:
     from dbt_anonymize.project.stages import Dbt
@@ -112,7 +112,7 @@ def _others(place: Place, spec: Spec) -> tuple[list[Spec], list[str]]:
 
 @contextlib.contextmanager
 def _saying_what_has_begun() -> Iterator[list[object]]:
-    """Tell an error of what has begun, which is in the list, from a refusal."""
+    """Report a failure after the erasure started, which is in the list, unlike a refusal."""
     begun: list[object] = []
     try:
         yield begun
@@ -126,7 +126,7 @@ def _saying_what_has_begun() -> Iterator[list[object]]:
 
 def _is_wanted(plan: Plan, *, yes: bool) -> bool:
     for relation, records in plan.records.items():
-        note(f"  {relation}: {counted(records, 'row')}")
+        note(f"  {relation}: {pluralized(records, 'row')}")
     if plan.is_resumed:
         note("An earlier erasure is not complete; this completes it.")
     if not plan.records and not plan.is_certain:
@@ -160,19 +160,19 @@ def _build(runner: Dbt, spec: Spec) -> None:
 
 
 def _finish(place: Place, plan: Plan) -> None:
-    from dbt_anonymize.vault.erase.run import close_receipts, finish  # noqa: PLC0415
+    from dbt_anonymize.vault.erase.run import close_receipts, rewrite_and_check  # noqa: PLC0415
 
     kept, name = plan.vault.identifiers, plan.vault.spec.name
     with place.warehouse(writes_vault=True) as warehouse:
         files = dict(warehouse.rows("select database_name, path from duckdb_databases()"))
-        left = finish(warehouse, plan)
+        left = rewrite_and_check(warehouse, plan)
     if left.unknown:
         note(
             f"No model makes these any more: {', '.join(left.unknown)}. They may hold numbers of "
             "before; drop what nobody needs."
         )
     if left.elsewhere:
-        listed = ", ".join(f"{name} ({counted(n, 'row')})" for name, n in left.elsewhere.items())
+        listed = ", ".join(f"{name} ({pluralized(n, 'row')})" for name, n in left.elsewhere.items())
         say(
             f"Of another target, and not erased there: {listed}. Run the same command with its "
             f"--target, or drop what no target needs. The bytes of {', '.join(left.unsearched)} "

@@ -9,7 +9,7 @@ import typer
 from dbt_anonymize.cli.common import Lines, Names, note
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import SpecError
-from dbt_anonymize.pluralize import counted
+from dbt_anonymize.pluralize import pluralized
 
 
 @on_target
@@ -45,4 +45,4 @@ def evaluate(
     with place.warehouse() as warehouse, logged_to(Lines()):
         for spec, found in chosen:
             rows = update_rows(warehouse, spec, found)
-            note(f"{found.rows}: {counted(rows, 'row')}.")
+            note(f"{found.rows}: {pluralized(rows, 'row')}.")

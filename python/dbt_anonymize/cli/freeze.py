@@ -39,7 +39,7 @@ def freeze(
         if frozen.remembers:
             remember_members(warehouse, frozen)
     changed = generate(place.project.root, [name])
-    note(f"{place.shown(path)}: effort {frozen.effort} is frozen.")
+    note(f"{place.relative_name(path)}: effort {frozen.effort} is frozen.")
     for file in [seed.relative_to(place.project.root), *changed]:
         note(file.as_posix())
     if frozen.remembers:

@@ -10,7 +10,7 @@ import typer
 
 from dbt_anonymize.cli.common import FAILED_CHECK, Names, note, say
 from dbt_anonymize.cli.place import Place, in_project
-from dbt_anonymize.pluralize import counted
+from dbt_anonymize.pluralize import pluralized
 
 
 @in_project
@@ -70,4 +70,4 @@ def _list(place: Place, changed: Sequence[Path]) -> None:
         note(f"removed {path.as_posix()}")
     for path in (path for path in changed if path not in removed):
         note(path.as_posix())
-    note(f"{counted(len(changed), 'file')} changed." if changed else "Nothing to change.")
+    note(f"{pluralized(len(changed), 'file')} changed." if changed else "Nothing to change.")

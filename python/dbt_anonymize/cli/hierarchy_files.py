@@ -30,7 +30,7 @@ from dbt_anonymize.hierarchies.rules import violations
 from dbt_anonymize.hierarchies.seed_csv import read_hierarchy, read_table, write_hierarchy
 from dbt_anonymize.hierarchies.table import SeedTable
 from dbt_anonymize.output import Format
-from dbt_anonymize.pluralize import counted
+from dbt_anonymize.pluralize import pluralized
 
 SeedFile = Annotated[Path, typer.Argument(help="Hierarchy seed.")]
 
@@ -107,7 +107,7 @@ def preview(
     console = SafeConsole()
     unit = "record" if values.count else "leaf" if hasattr(hierarchy, "leaf") else "value"
     several = "leaves" if unit == "leaf" else None
-    table = figures_table(("level", "labels", counted(2, unit, several)[2:]), ("label",))
+    table = figures_table(("level", "labels", pluralized(2, unit, several)[2:]), ("label",))
     for level, labels in enumerate(hierarchy.labels, start=1):
         counts: Counter[str] = Counter()
         for label, weight in zip(labels, weights, strict=True):
@@ -118,12 +118,12 @@ def preview(
             table.add_row(*first, f"{count:,}", label)
         if len(shown) > most:
             rest = sum(count for _, count in shown[most:])
-            others = counted(len(shown) - most, "other label")
+            others = pluralized(len(shown) - most, "other label")
             table.add_row("", "", f"{rest:,}", f"in {others}, the smallest {shown[-1][1]:,}")
     console.print(table)
     if missing:
         console.print(
-            f"{counted(missing, 'record')} have a value that it does not hold: "
+            f"{pluralized(missing, 'record')} have a value that it does not hold: "
             "`dbt-anonymize hierarchy extend` adds them."
         )
 
@@ -147,7 +147,7 @@ def extend(
     if added:
         write_hierarchy(extended, file)
     kind = "interval" if isinstance(hierarchy, IntervalHierarchy) else "value"
-    note(f"{file}: {counted(added, kind)} added." if added else f"{file}: nothing to add.")
+    note(f"{file}: {pluralized(added, kind)} added." if added else f"{file}: nothing to add.")
 
 
 @from_anywhere

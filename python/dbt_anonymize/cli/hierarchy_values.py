@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dbt_anonymize.cli.common import ProfilesDir, Quiet
-from dbt_anonymize.cli.place import Place, ProjectDir, Target, taking
+from dbt_anonymize.cli.place import Place, ProjectDir, Target, with_options_of
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.hierarchies.seed_csv import read_column
 
@@ -130,5 +130,5 @@ def _from_anywhere(
     return Values(data, column, ref, source, Place(project_dir, target, profiles_dir))
 
 
-from_anywhere = taking(_from_anywhere)
-from_relation = taking(_from_anywhere, without={"data"})
+from_anywhere = with_options_of(_from_anywhere)
+from_relation = with_options_of(_from_anywhere, without={"data"})

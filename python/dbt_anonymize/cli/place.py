@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Concatenate, TypeVar
 
 import typer
 
-from dbt_anonymize.cli.common import ProfilesDir, Quiet, at_work, errors_without_traceback
+from dbt_anonymize.cli.common import ProfilesDir, Quiet, errors_without_traceback, spinner
 from dbt_anonymize.errors import SpecError
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Place:
     def reading(self) -> Iterator[Warehouse]:
         """Open the warehouse of the target to read models and seeds."""
         with contextlib.ExitStack() as until_closed:
-            with at_work("Reading the project"):
+            with spinner("Reading the project"):
                 from dbt_anonymize.project.plain_warehouse import open_to_read  # noqa: PLC0415
 
                 warehouse = until_closed.enter_context(open_to_read(self.project, self.target))
@@ -59,7 +59,7 @@ class Place:
     def warehouse(self, *, writes_vault: bool = False) -> Iterator[Warehouse]:
         """Open the warehouse of the target."""
         with contextlib.ExitStack() as until_closed:
-            with at_work("Reading the project"):
+            with spinner("Reading the project"):
                 from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
 
                 opened = open_warehouse(self.project, self.target, writes_vault=writes_vault)
@@ -115,12 +115,12 @@ class Place:
 
         return [other for other in spec_paths(self.project.root) if other != name]
 
-    def shown(self, path: Path) -> str:
+    def relative_name(self, path: Path) -> str:
         """Return a path as it is printed, from the root of the project."""
         return path.relative_to(self.project.root).as_posix()
 
 
-def taking(
+def with_options_of(
     make: Callable[..., Given], *, without: Collection[str] = ()
 ) -> Callable[[Callable[Concatenate[Given, ...], None]], Callable[..., None]]:
     """Give a command what ``make`` returns as its first argument, and the options of ``make``.
@@ -156,5 +156,5 @@ def _place(
     return Place(project_dir, target, profiles_dir)
 
 
-on_target = taking(_place)
-in_project = taking(_place, without={"target"})
+on_target = with_options_of(_place)
+in_project = with_options_of(_place, without={"target"})

@@ -12,14 +12,14 @@ from dbt_anonymize.cli.common import (
     RowFormat,
     SafeConsole,
     figures_table,
-    rows_alone,
+    machine_readable_stdout,
     say,
     show_rows,
 )
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.output import Format
-from dbt_anonymize.pluralize import counted
+from dbt_anonymize.pluralize import pluralized
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +43,7 @@ def profile(
     form: RowFormat = Format.table,
 ) -> None:
     """Estimate from a sample of classes how many records are in classes below k."""
-    with rows_alone(form):
+    with machine_readable_stdout(form):
         spec = place.only_spec(name)
         if spec.subject is not None:
             raise SpecError(
@@ -51,7 +51,7 @@ def profile(
                 "Build the relations instead: `dbt build`."
             )
         with place.warehouse() as warehouse:
-            found = _find(warehouse, spec, k or max(2, spec.least_people), sample)
+            found = _find(warehouse, spec, k or max(2, spec.largest_k), sample)
     if form is not Format.table:
         show_rows(_Line._fields, found, form)
     elif not found:
@@ -120,7 +120,7 @@ def _show(name: str, found: list[_Line]) -> None:
     console = SafeConsole()
     is_whole = first.one_class_in == 1
     looked_at = "all classes" if is_whole else f"one class in {first.one_class_in:,}"
-    console.print(f"{name}: {counted(first.records, 'record')}, {looked_at} counted.")
+    console.print(f"{name}: {pluralized(first.records, 'record')}, {looked_at} counted.")
     console.print(table)
 
 

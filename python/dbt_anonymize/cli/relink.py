@@ -18,7 +18,7 @@ from dbt_anonymize.cli.common import Name, say
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import RelinkingError, WarehouseError
 from dbt_anonymize.output import Format, show
-from dbt_anonymize.pluralize import counted
+from dbt_anonymize.pluralize import pluralized
 
 if TYPE_CHECKING:
     from dbt_anonymize.spec import Spec
@@ -143,10 +143,10 @@ def _summary(name: str, attempt: Attempt, number: int) -> str:
     if attempt.outcome == "refused":
         return f"{name}: nobody is shown. {said}"
     return (
-        f"{name}: {counted(attempt.given_rows, 'row')} given, "
-        f"{counted(attempt.shown_people, 'person', 'people')} of "
-        f"{counted(attempt.shown_groups, 'group')} shown; "
-        f"{counted(attempt.unknown_rows, 'row')} of nobody. {said}"
+        f"{name}: {pluralized(attempt.given_rows, 'row')} given, "
+        f"{pluralized(attempt.shown_people, 'person', 'people')} of "
+        f"{pluralized(attempt.shown_groups, 'group')} shown; "
+        f"{pluralized(attempt.unknown_rows, 'row')} of nobody. {said}"
     )
 
 

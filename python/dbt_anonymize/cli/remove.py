@@ -45,7 +45,7 @@ def remove(
     files = files_of(place.project, name)
     left = hierarchies_left(place.project, name, files)
     for path in files:
-        note(f"- {place.shown(path)}")
+        note(f"- {place.relative_name(path)}")
     if spec is None:
         note(f"The spec cannot be read: relations {name}_… stay in warehouse and vault.")
     else:
@@ -57,9 +57,9 @@ def remove(
     named = mentions(place.project, name, names, files)
     note(f"{name}: removed.")
     for path in left:
-        note(f"Of no other spec, and not of this name: {place.shown(path)}")
+        note(f"Of no other spec, and not of this name: {place.relative_name(path)}")
     for path in named:
-        note(f"Names a relation of it: {place.shown(path)}")
+        note(f"Names a relation of it: {place.relative_name(path)}")
 
 
 def _readable(place: Place, name: str, *, is_needed: bool) -> Spec | None:

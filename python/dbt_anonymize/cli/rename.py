@@ -38,9 +38,9 @@ def rename(
         remove_release(old_release)
     named = mentions(place.project, name, place.other_names(name), changed)
     for path in changed:
-        note(place.shown(path))
+        note(place.relative_name(path))
     for path in named:
-        note(f"Names a relation of {name}: {place.shown(path)}")
+        note(f"Names a relation of {name}: {place.relative_name(path)}")
     note(f"{name} is {new} now. Repeat it with --target for each other target before it builds,")
     note("which would begin without memory. Next: `dbt build`.")
 

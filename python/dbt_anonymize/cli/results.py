@@ -14,21 +14,21 @@ from dbt_anonymize.cli.common import (
     SafeConsole,
     figures_table,
     is_quiet,
-    rows_alone,
+    machine_readable_stdout,
     say,
     show_rows,
 )
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.output import Format
-from dbt_anonymize.pluralize import counted
+from dbt_anonymize.pluralize import pluralized
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from dbt_anonymize.project.evidence import Evidence
     from dbt_anonymize.project.failures import Failure
-    from dbt_anonymize.project.register import Release
+    from dbt_anonymize.project.register import RegisteredRelease
     from dbt_anonymize.project.results import EffortResult
     from dbt_anonymize.project.warehouse import Warehouse
     from dbt_anonymize.spec import Spec
@@ -79,7 +79,7 @@ def results(
     from dbt_anonymize.project.failures import last_failure  # noqa: PLC0415
 
     all_found, missing = list[_Found](), list[str]()
-    with rows_alone(form):
+    with machine_readable_stdout(form):
         specs = place.specs(names)
         with place.reading() as warehouse:
             for spec in specs:
@@ -111,7 +111,7 @@ def _show_history(place: Place, names: list[str] | None, form: Format) -> None:
     )
     from dbt_anonymize.project.results import release_location  # noqa: PLC0415
 
-    with rows_alone(form):
+    with machine_readable_stdout(form):
         specs = place.specs(names)
         with place.reading() as warehouse:
             registers = {spec.name: read_register(warehouse, spec.name) for spec in specs}
@@ -126,7 +126,7 @@ def _show_history(place: Place, names: list[str] | None, form: Format) -> None:
     for name, register in registers.items():
         console = SafeConsole()
         if register:
-            console.print(f"{name}: {counted(len(register), 'release')}")
+            console.print(f"{name}: {pluralized(len(register), 'release')}")
         if register:
             console.print(_history_table(register))
         if register and not is_quiet():
@@ -151,7 +151,7 @@ def _without_register(name: str, *, is_released: bool) -> str:
     )
 
 
-def _history_table(register: Sequence[Release]) -> Table:
+def _history_table(register: Sequence[RegisteredRelease]) -> Table:
     from dbt_anonymize.project.register import changes  # noqa: PLC0415
 
     headings = ("release", "date", "effort", "k", "records", "QF", "joined", "left", "below k")
@@ -202,7 +202,7 @@ def _find(warehouse: Warehouse, spec: Spec, failure: Failure | None) -> _Found:
 
 
 def _show(console: SafeConsole, found: _Found, warnings: list[str]) -> None:
-    from dbt_anonymize.project.results import explained, legend, of_one_value  # noqa: PLC0415
+    from dbt_anonymize.project.results import choice_sentences, legend, of_one_value  # noqa: PLC0415
 
     spec, efforts = found.spec, found.efforts
     console.print(f"{spec.name}: {spec.description}")
@@ -210,7 +210,7 @@ def _show(console: SafeConsole, found: _Found, warnings: list[str]) -> None:
     if found.levels:
         console.print(_levels_table(found))
     alike = of_one_value(spec, found.alike)
-    for sentence in [*explained(efforts, spec.measure), *found.of_outer, *alike]:
+    for sentence in [*choice_sentences(efforts, spec.measure), *found.of_outer, *alike]:
         console.print(sentence)
     console.print(_release_line(found))
     if found.verified.release is not None:

@@ -22,7 +22,7 @@ from dbt_anonymize.cli.common import (
     Names,
     SafeConsole,
     is_quiet,
-    rows_alone,
+    machine_readable_stdout,
     show_rows,
 )
 from dbt_anonymize.cli.place import Place, on_target
@@ -99,7 +99,7 @@ def verify(
     console, broken = SafeConsole(soft_wrap=True), 0
     checks = [chosen.value for chosen in check] if check else check_names()
     files = [file.absolute() for file in earlier or ()]
-    with rows_alone(form) as out:
+    with machine_readable_stdout(form) as out:
         if earlier and len(names or ()) != 1:
             raise VerificationError(
                 "--earlier: must come with exactly one NAME, that of the anonymization it belongs "
@@ -143,7 +143,7 @@ def _show_findings(
 def _show_text(
     console: SafeConsole, name: str, findings: Iterator[Finding], *, is_verbose: bool
 ) -> int:
-    """Show by cause what somebody must do something about, and count the rest."""
+    """Show findings that need action by cause, and count the rest."""
     notes = SafeConsole(soft_wrap=True, quiet=is_quiet())
     notes.print(name, style="bold")
     found, spent, begin = list[Finding](), defaultdict[str, float](float), time.process_time()

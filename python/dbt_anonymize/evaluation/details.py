@@ -51,10 +51,10 @@ def measured(target: Target, records: Codes, predicted: Predicted | Floats) -> V
     if not np.isfinite(predicted).all():
         raise ValueError("what the model predicts is not finite")
     if target.codes is None:
-        found = regression_measures(numbers, predicted)
+        measures = regression_measures(numbers, predicted)
     else:
-        found = survival_measures(target.codes[records] == 1, numbers, predicted)
-    return {(measure, None): value for measure, value in found.items()}
+        measures = survival_measures(target.codes[records] == 1, numbers, predicted)
+    return {(measure, None): value for measure, value in measures.items()}
 
 
 def predictions_at(predicted: Predicted | Floats, rows: Codes) -> Predicted | Floats:

@@ -215,7 +215,7 @@ def make_estimator(
     # Deprecated and without effect in logistic regression.
     if "n_jobs" in own and loaded.__name__ != "LogisticRegression":
         settings["n_jobs"] = 1
-    estimator = _made(model, loaded, {**kind.defaults, **parameters, **settings})
+    estimator = _instantiate(model, loaded, {**kind.defaults, **parameters, **settings})
     if model not in _TYPES[task]:
         _check_task(model, estimator, task)
     return estimator
@@ -268,7 +268,7 @@ def _own_parameters(loaded: Any) -> Mapping[str, Any]:
     }
 
 
-def _made(model: str, loaded: type[Any], parameters: Mapping[str, Any]) -> Any:
+def _instantiate(model: str, loaded: type[Any], parameters: Mapping[str, Any]) -> Any:
     try:
         return loaded(**parameters)
     except TypeError as error:
@@ -295,7 +295,7 @@ def _imported(path: str) -> EstimatorType:
         )
     if not all(hasattr(loaded, n) for n in ("get_params", "set_params")):
         raise EvaluationError(
-            f"quality.model {path!r} must be an estimator in the way of scikit-learn; got a class "
+            f"quality.model {path!r} must be a scikit-learn-compatible estimator; got a class "
             "without `get_params` and `set_params`. Let it inherit from sklearn.base.BaseEstimator."
         )
     return EstimatorType(module, name)

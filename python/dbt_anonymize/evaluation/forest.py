@@ -216,8 +216,8 @@ def _fixed(name: str) -> Mapping[str, object]:
 def _class_of(name: str) -> type[Any]:
     from importlib import import_module  # noqa: PLC0415
 
-    found: type[Any] = getattr(import_module(_HONOURED[name][0]), name)
-    return found
+    forest: type[Any] = getattr(import_module(_HONOURED[name][0]), name)
+    return forest
 
 
 @functools.cache
@@ -232,9 +232,9 @@ def is_exact(name: str = "RandomForestClassifier") -> bool:
         estimator = _class_of(name)(random_state=7, **known)
         expected = estimator.fit(rows[train], target).predict_proba(rows)
         try:
-            found = forest_probabilities(estimator, rows, train, target, rows)
+            probabilities = forest_probabilities(estimator, rows, train, target, rows)
         except Exception:  # whatever a private part raises, there is another way
             return False
-        if found is None or not np.array_equal(found[1], expected):
+        if probabilities is None or not np.array_equal(probabilities[1], expected):
             return False
     return True

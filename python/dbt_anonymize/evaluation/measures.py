@@ -87,7 +87,7 @@ def classification_measures(
         of_classes = _of_constant_answers(counts)
     one = 1 if positive is None else positive
     occurs = counts.any(axis=1)
-    found: dict[tuple[str, int | None], float] = {
+    measures: dict[tuple[str, int | None], float] = {
         ("accuracy", None): int(np.trace(counts)) / len(true),
         ("balanced_accuracy", None): float(balanced[occurs].mean()),
         ("matthews_correlation", None): _matthews_correlation(counts),
@@ -96,12 +96,12 @@ def classification_measures(
         ("log_loss", None): _log_loss(true, predicted.probabilities),
     }
     if positive is not None:
-        found |= {(measure, None): float(of[positive]) for measure, of in of_classes.items()}
+        measures |= {(measure, None): float(of[positive]) for measure, of in of_classes.items()}
     for code in range(classes):
         for measure in ("precision", "sensitivity", "specificity", "f1"):
-            found[measure, code] = float(of_classes[measure][code])
-        found["roc_auc", code] = float(areas[code])
-    return found
+            measures[measure, code] = float(of_classes[measure][code])
+        measures["roc_auc", code] = float(areas[code])
+    return measures
 
 
 def regression_measures(true: Floats, predicted: Floats) -> dict[str, float]:

@@ -13,7 +13,7 @@ from dbt_anonymize.evaluation.problem import Problem
 from dbt_anonymize.evaluation.scoring import Outcome
 from dbt_anonymize.evaluation.tallies import Cell, Tallies
 from dbt_anonymize.evaluation.views import GENERALIZED, ORIGINAL
-from dbt_anonymize.pluralize import counted
+from dbt_anonymize.pluralize import pluralized
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,8 +126,8 @@ def reading_lines(problem: Problem) -> list[str]:
             for level, at in levels.items():
                 efforts.setdefault((feature, level, at), []).append(str(effort.effort))
     lacking = [
-        f"target {target.name} is NULL in {unknown} of {counted(target.records, 'record')}: these "
-        "are counted and released, but models neither learn from them nor are scored on them"
+        f"target {target.name} is NULL in {unknown} of {pluralized(target.records, 'record')}: "
+        "these are counted and released, but models neither learn from them nor are scored on them"
         for target in problem.targets
         if (unknown := target.records - len(target.known))
     ]

@@ -239,12 +239,12 @@ def models_of(
     tasks = list(dict.fromkeys(target.task for target in targets))
     baseline = [{"name": ZERO_RULE, "model": ZERO_RULE}]
     has_baseline = any(one["name"] == ZERO_RULE for one in given)
-    found: list[Model] = []
+    models: list[Model] = []
     for one in [*given, *([] if has_baseline else baseline)]:
         name, parameters = one["model"], dict(one.get("parameters") or {})
         for task in tasks:
             estimators.make_estimator(name, parameters, 0, task)
         # The zero rule looks at no feature: any space will do.
-        space = found[0].space if name == ZERO_RULE and found else reading.space(name, tasks[0])
-        found.append(Model(one["name"], name, parameters, space))
-    return found
+        space = models[0].space if name == ZERO_RULE and models else reading.space(name, tasks[0])
+        models.append(Model(one["name"], name, parameters, space))
+    return models

@@ -142,7 +142,7 @@ class SplitScorer:
             reason = self._reason_against(released)
             for position, model in enumerate(self.problem.models):
                 places = [(effort, self.task.target, position, fit) for fit in fits]
-                found: Scored | str = reason or Scored()
+                score: Scored | str = reason or Scored()
                 if reason is None and released is not None:
                     key = id(spaces[model.space])
                     if key not in views:
@@ -156,8 +156,8 @@ class SplitScorer:
                                 per_split=per_split,
                                 has_grid=(self.task.repetition, self.fold) == (1, 1),
                             )
-                    found = self._score(places, model, views[key])
-                values, why = (Scored(), found) if isinstance(found, str) else (found, None)
+                    score = self._score(places, model, views[key])
+                values, why = (Scored(), score) if isinstance(score, str) else (score, None)
                 seconds = self.watch.take()
                 for place in places:
                     split = (self.task.repetition, self.fold)
@@ -175,14 +175,14 @@ class SplitScorer:
             yield self.problem.fits, released, False
             return
         once, per_split = self.problem.fits
-        own = released if effort == 0 else self._own(effort, data)
+        own = released if effort == 0 else self._released_by_recount(effort, data)
         if own is not None and not data.is_fitted and np.array_equal(own, released):
             yield (once, per_split), released, False
             return
         yield (once,), released, False
         yield (per_split,), own, True
 
-    def _own(self, effort: int, data: EffortData) -> Bools | None:
+    def _released_by_recount(self, effort: int, data: EffortData) -> Bools | None:
         """Return the records released without the test records; None if guarantees never hold."""
         if data.classes is None:
             return None
@@ -302,7 +302,7 @@ class SplitScorer:
     def keep(
         self, places: Sequence[Place], test_on: tuple[str, ...], predicted: Predicted | Floats
     ) -> None:
-        """Take the predictions of a model for each test record; nobody needs them here."""
+        """Receive the predictions of a model for each test record; no-op by default."""
 
 
 def _reason(model: Model, error: Exception) -> str:

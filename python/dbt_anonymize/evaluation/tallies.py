@@ -57,9 +57,9 @@ class Tallies:
         confusion = confusion_counts(true, predicted.labels, classes)
         bins = _bin_counts(true, predicted, classes)
         for cell in cells:
-            _of(self.confusion, cell, confusion.shape)[...] += confusion
+            _array_for(self.confusion, cell, confusion.shape)[...] += confusion
             if bins is not None:
-                _of(self.probabilities, cell, bins.shape)[...] += bins
+                _array_for(self.probabilities, cell, bins.shape)[...] += bins
 
     def packed(self) -> PackedTallies:
         """Return the same in little space, to be sent to another process."""
@@ -69,10 +69,10 @@ class Tallies:
         """Add the counts of another process."""
         for own, counted in zip((self.confusion, self.probabilities), packed, strict=True):
             for cell, (shape, at, records) in counted.items():
-                _of(own, cell, shape).reshape(-1)[at] += records
+                _array_for(own, cell, shape).reshape(-1)[at] += records
 
 
-def _of(tallies: dict[Cell, Codes], cell: Cell, shape: tuple[int, ...]) -> Codes:
+def _array_for(tallies: dict[Cell, Codes], cell: Cell, shape: tuple[int, ...]) -> Codes:
     """Return the counts of a cell, which begin with zeros."""
     if cell not in tallies:
         tallies[cell] = np.zeros(shape, dtype=np.int64)
@@ -80,11 +80,11 @@ def _of(tallies: dict[Cell, Codes], cell: Cell, shape: tuple[int, ...]) -> Codes
 
 
 def _sparse(tallies: dict[Cell, Codes]) -> dict[Cell, Sparse]:
-    found = {}
+    sparse = {}
     for cell, counts in tallies.items():
         at = np.flatnonzero(counts)
-        found[cell] = Sparse(counts.shape, at, counts.reshape(-1)[at])
-    return found
+        sparse[cell] = Sparse(counts.shape, at, counts.reshape(-1)[at])
+    return sparse
 
 
 def _bin_counts(true: Codes, predicted: Predicted, classes: int) -> Codes | None:

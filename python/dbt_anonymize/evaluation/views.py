@@ -103,7 +103,7 @@ def make_view(
         rows.append(reads.take(grid.columns, np.arange(grid.size)))
     read_ends(rows, own.ends)
     _fill(rows, place, np.flatnonzero(own.scaled))
-    tells = own.shown(effort.design.columns, used) & (trained != trained[0]).any(axis=0)
+    tells = own.visible_features(effort.design.columns, used) & (trained != trained[0]).any(axis=0)
     features = np.flatnonzero(tells)
     rows = [_only(each, features) for each in rows]
     training = TrainingSet(rows[0], place, records, _flags(own.scaled, features))
@@ -183,7 +183,7 @@ def _closest(
     counts = np.bincount(member[released], minlength=len(first))
     is_released = counts > 0
     candidates = training.rows[first[is_released]][:, quasi]
-    found = closest_rows(untouched.rows[wanted][:, quasi], candidates, counts[is_released])
+    closest = closest_rows(untouched.rows[wanted][:, quasi], candidates, counts[is_released])
     rows = untouched.rows.copy()
-    rows[:, quasi] = candidates[found][of_row]
+    rows[:, quasi] = candidates[closest][of_row]
     return RowsToPredict((GENERALIZED,), rows, untouched.place)

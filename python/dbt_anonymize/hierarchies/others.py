@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.hierarchies.model import ROOT, CategoricalHierarchy
 from dbt_anonymize.hierarchies.rules import check
-from dbt_anonymize.pluralize import counted
+from dbt_anonymize.pluralize import pluralized
 
 _MOST_ALONE, _MOST_LEVELS = 32, 5
 # So few values, in a label of so many characters, are named in it.
@@ -71,4 +71,4 @@ def _name(rest: Sequence[str]) -> str:
 
 def count_rest(rest: Sequence[str]) -> str:
     """Return a label that names nobody."""
-    return f"other ({counted(len(rest), 'value')})"
+    return f"other ({pluralized(len(rest), 'value')})"

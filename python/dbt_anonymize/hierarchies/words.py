@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from dbt_anonymize.hierarchies.bounds import Bound, bound_text
 from dbt_anonymize.hierarchies.model import ROOT, Hierarchy, IntervalHierarchy
-from dbt_anonymize.pluralize import counted
+from dbt_anonymize.pluralize import pluralized
 
 AS_IT_IS = "as it is"
 _MONTHS = {1: "month", 3: "quarter", 12: "year", 120: "decade", 1200: "century"}
@@ -32,7 +32,7 @@ def level_words(tree: Hierarchy) -> tuple[str, ...]:
     if isinstance(tree, IntervalHierarchy):
         return tuple(_interval_words(tree, labels) for labels in tree.labels)
     return tuple(
-        ROOT if {*labels} == {ROOT} else f"in {counted(len({*labels}), 'group')}"
+        ROOT if {*labels} == {ROOT} else f"in {pluralized(len({*labels}), 'group')}"
         for labels in tree.labels
     )
 
@@ -48,7 +48,7 @@ def _interval_words(tree: IntervalHierarchy, labels: Sequence[str]) -> str:
     intervals = list(ends.values())
     inner = intervals[1:-1] if len(intervals) > 4 else intervals
     step = _step(inner)
-    return f"by {step}" if step else f"in {counted(len(intervals), 'interval')}"
+    return f"by {step}" if step else f"in {pluralized(len(intervals), 'interval')}"
 
 
 def _is_value(lower: Bound, upper: Bound, label: str) -> bool:

@@ -38,7 +38,7 @@ class TableSums:
     def leaf_counts(self) -> list[FloatArray]:
         """Records of each leaf, by attribute."""
         return [
-            counted(self.table.leaves[:, position], self.table.records, len(attribute.levels[0]))
+            bincount(self.table.leaves[:, position], self.table.records, len(attribute.levels[0]))
             for position, attribute in enumerate(self.table.attributes)
         ]
 
@@ -47,7 +47,7 @@ class TableSums:
         """Records of each label, by attribute and level."""
         return [
             [
-                counted(labels, leaves, len(shares))
+                bincount(labels, leaves, len(shares))
                 for labels, shares in zip(attribute.levels, attribute.shares, strict=True)
             ]
             for leaves, attribute in zip(self.leaf_counts, self.table.attributes, strict=True)
@@ -157,7 +157,7 @@ class TableSums:
         else:
             labels = attribute.levels[level]
             occurring = (self.leaf_counts[position] > 0.0) & ~is_null
-            covered = counted(labels, occurring, len(attribute.shares[level]))[labels]
+            covered = bincount(labels, occurring, len(attribute.shares[level]))[labels]
         return np.where(is_null, domain, np.maximum(covered, 1.0))
 
     @cached_property
@@ -220,8 +220,8 @@ class TableSums:
     @cached_property
     def nulls(self) -> int:
         """Attributes in which NULL occurs: its label, the root, overlaps with all others."""
-        counted = zip(self.leaf_counts, self._are_null, strict=True)
-        return sum(bool(counts[is_null].any()) for counts, is_null in counted)
+        pairs = zip(self.leaf_counts, self._are_null, strict=True)
+        return sum(bool(counts[is_null].any()) for counts, is_null in pairs)
 
     def class_log_cells(self, classes: Classes, rows: IntArray) -> FloatArray:
         """Return the bits that the labels of some classes cover."""
@@ -395,6 +395,6 @@ def suppressed_records(classes: Classes, suppressed: BoolArray) -> int:
     return int(classes.records @ suppressed)
 
 
-def counted(codes: IntArray, weights: IntArray | FloatArray | BoolArray, size: int) -> FloatArray:
+def bincount(codes: IntArray, weights: IntArray | FloatArray | BoolArray, size: int) -> FloatArray:
     """Add up weights by code; numpy counts in integers where there is nothing to count."""
     return np.bincount(codes, weights=weights, minlength=size).astype(np.float64, copy=False)

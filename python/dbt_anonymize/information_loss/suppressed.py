@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dbt_anonymize.information_loss.base import TableSums, counted
+from dbt_anonymize.information_loss.base import TableSums, bincount
 from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Node
 
 
@@ -36,7 +36,7 @@ class Suppressed:
         if position not in self._leaf_counts:
             total = self._sums.leaf_counts[position]
             leaves = self._sums.columns[position][self._rows]
-            found = counted(leaves, self._weights, len(total))
+            found = bincount(leaves, self._weights, len(total))
             self._leaf_counts[position] = total - found if self._are_kept else found
         return self._leaf_counts[position]
 
@@ -62,7 +62,7 @@ class Suppressed:
                 finer = self.leaf_counts(position)
                 labels = self._sums.table.attributes[position].levels[level]
             size = len(self._sums.label_counts[position][level])
-            self._label_counts[position, level] = counted(labels, finer, size)
+            self._label_counts[position, level] = bincount(labels, finer, size)
         return self._label_counts[position, level]
 
 

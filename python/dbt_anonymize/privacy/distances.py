@@ -81,11 +81,11 @@ class Distribution:
 
     def largest(self, entries: FloatArray | IntArray) -> FloatArray:
         """Return the largest number per entry of each class; -inf without entries."""
-        found = np.full(self.size, -np.inf)
+        largest = np.full(self.size, -np.inf)
         starts = self.starts
         if len(starts):
-            found[self.classes[starts]] = np.maximum.reduceat(entries, starts)
-        return found
+            largest[self.classes[starts]] = np.maximum.reduceat(entries, starts)
+        return largest
 
     def at_level(self, labels: IntArray) -> Distribution:
         """Merge values with the same label (``labels[value]``)."""
@@ -265,6 +265,6 @@ def delta_disclosed(values: Distribution, global_shares: FloatArray) -> FloatArr
     Brickell & Shmatikov 2008. ARX ignores absent values.
     """
     p = global_shares[values.values]
-    found = values.largest(np.abs(np.log2(values.shares / p)))
+    largest = values.largest(np.abs(np.log2(values.shares / p)))
     is_partial = (values.distinct > 0) & (values.distinct < np.count_nonzero(global_shares))
-    return np.where(is_partial, np.inf, found)
+    return np.where(is_partial, np.inf, largest)

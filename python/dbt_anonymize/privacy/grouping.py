@@ -101,12 +101,12 @@ def numbered(columns: Iterable[NDArray[Any]], rows: int) -> IntArray:
     >>> numbered([np.array([2, 1, 2]), np.array([0, 5, 0])], 3).tolist()
     [1, 0, 1]
     """
-    found = np.zeros(rows, dtype=np.int64)
+    numbers = np.zeros(rows, dtype=np.int64)
     for codes in columns:
         lowest = int(codes.min(initial=0))
-        pairs = found * (int(codes.max(initial=0)) - lowest + 1) + (codes - lowest)
-        found = np.unique(pairs, return_inverse=True)[1].reshape(-1)
-    return found
+        pairs = numbers * (int(codes.max(initial=0)) - lowest + 1) + (codes - lowest)
+        numbers = np.unique(pairs, return_inverse=True)[1].reshape(-1)
+    return numbers
 
 
 def sums(group_of_row: IntArray, numbers: IntArray, groups: int) -> IntArray:
@@ -122,10 +122,10 @@ def added_up(group_of_row: IntArray, numbers: FloatArray, groups: int) -> FloatA
     >>> added_up(np.array([0, 1, 0]), np.array([[1.0], [2.0], [3.0]]), 2).tolist()
     [[4.0], [2.0]]
     """
-    found = np.empty((groups, numbers.shape[1]), order="F")
+    sums = np.empty((groups, numbers.shape[1]), order="F")
     for column in range(numbers.shape[1]):
-        found[:, column] = np.bincount(group_of_row, weights=numbers[:, column], minlength=groups)
-    return found
+        sums[:, column] = np.bincount(group_of_row, weights=numbers[:, column], minlength=groups)
+    return sums
 
 
 def people_in(

@@ -28,11 +28,11 @@ MostKept = Callable[[Distribution], FloatArray]
 ClassRule = Callable[[Classes], BoolArray]
 
 # Whether a release whose class sizes (ascending) are these, from a position on, keeps a guarantee.
-ReleaseRule = Callable[["Release", int], bool]
+ReleaseRule = Callable[["ReleasableClasses", int], bool]
 
 
 @dataclass
-class Release:
+class ReleasableClasses:
     """The sizes of the classes that may be released, ascending."""
 
     sizes: IntArray
@@ -87,20 +87,22 @@ class Guarantees:
 
     def violating(self, classes: Classes) -> BoolArray:
         """Return which classes (classes,) break a class rule; `is_impossible` checks empty ones."""
-        found = classes.people < self.min_class_size
+        violations = classes.people < self.min_class_size
         if self.is_class_size_alone:
-            return found
+            return violations
         if self.needs_population:
-            found |= self._violating_in_population(classes)
+            violations |= self._violating_in_population(classes)
         for rule_of_class in self.class_rules:
-            found |= rule_of_class(classes)
+            violations |= rule_of_class(classes)
         distributions: dict[int, Distribution] = {}
         for _, position, rule in self.attributes:
             if position not in distributions:
                 counts = classes.values[position]
-                distributions[position] = Distribution.of(counts, len(found), found, classes.people)
-            found |= rule(distributions[position])
-        return found
+                distributions[position] = Distribution.of(
+                    counts, len(violations), violations, classes.people
+                )
+            violations |= rule(distributions[position])
+        return violations
 
     def least_suppressed(self, classes: Classes, size: int) -> int:
         """Return how many records at least this node and all finer ones suppress.
@@ -136,12 +138,12 @@ class Guarantees:
                 f"{', '.join(self.names)}: classes must come with their population; got none. "
                 "Give the table a population."
             )
-        found = population < self.min_population
+        violations = population < self.min_population
         # People of the sample who are missing in the population violate: a share above 1.
         shares = np.where(population > 0, classes.people / np.maximum(population, 1), np.inf)
         for minimum, maximum in self.presence:
-            found |= (shares < minimum - TOLERANCE) | (shares > maximum + TOLERANCE)
-        return found
+            violations |= (shares < minimum - TOLERANCE) | (shares > maximum + TOLERANCE)
+        return violations
 
     def suppress(
         self,
@@ -181,13 +183,13 @@ class Guarantees:
         ``sizes`` are the people of each releasable class, ascending. All go if ``last``, by default
         all of them, are not enough.
         """
-        release, start = Release(sizes), 0
+        release, start = ReleasableClasses(sizes), 0
         for rule in self.release_rules:
             start = _first_kept(rule, release, start, len(sizes) if last is None else last)
         return start
 
 
-def _first_kept(rule: ReleaseRule, release: Release, start: int, last: int) -> int:
+def _first_kept(rule: ReleaseRule, release: ReleasableClasses, start: int, last: int) -> int:
     """Bisect the first position, start to last, from which the rule holds; all classes if none."""
     nowhere = len(release.sizes)
     if start > last or start == nowhere:

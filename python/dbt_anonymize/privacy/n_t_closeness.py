@@ -38,13 +38,13 @@ class NTCloseness(AttributeModel):
     """
 
     def _compile(self, compiler: Compiler, position: int) -> None:
-        found = closeness(compiler, position, self.distance)
-        if found is None:
+        rule = closeness(compiler, position, self.distance)
+        if rule is None:
             return
         if compiler.people < self.n:
             compiler.problem(f"must have n <= {compiler.people}, all people", self.n, "Lower n")
             return
-        (cost, measure), limit = found, self.t + TOLERANCE
+        (cost, measure), limit = rule, self.t + TOLERANCE
 
         def is_far(values: Distribution) -> BoolArray:
             assert values.people is not None  # as it is of classes

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pydantic import model_validator
 
 from dbt_anonymize.privacy.compiler import Compiler
-from dbt_anonymize.privacy.guarantees import TOLERANCE, Release
+from dbt_anonymize.privacy.guarantees import TOLERANCE, ReleasableClasses
 from dbt_anonymize.privacy.model import PrivacyModel, Probability, Weakest
 from dbt_anonymize.privacy.table import Table
 from dbt_anonymize.validation import rule_error
@@ -37,7 +37,7 @@ class ReidentificationRisk(PrivacyModel):
         if (average := self.average) is not None:
             limit = average * (1.0 + TOLERANCE)
 
-            def holds(release: Release, start: int) -> bool:
+            def holds(release: ReleasableClasses, start: int) -> bool:
                 return bool(len(release.sizes) - start <= limit * int(release.people_from[start]))
 
             compiler.release_rules.append(holds)

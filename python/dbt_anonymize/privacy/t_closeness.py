@@ -54,10 +54,10 @@ class TCloseness(AttributeModel):
         return shares.largest + self.t * max(1, steps[self.distance])
 
     def _compile(self, compiler: Compiler, position: int) -> None:
-        found = closeness(compiler, position, self.distance)
-        if found is None:
+        rule = closeness(compiler, position, self.distance)
+        if rule is None:
             return
-        (cost, measure), limit = found, self.t + TOLERANCE
+        (cost, measure), limit = rule, self.t + TOLERANCE
         compiler.add_rule(cost, position, lambda values: measure(values) > limit)
         compiler.declare_convex()
         if self.distance == "equal":

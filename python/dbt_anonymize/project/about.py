@@ -72,11 +72,11 @@ def facts_of(
     said += [Fact("effort", str(chosen.effort), chosen.effort), _count("records", records)]
     if starred:
         said.append(Fact("only *", ", ".join(starred)))
-    if not spec.waits and spec.subject is None:
-        gone, least = chosen.suppressed_records, spec.least_people
+    if not spec.holds_back_joiners and spec.subject is None:
+        gone, least = chosen.suppressed_records, spec.largest_k
         few = Fact("records left out", f"fewer than {least}")
         said.append(few if 0 < gone < least else _count("records left out", gone))
-    if chosen.k is not None and not spec.waits:
+    if chosen.k is not None and not spec.holds_back_joiners:
         said.append(_count("k", chosen.k))
     original = next((one.qf_mean for one in results if one.effort == 0), None)
     scores = {"QF": chosen.qf_mean, "QF, original": original, "QF, zero rule": chosen.zero_rule}

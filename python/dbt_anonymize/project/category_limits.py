@@ -26,35 +26,35 @@ def limits_in_warehouse(warehouse: Warehouse, spec: Spec) -> list[str]:
         for name, kind in warehouse.columns(relation)
         if any(part in kind.lower() for part in _TEXT_TYPES)
     }
-    found: list[str] = []
+    warnings: list[str] = []
     for name in spec.features:
         tree = spec.quasi_identifiers.get(name)
         if tree is None and name in texts:
             ((size,),) = warehouse.rows(f"select {_distinct([name])} from {relation}")  # noqa: S608
-            found += _consequences(spec, name, [size])
+            warnings += _consequences(spec, name, [size])
         elif tree is not None and tree.kind == "categorical":
             column = f"cast({quote_name(name)} as text)"
             occurs = f"cast(value as text) in (select {column} from {relation})"  # noqa: S608
             columns = _distinct(["value", *_levels(tree.levels)])
             hierarchy = warehouse.relation_of_ref(tree.ref)
             (sizes,) = warehouse.rows(f"select {columns} from {hierarchy} where {occurs}")  # noqa: S608
-            found += _consequences(spec, name, sizes)
-    return found
+            warnings += _consequences(spec, name, sizes)
+    return warnings
 
 
 def limits_in_seeds(root: Path, spec: Spec) -> list[str]:
     """Return a sentence for each feature with too many categories in a seed of the project."""
-    found: list[str] = []
+    warnings: list[str] = []
     for name in spec.features:
         tree = spec.quasi_identifiers.get(name)
         if tree is not None and tree.kind == "categorical":
             columns = ["value", *_levels(tree.levels)]
             sizes = _sizes(_seed(root, tree.ref), columns, is_typed=False)
-            found += _consequences(spec, name, sizes)
+            warnings += _consequences(spec, name, sizes)
         elif tree is None and isinstance(spec.source.ref, str):
             sizes = _sizes(_seed(root, spec.source.ref), [name], is_typed=True)
-            found += _consequences(spec, name, sizes)
-    return found
+            warnings += _consequences(spec, name, sizes)
+    return warnings
 
 
 def _sizes(path: Path | None, columns: Sequence[str], *, is_typed: bool) -> Sequence[int]:

@@ -7,12 +7,12 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
 from dbt_anonymize.errors import WarehouseError
-from dbt_anonymize.pluralize import counted
+from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.project.failures import last_failure
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.register import (
     Composed,
-    Release,
+    RegisteredRelease,
     before_and_after,
     compose,
     is_changed,
@@ -66,8 +66,8 @@ class Difference:
     def line(self) -> tuple[str, ...]:
         """Cells for people, named by `HEADINGS`."""
         verdict = "broken" if self.is_broken else "holds"
-        tolerance = "" if self.tolerance is None else f"{shown(self.tolerance)}, {verdict}"
-        return self.figure, shown(self.before), shown(self.after), tolerance
+        tolerance = "" if self.tolerance is None else f"{format_value(self.tolerance)}, {verdict}"
+        return self.figure, format_value(self.before), format_value(self.after), tolerance
 
     @property
     def text(self) -> str:
@@ -76,8 +76,8 @@ class Difference:
             side = "before" if self.before is None else "after"
             return f"{self.figure} is not known {side}, so its tolerance does not hold"
         return (
-            f"{self.figure} went from {shown(self.before)} to {shown(self.after)}, which is worse "
-            f"by more than {shown(self.tolerance)}"
+            f"{self.figure} went from {format_value(self.before)} to {format_value(self.after)}, "
+            f"which is worse by more than {format_value(self.tolerance)}"
         )
 
 
@@ -90,8 +90,8 @@ class Comparison:
     """Two releases, what differs, and what both together show, where the vault knows that."""
 
     spec: Spec
-    before: Release
-    after: Release
+    before: RegisteredRelease
+    after: RegisteredRelease
     composed: Composed | None
 
     @property
@@ -136,17 +136,17 @@ class Comparison:
                 yield f"whether {text} changed is not known"
             else:
                 yield f"{text} {'changed' if known else 'did not change'}"
-        composed, k = self.composed, self.spec.least_people
+        composed, k = self.composed, self.spec.largest_k
         if composed is None:
             yield "who joined and who left is not known: the vault does not remember both releases"
             return
         yield (
-            f"{counted(composed.joined_records, 'record')} joined, {composed.left_records:,} left "
-            f"and {composed.moved_records:,} moved to another class"
+            f"{pluralized(composed.joined_records, 'record')} joined, {composed.left_records:,} "
+            f"left and {composed.moved_records:,} moved to another class"
         )
         small, records = composed.joint_classes_below_k, composed.records_below_k
         yield (
-            f"{counted(small, 'class', 'classes')} of both releases together "
+            f"{pluralized(small, 'class', 'classes')} of both releases together "
             f"{'has' if small == 1 else 'have'} fewer than {k} records"
             + (f", {records:,} in all: whoever has both tells them apart" if small else "")
         )
@@ -183,12 +183,12 @@ def _require_current(project: Project, warehouse: Warehouse, spec: Spec) -> None
 
 
 def _earlier(
-    spec: Spec, releases: Sequence[Release], after: Release, number: int | None
-) -> Release:
+    spec: Spec, releases: Sequence[RegisteredRelease], after: RegisteredRelease, number: int | None
+) -> RegisteredRelease:
     """Return the release of a number, by default the last one before."""
-    found = [one for one in releases if number in {None, one.release}]
-    if found:
-        return found[-1]
+    earlier = [one for one in releases if number in {None, one.release}]
+    if earlier:
+        return earlier[-1]
     known = f"1 to {releases[-1].release}" if releases else "none"
     which = "an earlier release" if number is None else f"release {number}"
     raise WarehouseError(
@@ -198,13 +198,13 @@ def _earlier(
     )
 
 
-def shown(value: Value) -> str:
+def format_value(value: Value) -> str:
     """Return a figure as people read it.
 
     Examples
     --------
-    >>> shown(None), shown(12345), shown(0.0213004), shown(0.02), shown("age 1")
-    ('-', '12,345', '0.0213', '0.02', 'age 1')
+    >>> [format_value(value) for value in (None, 12345, 0.0213004, 0.02, "age 1")]
+    ['-', '12,345', '0.0213', '0.02', 'age 1']
     """
     if value is None:
         return "-"

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from dbt_anonymize.errors import WarehouseError
-from dbt_anonymize.pluralize import counted
-from dbt_anonymize.project.register import Release, last_published
+from dbt_anonymize.pluralize import pluralized
+from dbt_anonymize.project.register import RegisteredRelease, last_published
 from dbt_anonymize.project.results import release_location, results_are_current
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.relations import ALL, DETAILS, HISTORY
@@ -51,7 +51,7 @@ class Evidence:
     relations: Mapping[str, Sequence[Row] | None]
     release: str | None
     is_current: bool
-    published: Release | None
+    published: RegisteredRelease | None
     is_published: bool
 
     def rows(self, part: str, **values: object) -> list[Row]:
@@ -101,8 +101,8 @@ class Evidence:
     @property
     def verified_at(self) -> str | None:
         """Time of its oldest finding of a verification, as text."""
-        found = self.relations["verification"] or ()
-        return min((str(row["verified_at"]) for row in found), default=None)
+        findings = self.relations["verification"] or ()
+        return min((str(row["verified_at"]) for row in findings), default=None)
 
     @property
     def is_verified(self) -> bool:
@@ -112,17 +112,17 @@ class Evidence:
     @property
     def verification(self) -> str:
         """Say in a sentence what `verify` has found about the published rows."""
-        found = self.relations["verification"] or ()
+        findings = self.relations["verification"] or ()
         command = f"`dbt-anonymize verify {self.spec.name}`"
-        failed = sum(row["status"] == "FAILED" for row in found)
+        failed = sum(row["status"] == "FAILED" for row in findings)
         about = _ABOUT.get(self.about("verification"))
-        if not found:
+        if not findings:
             return f"Not verified: run {command}."
         if about:
-            of_failed = f"; {counted(failed, 'finding')} of it failed" if failed else ""
+            of_failed = f"; {pluralized(failed, 'finding')} of it failed" if failed else ""
             return f"Not verified: the last verification is {about}{of_failed}. Run {command}."
         if failed:
-            return f"VERIFICATION FAILED: {counted(failed, 'finding')}. See {command}."
+            return f"VERIFICATION FAILED: {pluralized(failed, 'finding')}. See {command}."
         return "Verified independently of the build: nothing failed."
 
 
@@ -160,10 +160,10 @@ def _relation(warehouse: Warehouse, spec: Spec, part: str) -> Any:
         return find_relation(warehouse, HISTORY)
     if part not in beside:
         return find_relation(warehouse, f"{spec.name}_{part}")
-    found = find_relation(warehouse, f"{spec.name}_{beside[part]}")
-    if found is None:
+    relation = find_relation(warehouse, f"{spec.name}_{beside[part]}")
+    if relation is None:
         return None
-    return warehouse.find(found.incorporate(path={"identifier": f"{spec.name}_{part}"}))
+    return warehouse.find(relation.incorporate(path={"identifier": f"{spec.name}_{part}"}))
 
 
 def find_relation(warehouse: Warehouse, name: str) -> Any:

@@ -64,14 +64,14 @@ def _read(file: Path, _changed: int) -> list[dict[str, Any]]:
 
 
 def _upstream(nodes: dict[str, Any], name: str) -> set[str]:
-    found: set[str] = set()
+    upstream: set[str] = set()
     left = [key for key, node in nodes.items() if node.name == name]
     while left:
         key = left.pop()
-        if key in nodes and key not in found:
-            found.add(key)
+        if key in nodes and key not in upstream:
+            upstream.add(key)
             left.extend(_reads(nodes[key]))
-    return found
+    return upstream
 
 
 def _reads(node: Any) -> list[str]:

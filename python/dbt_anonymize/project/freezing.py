@@ -42,7 +42,7 @@ class Frozen:
     @property
     def remembers(self) -> bool:
         """Tell whether the vault must know who is released."""
-        return self.is_released and self.spec.waits
+        return self.is_released and self.spec.holds_back_joiners
 
 
 def freeze_effort(warehouse: Warehouse, spec: Spec) -> Frozen:

@@ -216,8 +216,8 @@ def with_results(project: Project) -> list[str]:
 
 def generated_files(project: Project, name: str) -> list[Path]:
     """Return the files that were generated from a spec, whether or not it is still there."""
-    found = _generated_files(project.models)
-    return [path for path, owner, _ in found if owner == f"{name}.yml"]
+    files = _generated_files(project.models)
+    return [path for path, owner, _ in files if owner == f"{name}.yml"]
 
 
 def write_history(project: Project) -> None:
@@ -318,8 +318,8 @@ def _feature_levels(spec: Spec, levels: Mapping[str, int]) -> dict[str, int]:
 def _compared_columns(spec: Spec) -> list[str]:
     """Return what `<n>_fidelity` compares value by value: sensitive columns and classes."""
     target = [spec.predicted] if spec.task == "classification" else []
-    found = dict.fromkeys([*spec.sensitive, *target])
-    return [name for name in found if name not in {*spec.masks, *spec.quasi_identifiers}]
+    columns = dict.fromkeys([*spec.sensitive, *target])
+    return [name for name in columns if name not in {*spec.masks, *spec.quasi_identifiers}]
 
 
 def _splitting(quality: Quality) -> dict[str, float]:

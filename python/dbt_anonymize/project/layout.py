@@ -70,9 +70,9 @@ def _has_python(content: Mapping[str, Any], file: Path) -> bool:
             f"{file}: the variable {PYTHON_VARIABLE} must stand under vars itself, for all "
             f"packages; it stands under {content['name']}. Move it."
         )
-    found = variables.get(PYTHON_VARIABLE, True)
-    if not isinstance(found, bool):
+    value = variables.get(PYTHON_VARIABLE, True)
+    if not isinstance(value, bool):
         raise ProjectError(
             f"{file}: the variable {PYTHON_VARIABLE} must be true or false. Correct it."
         )
-    return found
+    return value

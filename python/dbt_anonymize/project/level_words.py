@@ -30,12 +30,12 @@ def words_of_seeds(root: Path, spec: Spec) -> Words:
 
 def words_of_relations(warehouse: Warehouse, spec: Spec) -> Words:
     """Read the hierarchies that are built; what the warehouse cannot say is left out."""
-    found = {}
+    words = {}
     for name, tree in spec.quasi_identifiers.items():
         with contextlib.suppress(WarehouseError):
             if built := _built(warehouse, tree):
-                found[name] = level_words(built)
-    return found
+                words[name] = level_words(built)
+    return words
 
 
 def _built(

@@ -41,9 +41,9 @@ def _not_utf8(project: Project) -> str:
     """Name the files that dbt cannot read; it names none."""
     folders = {project.seeds, project.models, *(project.root / name for name in _FOLDERS)}
     files = [file for folder in folders for file in folder.rglob("*") if file.suffix in _TEXTS]
-    found = sorted({str(file.relative_to(project.root)) for file in files if not _is_utf8(file)})
+    broken = sorted({str(file.relative_to(project.root)) for file in files if not _is_utf8(file)})
     return (
-        f"{', '.join(found[:8]) or project.root}: must be UTF-8, as dbt reads it; got bytes of "
+        f"{', '.join(broken[:8]) or project.root}: must be UTF-8, as dbt reads it; got bytes of "
         "another encoding. Convert it, for example `iconv -f LATIN1 -t UTF-8 old.csv > new.csv`."
     )
 

@@ -22,13 +22,13 @@ def installed_folder(root: Path) -> Path | None:
 def installed_version(root: Path) -> str | None:
     """Return the version of the installed package, or None where there is none."""
     folder = installed_folder(root)
-    found = mapping(read_yaml(folder / _PROJECT_FILE)[0]).get("version") if folder else None
-    return None if found is None else str(found)
+    version = mapping(read_yaml(folder / _PROJECT_FILE)[0]).get("version") if folder else None
+    return None if version is None else str(version)
 
 
 def check_installed(root: Path) -> None:
     """Raise a `ProjectError` if the installed package is not that of this command."""
-    found = installed_version(root)
-    problem = mismatch(found) if found is not None else None
+    installed = installed_version(root)
+    problem = mismatch(installed) if installed is not None else None
     if problem:
         raise ProjectError(problem)

@@ -75,8 +75,8 @@ def described(spec: Spec, steps: Collection[Step] = ()) -> Iterator[Described]:
 
 def column_names(spec: Spec, name: str) -> list[str]:
     """Return the columns of a relation of a spec, in order."""
-    found = describe(MODELS[name], "", description_context(spec))
-    return [column.name for column in found.columns]
+    described = describe(MODELS[name], "", description_context(spec))
+    return [column.name for column in described.columns]
 
 
 def describe(relation: Relation, name: str, context: Context) -> Described:

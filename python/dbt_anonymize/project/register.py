@@ -23,7 +23,7 @@ _MADE_BY = "`dbt-anonymize results {name} --history --format json`"
 
 
 @dataclass(frozen=True)
-class Release:
+class RegisteredRelease:
     """A release, or, without number and time, what the last build would have released.
 
     ``levels`` are those of the effort, if it has some; ``spec``, ``hierarchies``, ``source`` and
@@ -85,14 +85,14 @@ class Composed:
 
 
 PUBLISHED_TARGETS = "dbt_anonymize_published_targets"
-_LINE = TypeAdapter(Release)
+_LINE = TypeAdapter(RegisteredRelease)
 _NAMED = TypeAdapter(dict[str, Any])
-COLUMNS = tuple(field.name for field in fields(Release))
+COLUMNS = tuple(field.name for field in fields(RegisteredRelease))
 _OF_RELEASE = tuple(name for name in COLUMNS if name not in _HIDDEN)
 SHOWN_COLUMNS = (*_OF_RELEASE, "is_source_changed")
 
 
-def read_register(warehouse: Warehouse, name: str) -> list[Release]:
+def read_register(warehouse: Warehouse, name: str) -> list[RegisteredRelease]:
     """Return the releases of an anonymization, the first one first.
 
     Empty where nothing was released since there is a register; a `WarehouseError` if not built.
@@ -129,11 +129,11 @@ def publishes(warehouse: Warehouse, name: str) -> bool:
 
 def published_targets(warehouse: Warehouse) -> list[str] | None:
     """Return the targets that the project says publish; None where it does not say."""
-    found = warehouse.macro("_listed_targets", variable=PUBLISHED_TARGETS)
-    return None if found is None else list(found)
+    targets = warehouse.macro("_listed_targets", variable=PUBLISHED_TARGETS)
+    return None if targets is None else list(targets)
 
 
-def built_now(warehouse: Warehouse, name: str) -> Release:
+def built_now(warehouse: Warehouse, name: str) -> RegisteredRelease:
     """Return what the last build chose, whether it was released or not."""
     results = warehouse.relation_of_ref(f"{name}_results")
     privacy = warehouse.relation_of_ref(f"{name}_privacy")
@@ -145,10 +145,10 @@ def built_now(warehouse: Warehouse, name: str) -> Release:
         "results.effort = privacy.effort where results.is_chosen"
     )
     effort, spec, *figures = rows[0] if len(rows) == 1 else (None,) * 14
-    return Release(None, None, effort, None, spec, None, *figures)
+    return RegisteredRelease(None, None, effort, None, spec, None, *figures)
 
 
-def last_published(warehouse: Warehouse, name: str) -> tuple[Release | None, bool]:
+def last_published(warehouse: Warehouse, name: str) -> tuple[RegisteredRelease | None, bool]:
     """Return the last release of the register, and whether the results are those that chose it."""
     register = read_register(warehouse, name)
     if not register:
@@ -159,7 +159,9 @@ def last_published(warehouse: Warehouse, name: str) -> tuple[Release | None, boo
     return register[-1], chosen == [_measured(register[-1])]
 
 
-def before_and_after(warehouse: Warehouse, spec: Spec) -> tuple[Sequence[Release], Release]:
+def before_and_after(
+    warehouse: Warehouse, spec: Spec
+) -> tuple[Sequence[RegisteredRelease], RegisteredRelease]:
     """Return the releases before what the last build chose, and that.
 
     If it was released, it is the last of the register: the same effort of the same spec with the
@@ -175,7 +177,9 @@ def before_and_after(warehouse: Warehouse, spec: Spec) -> tuple[Sequence[Release
     return register, now
 
 
-def compose(warehouse: Warehouse, spec: Spec, earlier: Release, later: Release) -> Composed | None:
+def compose(
+    warehouse: Warehouse, spec: Spec, earlier: RegisteredRelease, later: RegisteredRelease
+) -> Composed | None:
     """Count who joined, left and moved between two releases, if the vault remembers both."""
     if spec.mapping == "none" or earlier.released_at is None or later.released_at is None:
         return None
@@ -188,37 +192,37 @@ def compose(warehouse: Warehouse, spec: Spec, earlier: Release, later: Release) 
         releases=releases,
         earlier=earlier.released_at,
         later=later.released_at,
-        k=spec.least_people,
+        k=spec.largest_k,
     )
     (counts,) = warehouse.rows(sql)
     return None if counts[0] is None else Composed(*map(int, counts))
 
 
-def changes(earlier: Release, later: Release) -> list[str]:
+def changes(earlier: RegisteredRelease, later: RegisteredRelease) -> list[str]:
     """Name what a release depends on and is known to have changed: spec, hierarchies, data."""
     names = {"spec": "spec", "hierarchies": "hierarchies", "source": "data"}
     return [shown for name, shown in names.items() if is_changed(earlier, later, name)]
 
 
-def is_changed(earlier: Release, later: Release, name: str) -> bool | None:
+def is_changed(earlier: RegisteredRelease, later: RegisteredRelease, name: str) -> bool | None:
     """Tell whether a digest changed; None where one of both is not known."""
     digests = getattr(earlier, name), getattr(later, name)
     return None if None in digests else digests[0] != digests[1]
 
 
-def rows_of_register(register: Sequence[Release]) -> Iterator[tuple[Any, ...]]:
+def rows_of_register(register: Sequence[RegisteredRelease]) -> Iterator[tuple[Any, ...]]:
     """Return the rows of a register as programs read them.
 
     Columns are `SHOWN_COLUMNS`; the last is whether the source changed since the release before.
     """
-    before: Release | None = None
+    before: RegisteredRelease | None = None
     for release in register:
         is_new = None if before is None else is_changed(before, release, "source")
         yield (*(getattr(release, name) for name in _OF_RELEASE), is_new)
         before = release
 
 
-def read_file(path: Path, name: str) -> Release:
+def read_file(path: Path, name: str) -> RegisteredRelease:
     """Return the last release of an anonymization in a file of JSON lines.
 
     Such a file is what the register prints for programs; a `WarehouseError` if it is another.
@@ -231,26 +235,26 @@ def read_file(path: Path, name: str) -> Release:
             f"{path}: must be the number of a release, or a file that can be read. Write one by "
             f"{made_by}."
         ) from None
-    found: Release | None = None
+    release: RegisteredRelease | None = None
     for number, line in enumerate(filter(str.strip, lines), start=1):
         try:
             named = _NAMED.validate_json(line)
             if named["anonymization"] == name:
-                found = _LINE.validate_json(line)
+                release = _LINE.validate_json(line)
         except (ValidationError, KeyError):
             raise WarehouseError(
                 f"{path}: line {number} must be a release of {made_by}; it is not."
             ) from None
-    if found is None:
+    if release is None:
         raise WarehouseError(
             f"{path}: must hold a release of {name}; it has none. Write it by {made_by}."
         )
-    return found
+    return release
 
 
-def _measured(release: Release) -> tuple[Any, ...]:
+def _measured(release: RegisteredRelease) -> tuple[Any, ...]:
     return tuple(getattr(release, name) for name in _MEASURED)
 
 
-def _release(row: Mapping[str, Any]) -> Release:
-    return Release(**{**row, "released_at": str(row["released_at"])[:19]})
+def _release(row: Mapping[str, Any]) -> RegisteredRelease:
+    return RegisteredRelease(**{**row, "released_at": str(row["released_at"])[:19]})

@@ -22,12 +22,12 @@ def files_of(project: Project, name: str) -> list[Path]:
     ours, taken = _hierarchies(project, name)
     wanted = {f"{seed}.csv" for seed in ours - taken if seed.startswith(f"{name}_hierarchy_")}
     wanted.add(f"{name}_frozen_labels.csv")
-    found = [path for path in project.seeds.rglob("*") if path.name in wanted]
+    files = [path for path in project.seeds.rglob("*") if path.name in wanted]
     # What `init` wrote about the hierarchies, if they all go.
     drafted = project.seeds / f"_{name}_hierarchies.yml"
     if drafted.is_file() and not ours & taken:
-        found.append(drafted)
-    return [spec_paths(project.root)[name], *generated_files(project, name), *sorted(found)]
+        files.append(drafted)
+    return [spec_paths(project.root)[name], *generated_files(project, name), *sorted(files)]
 
 
 def hierarchies_left(project: Project, name: str, without: Collection[Path]) -> list[Path]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.information_loss.names import GUIDED, LOSS, QUALITY
-from dbt_anonymize.pluralize import counted
+from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.tested import NO_MODEL
@@ -85,7 +85,7 @@ def read_results(warehouse: Warehouse, name: str) -> list[EffortResult]:
     return [EffortResult(**dict(zip(columns, row, strict=True))) for row in rows]
 
 
-def explained(efforts: Sequence[EffortResult], measure: str) -> list[str]:
+def choice_sentences(efforts: Sequence[EffortResult], measure: str) -> list[str]:
     """Say what is no better than guessing, and how certain the choice is, as far as known.
 
     ``measure``: that of QF; of loss, no model says anything.
@@ -118,7 +118,7 @@ def legend(spec: Spec, efforts: Sequence[EffortResult], same: int) -> list[str]:
     qnf = f"QNF: privacy, {spec.model_dump(mode='json')['qnf']}"
     levels = "levels: what is left of values; * is nothing"
     if same:
-        levels += f"; those of {counted(same, 'column')} do not differ between efforts"
+        levels += f"; those of {pluralized(same, 'column')} do not differ between efforts"
     if spec.freeze:
         return ["QF is not measured: the effort is frozen, and no model is trained", qnf, levels]
     if not spec.is_tested:
@@ -177,7 +177,7 @@ def outer_quality(warehouse: Warehouse, spec: Spec) -> list[str]:
         ends = "" if low is None else f", with an interval from {low:.3f} to {high:.3f}"
         chosen_by = "" if qf_mean is None else f"; {qf_mean:.3f} over the splits"
         said.append(
-            f"effort {effort} on {counted(records, 'outer record')}, which no choice has seen: "
+            f"effort {effort} on {pluralized(records, 'outer record')}, which no choice has seen: "
             f"QF {qf:.3f}{ends}{chosen_by}"
         )
     return said
@@ -189,7 +189,11 @@ def records_of_one_value(warehouse: Warehouse, spec: Spec, effort: int | None) -
     0 where the target is a number or not sensitive, and where people wait: what is released is then
     not what was counted.
     """
-    is_told = spec.task == "classification" and spec.target in spec.sensitive and not spec.waits
+    is_told = (
+        spec.task == "classification"
+        and spec.target in spec.sensitive
+        and not spec.holds_back_joiners
+    )
     if not is_told or effort is None:
         return 0
     try:
@@ -208,7 +212,7 @@ def of_one_value(spec: Spec, records: int) -> list[str]:
     if not records:
         return []
     return [
-        f"{counted(records, 'released record')} {'is' if records == 1 else 'are'} in classes of "
+        f"{pluralized(records, 'released record')} {'is' if records == 1 else 'are'} in classes of "
         f"which all have the same {spec.target}: who finds the class of somebody knows it. "
         f"The guarantee l_diversity (attribute {spec.target}, l 2) prevents that; search again "
         "then."

@@ -43,15 +43,15 @@ def update_rows(warehouse: Warehouse, spec: Spec, step: Step) -> int:
     """
     relation = _rows_relation(warehouse, step)
     before = fingerprint_of(warehouse, spec)
-    found = compute_rows(warehouse, spec, step)
+    frame = compute_rows(warehouse, spec, step)
     if fingerprint_of(warehouse, spec) != before:
         raise WarehouseError(
             f"{spec.name}: what is evaluated must stay as it is meanwhile; it was built anew. "
             f"Run `{step.command}` again."
         )
     warehouse.adapter.create_schema(relation)
-    engine_of(warehouse).write_rows(warehouse, relation, _stamped(found, step, before))
-    return len(found)
+    engine_of(warehouse).write_rows(warehouse, relation, _stamped(frame, step, before))
+    return len(frame)
 
 
 def are_current(warehouse: Warehouse, spec: Spec, step: Step) -> bool:
@@ -81,8 +81,8 @@ def compute_rows(warehouse: Warehouse, spec: Spec, step: Step) -> pd.DataFrame:
     with engine.open_reader(warehouse) as reader:
         # What dbt itself would run; a spec can put nothing into it but literals.
         exec(render(spec)[f"{step.model}.py"], names)  # noqa: S102
-        found: pd.DataFrame = names["model"](_Dbt(_ref(reader, drawn)), reader.session)
-        return found
+        frame: pd.DataFrame = names["model"](_Dbt(_ref(reader, drawn)), reader.session)
+        return frame
 
 
 def _ref(reader: Reader, drawn: Drawn) -> Callable[[str], duckdb.DuckDBPyRelation]:

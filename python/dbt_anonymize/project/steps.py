@@ -54,18 +54,18 @@ def steps_of(spec: Spec) -> list[Step]:
     places = range(1, len(spec.quasi_identifiers) + 1)
     groups = {**{f"q_{place}": "text" for place in places}, "part": "whole"}
     efforts = tuple(f"{spec.name}_effort_{number}" for number in spec.numbered_efforts)
-    found = [
+    steps = [
         Step(spec.name, f"{GROUPS}_{number}", groups, "part")
         for number, effort in spec.numbered_efforts.items()
         if effort.has_groups
     ]
     if spec.is_tested:
         columns = _kinds(outputs.COLUMN_TYPES)
-        found.append(Step(spec.name, EVALUATION, columns, after=efforts))
+        steps.append(Step(spec.name, EVALUATION, columns, after=efforts))
     if spec.outer_share:
         columns, after = _kinds(outer.COLUMN_TYPES), (f"{spec.name}_results", *efforts)
-        found.append(Step(spec.name, OUTER_QUALITY, columns, after=after))
-    return found
+        steps.append(Step(spec.name, OUTER_QUALITY, columns, after=after))
+    return steps
 
 
 def _kinds(types: Mapping[str, str]) -> dict[str, str]:

@@ -15,7 +15,7 @@ from dbt_anonymize import literals
 @functools.cache
 def environment() -> jinja2.Environment:
     """Return the environment of templates."""
-    found = jinja2.Environment(
+    jinja = jinja2.Environment(
         loader=jinja2.PackageLoader("dbt_anonymize.project"),
         undefined=jinja2.StrictUndefined,
         block_start_string="<%",
@@ -28,11 +28,11 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
         autoescape=False,  # noqa: S701 (SQL, Python and YAML, not HTML)
     )
-    found.filters["jinja"] = literals.jinja
-    found.filters["python"] = literals.python
-    found.filters["yaml"] = literals.yaml_text
-    found.filters["prose"] = lambda text: literals.yaml_text(literals.markdown(text))
-    return found
+    jinja.filters["jinja"] = literals.jinja
+    jinja.filters["python"] = literals.python
+    jinja.filters["yaml"] = literals.yaml_text
+    jinja.filters["prose"] = lambda text: literals.yaml_text(literals.markdown(text))
+    return jinja
 
 
 _CONSTANTS = {"true": True, "false": False, "none": None}

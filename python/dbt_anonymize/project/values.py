@@ -71,8 +71,8 @@ class TableColumn:
 
     def number_ends(self) -> tuple[Decimal, Decimal]:
         """Return the ends of a column of finite numbers; of any other a `WarehouseError`."""
-        found = self.ends()
-        numbers = [Decimal(str(end)) for end in found if isinstance(end, int | float | Decimal)]
+        ends = self.ends()
+        numbers = [Decimal(str(end)) for end in ends if isinstance(end, int | float | Decimal)]
         if len(numbers) < 2 or not all(number.is_finite() for number in numbers):
             raise WarehouseError(f"{self.name}: must be a column of finite numbers. Name another.")
         return numbers[0], numbers[1]

@@ -121,14 +121,14 @@ def owners_in_file(session: Any) -> dict[str, Owner]:
     schemas = session.execute(
         "select schema_name from duckdb_tables() where table_name = ?", [TABLE]
     ).fetchall()
-    found = dict[str, Owner]()
+    owners = dict[str, Owner]()
     for (schema,) in schemas:
         rows = session.execute(
             f"select project, target from {quote_name(schema)}.{TABLE} where anonymization is null"
         ).fetchall()
         for row in rows:
-            found[schema] = Owner(*row)
-    return found
+            owners[schema] = Owner(*row)
+    return owners
 
 
 def _tables(warehouse: Warehouse, names: Sequence[str]) -> list[Any]:
@@ -148,18 +148,18 @@ def _table(warehouse: Warehouse, place: _Place) -> Any:
 
 def _places(warehouse: Warehouse, names: Sequence[str]) -> list[_Place]:
     """Return the schemas of vaults into which this target builds anonymizations."""
-    found = {
+    places = {
         _Place(node.database, node.schema): None
         for node in warehouse.manifest.nodes.values()
         if node.config.materialized in _OF_VAULT
         and node.config.meta.get("dbt_anonymize", {}).get("anonymization") in names
     }
-    return list(found)
+    return list(places)
 
 
 def _registers(warehouse: Warehouse) -> dict[str, Any]:
     """Return where this target has the registers of its anonymizations."""
-    found = {}
+    registers = {}
     for node in warehouse.manifest.nodes.values():
         if node.config.materialized == "dbt_anonymize_release":
             name = node.config.meta["dbt_anonymize"]["anonymization"]
@@ -167,5 +167,7 @@ def _registers(warehouse: Warehouse) -> dict[str, Any]:
                 beside = warehouse.place_of_ref(f"{name}_results")
             except WarehouseError:
                 continue
-            found[name] = warehouse.macro("_register_relation", beside=beside, anonymization=name)
-    return found
+            registers[name] = warehouse.macro(
+                "_register_relation", beside=beside, anonymization=name
+            )
+    return registers

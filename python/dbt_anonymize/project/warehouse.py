@@ -151,8 +151,8 @@ class Warehouse:
 
     def columns(self, relation: Any) -> list[tuple[str, str]]:
         """Return name and data type of each column of a relation."""
-        found = self.adapter.get_columns_in_relation(relation)
-        return [(str(column.name), str(column.data_type)) for column in found]
+        columns = self.adapter.get_columns_in_relation(relation)
+        return [(str(column.name), str(column.data_type)) for column in columns]
 
     @property
     def kind(self) -> str:
@@ -374,9 +374,9 @@ def closed_vaults(project: Project, target: str | None) -> Iterator[None]:
         return
     with open_warehouse(project, target, writes_vault=True) as warehouse:
         database, session = warehouse.adapter.config.credentials.database, warehouse.cursor()
-        found = [database_file(session, vault) for vault in vaults_of(warehouse, database)]
+        files = [database_file(session, vault) for vault in vaults_of(warehouse, database)]
     with contextlib.ExitStack() as until_done:
-        for file in filter(None, found):
+        for file in filter(None, files):
             until_done.enter_context(key_beside(project.root / file))
         until_done.enter_context(private_files())
         yield

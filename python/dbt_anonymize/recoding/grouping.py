@@ -59,14 +59,14 @@ def group_records(
     attributes = [_attribute(i, q, rows) for i, q in enumerate(quasi_identifiers, 1)]
     order = np.lexsort([_rank(attribute) for attribute in reversed(attributes)])
     tuples = Tuples(attributes, rows["records"].to_numpy(dtype=np.int64)).take(order)
-    found = pd.DataFrame(
+    frame = pd.DataFrame(
         {f"q_{i}": rows[f"q_{i}"].to_numpy()[order] for i in range(1, len(names) + 1)}, dtype="str"
     )
     if method == "systematic":
         parts = systematic_clusters(tuples, k, passes=passes, halve=halve)
     else:
         parts = _groups(tuples, method, k)
-    return found.assign(part=parts + 1)
+    return frame.assign(part=parts + 1)
 
 
 def _groups(tuples: Tuples, method: str, k: int) -> Codes:

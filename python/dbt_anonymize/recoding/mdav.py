@@ -72,9 +72,9 @@ class _Left:
         if 5 * len(self._gone) > len(self._rows):
             left = self.groups[self._rows] < 0
             self._keep(self.tuples.take(left), self._rows[left])
-        found = self.tuples.distances(point)
-        found[self._gone] = np.inf
-        return found
+        distances = self.tuples.distances(point)
+        distances[self._gone] = np.inf
+        return distances
 
     def farthest(self, distances: Floats) -> list[float]:
         """Return the first of the tuples that are farthest away."""

@@ -39,9 +39,9 @@ class Number:
         """Return the squared distance of each tuple from a value."""
         if math.isnan(value):
             return np.where(np.isnan(self.numbers), 0.0, 1.0)
-        found = self.numbers - value
-        found *= found
-        return np.where(np.isnan(self.numbers), 1.0, found) if self.has_nulls else found
+        differences = self.numbers - value
+        differences *= differences
+        return np.where(np.isnan(self.numbers), 1.0, differences) if self.has_nulls else differences
 
     def center(self, counts: Codes) -> float:
         """Return the mean of the values; NULL where most records have none."""

@@ -18,7 +18,7 @@ from duckdb import DuckDBPyConnection
 
 from dbt_anonymize.errors import PublishError, safe_reason
 from dbt_anonymize.literals import quote_name, quote_path
-from dbt_anonymize.pluralize import counted
+from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.release.audit import open_file
 
 _NUMBER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*")
@@ -61,10 +61,10 @@ class Remainders:
     def text(self) -> str:
         """The same in words, for messages."""
         return (
-            f"{counted(self.joined_records, 'record')} joined in "
-            f"{counted(self.joined_classes, 'class', 'classes')} and "
-            f"{counted(self.left_records, 'record')} left in "
-            f"{counted(self.left_classes, 'class', 'classes')}"
+            f"{pluralized(self.joined_records, 'record')} joined in "
+            f"{pluralized(self.joined_classes, 'class', 'classes')} and "
+            f"{pluralized(self.left_records, 'record')} left in "
+            f"{pluralized(self.left_classes, 'class', 'classes')}"
         )
 
 
@@ -84,18 +84,18 @@ def check_composition(
     try:
         with open_file(session, stage, access_mode="read_only", temp_directory=spill) as engine:
             engine.execute(f"attach {quote_path(target.absolute())} as published (read_only)")
-            found = compare_releases(engine, f"published.{name}", name, composition)
+            remainders = compare_releases(engine, f"published.{name}", name, composition)
     except duckdb.Error as error:
         message = (
             f"{target} must be compared with the release that replaces it; it could not be "
             f"({safe_reason(error)}). Remove it if it is broken or of another table."
         )
     else:
-        if not found.joined_classes and not found.left_classes:
+        if not remainders.joined_classes and not remainders.left_classes:
             return
         message = (
             f"{target}: no class may differ from that of the published file by 1 to {k - 1} "
-            f"records; {found.text}. {_REMEDY}"
+            f"records; {remainders.text}. {_REMEDY}"
         )
     if not composition.are_drafts_named:
         message += f" {UNNAMED_DRAFTS}"
@@ -140,11 +140,11 @@ def compare_releases(
             "having sum(records) <> 0"
         )
     engine.execute(f"create or replace temporary table changes as {changes}")
-    found = [_remainders(engine, "changes", keys, composition.k)]
+    remainders = [_remainders(engine, "changes", keys, composition.k)]
     if not has_tokens:  # a token is the same under whatever label
         maps = [_map_labels(engine, label, shared, earlier, later) for label in labels]
-        found.append(_coarse_remainders(engine, labels, maps, kept, composition.k))
-    return max(found, key=lambda one: one.joined_classes + one.left_classes)
+        remainders.append(_coarse_remainders(engine, labels, maps, kept, composition.k))
+    return max(remainders, key=lambda one: one.joined_classes + one.left_classes)
 
 
 def _coarse_remainders(

@@ -90,18 +90,18 @@ def why_different(
         try:
             if _names_of(file, copy, len(names)) != names:
                 return "it has other columns"
-            found = _content(file, _reader(copy, names), names)
+            content = _content(file, _reader(copy, names), names)
             has_metadata = copy.suffix == ".parquet" and _has_metadata(file, copy)
         except duckdb.Error as error:
             return f"it cannot be read: {safe_reason(error)}"
     other_values = ""
-    if found[1] != expected[1]:
+    if content[1] != expected[1]:
         with open_file(session, release, access_mode="read_only") as file:
             other_values = _other_values(file, relation, _reader(copy, names))
     differences = {
-        f"it has {found[0]:,} records instead of {expected[0]:,}": found[0] != expected[0],
-        f"it has other values{other_values}": found[1] != expected[1],
-        "its rows are in another order": found[2] != expected[2],
+        f"it has {content[0]:,} records instead of {expected[0]:,}": content[0] != expected[0],
+        f"it has other values{other_values}": content[1] != expected[1],
+        "its rows are in another order": content[2] != expected[2],
         "it has metadata of its own": has_metadata,
     }
     return next((text for text, is_so in differences.items() if is_so), None)

@@ -55,8 +55,8 @@ def _try(lock: Path, target: Path, *, is_last: bool) -> int | None:
         raise _no_lock(lock, target, os.strerror(error.errno or 0)) from None
     with contextlib.ExitStack() as otherwise:
         otherwise.callback(os.close, descriptor)
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1 or found.st_uid != os.geteuid():
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1 or status.st_uid != os.geteuid():
             raise _no_lock(lock, target, "it is not a file of this account alone")
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

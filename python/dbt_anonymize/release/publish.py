@@ -167,12 +167,12 @@ def _stage(target: Path) -> Iterator[Path]:
 def _require_ours(path: Path, target: Path, *, is_folder: bool) -> None:
     """Refuse to remove what no build can have left: a link, another kind, somebody else's."""
     try:
-        found = path.lstat()
+        status = path.lstat()
     except FileNotFoundError:
         return
-    if not (stat.S_ISDIR if is_folder else stat.S_ISREG)(found.st_mode):
-        raise _in_the_way(path, target, f"it is {_kind(found)}")
-    if found.st_uid != os.geteuid():
+    if not (stat.S_ISDIR if is_folder else stat.S_ISREG)(status.st_mode):
+        raise _in_the_way(path, target, f"it is {_kind(status)}")
+    if status.st_uid != os.geteuid():
         raise _in_the_way(path, target, "it belongs to another account")
 
 

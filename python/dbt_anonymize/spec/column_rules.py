@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from dbt_anonymize.privacy.registry import MEASURES
 from dbt_anonymize.relations import ALL, OWN_COLUMNS, SHARED
-from dbt_anonymize.spec.draft import UNDECIDED, Draft, mapping, unknown_column
+from dbt_anonymize.spec.draft import UNDECIDED, RawSpec, mapping, unknown_column
 from dbt_anonymize.spec.efforts import levels_alone
 from dbt_anonymize.spec.masks import NUMERIC
-from dbt_anonymize.spec.problems import Problem, did_you_mean, names, shown
+from dbt_anonymize.spec.problems import Problem, did_you_mean, names, short_repr
 from dbt_anonymize.spec.quality import task_of_measure
 
 RESERVED_COLUMNS = OWN_COLUMNS | {
@@ -33,7 +33,7 @@ OWN_RELATIONS = re.compile(
 )
 
 
-def _names_of_relations_are_free(draft: Draft) -> Iterator[Problem]:
+def _names_of_relations_are_free(draft: RawSpec) -> Iterator[Problem]:
     """Check names without regard to case, which SQL engines fold."""
     if draft.name is None:
         return
@@ -50,7 +50,7 @@ def _names_of_relations_are_free(draft: Draft) -> Iterator[Problem]:
             )
 
 
-def _column_names_are_free(draft: Draft) -> Iterator[Problem]:
+def _column_names_are_free(draft: RawSpec) -> Iterator[Problem]:
     """Check names without regard to case, which SQL engines fold."""
     places = {name: ("columns", name) for name in draft.roles or {} if name != draft.record_key} | (
         {draft.record_key: ("record_key",)} if draft.record_key else {}
@@ -87,7 +87,7 @@ def _column_names_are_free(draft: Draft) -> Iterator[Problem]:
         seen.setdefault(folded, name)
 
 
-def _derived_names_differ(draft: Draft) -> Iterator[Problem]:
+def _derived_names_differ(draft: RawSpec) -> Iterator[Problem]:
     """Check that no two columns that we add share a name: a guarantee would read the wrong one."""
     owners: dict[str, str] = {}
     for name, added in _added_columns(draft):
@@ -102,7 +102,7 @@ def _derived_names_differ(draft: Draft) -> Iterator[Problem]:
             )
 
 
-def _added_columns(draft: Draft) -> Iterator[tuple[str, str]]:
+def _added_columns(draft: RawSpec) -> Iterator[tuple[str, str]]:
     """Yield each column with the name of one that we add for it."""
     for name, role in (draft.roles or {}).items():
         suffixes = DERIVED_SUFFIXES.get(str(role), ())
@@ -118,7 +118,7 @@ def _added_columns(draft: Draft) -> Iterator[tuple[str, str]]:
                 yield name, f"{name}{suffix}"
 
 
-def _quasi_identifiers_exist(draft: Draft) -> Iterator[Problem]:
+def _quasi_identifiers_exist(draft: RawSpec) -> Iterator[Problem]:
     if draft.roles and draft.has_all_roles and not draft.levels:
         yield Problem(
             ("columns",),
@@ -128,7 +128,7 @@ def _quasi_identifiers_exist(draft: Draft) -> Iterator[Problem]:
         )
 
 
-def _target_is_released(draft: Draft) -> Iterator[Problem]:
+def _target_is_released(draft: RawSpec) -> Iterator[Problem]:
     rule = (
         "must be a sensitive or insensitive column, released as it is, or a quasi-identifier that "
         "every effort leaves at level 0"
@@ -144,7 +144,7 @@ def _target_is_released(draft: Draft) -> Iterator[Problem]:
     return _has_role(draft, "target", draft.target, roles, (rule, remedy))
 
 
-def _loss_targets_are_released(draft: Draft) -> Iterator[Problem]:
+def _loss_targets_are_released(draft: RawSpec) -> Iterator[Problem]:
     if not draft.roles:
         return
     for name in map(str, draft.loss_targets):
@@ -160,14 +160,14 @@ def _loss_targets_are_released(draft: Draft) -> Iterator[Problem]:
             )
 
 
-def _subject_is_an_identifier(draft: Draft) -> Iterator[Problem]:
+def _subject_is_an_identifier(draft: RawSpec) -> Iterator[Problem]:
     rule = "must be a column of role identifier: it leads to one person"
     remedy = "Give the column this role, or choose another subject."
     return _has_role(draft, "subject", draft.subject, "identifier", (rule, remedy))
 
 
 def _has_role(
-    draft: Draft, key: str, name: str | None, roles: str, message: tuple[str, str]
+    draft: RawSpec, key: str, name: str | None, roles: str, message: tuple[str, str]
 ) -> Iterator[Problem]:
     if name is None or draft.roles is None or name in draft.left_out:
         return
@@ -178,7 +178,7 @@ def _has_role(
         yield Problem((key,), *message, f"{name}, which is {role}")
 
 
-def _features_are_usable(draft: Draft) -> Iterator[Problem]:
+def _features_are_usable(draft: RawSpec) -> Iterator[Problem]:
     roles = draft.roles
     if roles is None:
         return
@@ -210,7 +210,7 @@ def _features_are_usable(draft: Draft) -> Iterator[Problem]:
             )
 
 
-def _origins_are_protected(draft: Draft) -> Iterator[Problem]:
+def _origins_are_protected(draft: RawSpec) -> Iterator[Problem]:
     roles = draft.roles or {}
     secrets = [n for n, role in roles.items() if role in {"identifier", "masked", "dropped"}]
     secrets += [draft.record_key] if draft.record_key else []
@@ -228,7 +228,7 @@ def _origins_are_protected(draft: Draft) -> Iterator[Problem]:
                 "must name an identifier or the record key, or a quasi-identifier of a column that "
                 "is released as it is",
                 did_you_mean(origin, known, f"Those are {names(known)}."),
-                shown(origin),
+                short_repr(origin),
             )
 
 

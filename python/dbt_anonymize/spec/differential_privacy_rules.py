@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dbt_anonymize.spec.draft import Draft, mapping
+from dbt_anonymize.spec.draft import RawSpec, mapping
 from dbt_anonymize.spec.guarantee_rules import declared_guarantees
-from dbt_anonymize.spec.problems import Problem, shown
+from dbt_anonymize.spec.problems import Problem, short_repr
 
 MODEL = "differential_privacy"
 _RELEASED = {"sensitive", "insensitive", "masked"}
 _UNDER = f"under {MODEL}"
 
 
-def _declared(draft: Draft) -> Mapping[str, Any] | None:
+def _declared(draft: RawSpec) -> Mapping[str, Any] | None:
     """Return the parameters, if the guarantee is declared once."""
-    found = draft.guarantees.get(MODEL)
-    if isinstance(found, (list, tuple)) and found:
-        found = found[0]
-    return mapping(found) if found is not None else None
+    declaration = draft.guarantees.get(MODEL)
+    if isinstance(declaration, (list, tuple)) and declaration:
+        declaration = declaration[0]
+    return mapping(declaration) if declaration is not None else None
 
 
-def _all_released_columns_make_classes(draft: Draft) -> Iterator[Problem]:
+def _all_released_columns_make_classes(draft: RawSpec) -> Iterator[Problem]:
     for name, role in (draft.roles or {}).items():
         if role in _RELEASED:
             yield Problem(
@@ -33,7 +33,7 @@ def _all_released_columns_make_classes(draft: Draft) -> Iterator[Problem]:
             )
 
 
-def _one_record_is_one_person(draft: Draft) -> Iterator[Problem]:
+def _one_record_is_one_person(draft: RawSpec) -> Iterator[Problem]:
     if draft.subject is not None:
         yield Problem(
             ("subject",),
@@ -43,7 +43,7 @@ def _one_record_is_one_person(draft: Draft) -> Iterator[Problem]:
         )
 
 
-def _nothing_else_suppresses(draft: Draft) -> Iterator[Problem]:
+def _nothing_else_suppresses(draft: RawSpec) -> Iterator[Problem]:
     for place, guarantee in declared_guarantees(draft):
         if place[1] not in {"k_anonymity", MODEL}:
             yield Problem(
@@ -53,7 +53,9 @@ def _nothing_else_suppresses(draft: Draft) -> Iterator[Problem]:
                 "Remove it.",
             )
         elif place[1] == MODEL and len(place) > 2 and place[2] != 1:
-            yield Problem(place, "must be declared once", "Remove all others.", shown(guarantee))
+            yield Problem(
+                place, "must be declared once", "Remove all others.", short_repr(guarantee)
+            )
     for number, effort in draft.efforts_with_keys:
         for key in ("guarantees", "sample"):
             if effort.get(key) is not None:
@@ -73,11 +75,11 @@ def _nothing_else_suppresses(draft: Draft) -> Iterator[Problem]:
             ("suppression_limit",),
             f"must be 1 {_UNDER}: a limit would let the data decide whether there is a release",
             "Write 1.",
-            shown(draft.suppression_limit),
+            short_repr(draft.suppression_limit),
         )
 
 
-def _the_data_choose_nothing(draft: Draft) -> Iterator[Problem]:
+def _the_data_choose_nothing(draft: RawSpec) -> Iterator[Problem]:
     if draft.release_effort is None:
         yield Problem(
             ("release", "effort"),
@@ -101,7 +103,7 @@ def _the_data_choose_nothing(draft: Draft) -> Iterator[Problem]:
         )
 
 
-def _limit_leaves_something(draft: Draft) -> Iterator[Problem]:
+def _limit_leaves_something(draft: RawSpec) -> Iterator[Problem]:
     if draft.suppression_limit == 1 and _declared(draft) is None:
         yield Problem(
             ("suppression_limit",),
@@ -111,7 +113,7 @@ def _limit_leaves_something(draft: Draft) -> Iterator[Problem]:
         )
 
 
-def _private(draft: Draft) -> Iterator[Problem]:
+def _private(draft: RawSpec) -> Iterator[Problem]:
     if _declared(draft) is None:
         return
     for rule in (
@@ -123,7 +125,7 @@ def _private(draft: Draft) -> Iterator[Problem]:
         yield from rule(draft)
 
 
-def _it_is_of_the_release(draft: Draft) -> Iterator[Problem]:
+def _it_is_of_the_release(draft: RawSpec) -> Iterator[Problem]:
     """Refuse it as a guarantee of one effort alone: nobody would draw a sample for it."""
     for number, effort in draft.efforts_with_keys:
         if MODEL in mapping(effort.get("guarantees")):

@@ -15,7 +15,7 @@ UNDECIDED = "TODO"
 ROLES = ("identifier", "quasi_identifier", "sensitive", "insensitive", "masked", "dropped")
 
 
-class Draft:
+class RawSpec:
     """The well-formed parts of a spec as read from YAML; None is missing or malformed."""
 
     def __init__(self, raw: Mapping[str, Any]) -> None:
@@ -118,7 +118,7 @@ def _refs(raw: Mapping[str, Any], columns: Mapping[str, Mapping[str, Any]]) -> d
 
 
 def unknown_column(
-    place: KeyPath, name: str, draft: Draft, rule: str = "must be a declared column"
+    place: KeyPath, name: str, draft: RawSpec, rule: str = "must be a declared column"
 ) -> Problem:
     """Return the problem of a name that no column has, or none that the rule allows."""
     if name == UNDECIDED:

@@ -13,7 +13,7 @@ import yaml
 
 from dbt_anonymize.errors import ProjectError, SpecError
 from dbt_anonymize.literals import plain_yaml_text
-from dbt_anonymize.spec.efforts import Effort, written
+from dbt_anonymize.spec.efforts import Effort, as_yaml
 from dbt_anonymize.spec.loading import load_spec
 from dbt_anonymize.spec.models import Spec
 from dbt_anonymize.spec.yaml_text import with_value
@@ -47,7 +47,7 @@ def with_efforts(text: str, efforts: Sequence[Effort], reasons: Sequence[str] = 
       - {age: 2}
     alpha: 1
     """
-    contents = [written(effort) for effort in efforts]
+    contents = [as_yaml(effort) for effort in efforts]
     before = yaml.safe_load(text)
     notes = {
         _frozen(content): f"  # {' '.join(reason.split())}"

@@ -7,10 +7,10 @@ from itertools import pairwise
 from typing import Any
 
 from dbt_anonymize.privacy.registry import MODELS, counts_in_population
-from dbt_anonymize.spec.draft import Draft, integer, items, mapping
+from dbt_anonymize.spec.draft import RawSpec, integer, items, mapping
 from dbt_anonymize.spec.efforts import levels_alone
 from dbt_anonymize.spec.guarantee_rules import declared_guarantees, less_than_guaranteed
-from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, shown
+from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, short_repr
 
 # Recodings whose labels differ per record.
 _DIFFERING = frozenset(
@@ -18,7 +18,7 @@ _DIFFERING = frozenset(
 )
 
 
-def _efforts_name_the_quasi_identifiers(draft: Draft) -> Iterator[Problem]:
+def _efforts_name_the_quasi_identifiers(draft: RawSpec) -> Iterator[Problem]:
     if not draft.has_all_roles:
         return
     for number, effort in enumerate(draft.efforts, start=1):
@@ -43,7 +43,9 @@ def _level_vectors(number: int, effort: object) -> Iterator[tuple[KeyPath, Mappi
             yield ("efforts", number, "rounds", position), levels
 
 
-def _levels_problems(place: KeyPath, vector: Mapping[str, Any], draft: Draft) -> Iterator[Problem]:
+def _levels_problems(
+    place: KeyPath, vector: Mapping[str, Any], draft: RawSpec
+) -> Iterator[Problem]:
     yield from (
         Problem(
             place,
@@ -63,17 +65,17 @@ def _levels_problems(place: KeyPath, vector: Mapping[str, Any], draft: Draft) ->
                 (*place, name),
                 f"must be a level of its hierarchy, 0 to {levels}",
                 f"Lower it; {levels} is the root.",
-                shown(level),
+                short_repr(level),
             )
 
 
-def _no_quasi_identifier(place: KeyPath, name: str, draft: Draft) -> Problem:
+def _no_quasi_identifier(place: KeyPath, name: str, draft: RawSpec) -> Problem:
     known = f"Quasi-identifiers are {names(draft.levels)}."
     remedy = did_you_mean(name, draft.levels, known)
     return Problem(place, "must be a quasi-identifier", remedy, str(name))
 
 
-def _efforts_differ(draft: Draft) -> Iterator[Problem]:
+def _efforts_differ(draft: RawSpec) -> Iterator[Problem]:
     for number, effort in enumerate(draft.efforts, start=1):
         if not effort:
             continue
@@ -94,12 +96,12 @@ def _efforts_differ(draft: Draft) -> Iterator[Problem]:
             )
 
 
-def _efforts_demand_at_least_k(draft: Draft) -> Iterator[Problem]:
+def _efforts_demand_at_least_k(draft: RawSpec) -> Iterator[Problem]:
     for number, effort in draft.efforts_with_keys:
         yield from less_than_guaranteed(("efforts", number, "k"), effort.get("k"), draft)
 
 
-def _recoding_needs_nested_hierarchies(draft: Draft) -> Iterator[Problem]:
+def _recoding_needs_nested_hierarchies(draft: RawSpec) -> Iterator[Problem]:
     scattered = [name for name, nested in draft.nested.items() if not nested]
     for number, effort in draft.efforts_with_keys:
         if effort.get("recoding") in {"multidimensional", "microaggregation", "clustering"}:
@@ -113,7 +115,7 @@ def _recoding_needs_nested_hierarchies(draft: Draft) -> Iterator[Problem]:
             )
 
 
-def _recoding_has_no_population(draft: Draft) -> Iterator[Problem]:
+def _recoding_has_no_population(draft: RawSpec) -> Iterator[Problem]:
     """Refuse guarantees about subjects outside the source where labels differ per record."""
     counted = [
         str(place[1])
@@ -131,7 +133,7 @@ def _recoding_has_no_population(draft: Draft) -> Iterator[Problem]:
             )
 
 
-def _groups_fit_the_table(draft: Draft) -> Iterator[Problem]:
+def _groups_fit_the_table(draft: RawSpec) -> Iterator[Problem]:
     """Refuse groups that count records where subjects count, and an optimum in several columns."""
     for number, effort in draft.efforts_with_keys:
         method = effort.get("method", "mdav")
@@ -151,7 +153,7 @@ def _groups_fit_the_table(draft: Draft) -> Iterator[Problem]:
                 "must be mondrian where a subject is declared: other methods count records, "
                 "and a group of k records may hold fewer subjects",
                 "Write method: mondrian.",
-                shown(method),
+                short_repr(method),
             )
         if method == "optimal" and list(draft.kinds.values()) != ["interval"]:
             yield Problem(
@@ -159,11 +161,11 @@ def _groups_fit_the_table(draft: Draft) -> Iterator[Problem]:
                 "must be mdav or mondrian but for a single quasi-identifier with intervals: only "
                 "there is an optimum known",
                 "Remove it.",
-                shown(method),
+                short_repr(method),
             )
 
 
-def _clusters_have_k(draft: Draft) -> Iterator[Problem]:
+def _clusters_have_k(draft: RawSpec) -> Iterator[Problem]:
     """Refuse clusters that would be smaller than what is guaranteed of classes."""
     required = draft.required_k
     for number, effort in draft.efforts_with_keys:
@@ -183,11 +185,11 @@ def _clusters_have_k(draft: Draft) -> Iterator[Problem]:
                 ("efforts", number, "cluster_size"),
                 f"must be at least the k of the effort, {least}",
                 "Raise it, or remove it.",
-                shown(size),
+                short_repr(size),
             )
 
 
-def _payouts_per_record_are_known(draft: Draft) -> Iterator[Problem]:
+def _payouts_per_record_are_known(draft: RawSpec) -> Iterator[Problem]:
     """Refuse what would make a class that might be formed worth something else than counted."""
     for number, effort in draft.efforts_with_keys:
         if effort.get("maximize") is None:
@@ -234,7 +236,7 @@ def _rounds_are_a_chain(number: int, rounds: list[Any]) -> Iterator[Problem]:
                     f"must be at least the level of the round before, {lowest}, where payouts "
                     "decide",
                     "Raise it.",
-                    shown(found),
+                    short_repr(found),
                 )
 
 
@@ -243,7 +245,7 @@ def _declared(effort: Mapping[str, Any]) -> Mapping[str, Any]:
     return {name: found for name, found in own.items() if found is not None}
 
 
-def _search_bounds_are_levels(draft: Draft) -> Iterator[Problem]:
+def _search_bounds_are_levels(draft: RawSpec) -> Iterator[Problem]:
     if not draft.has_all_roles:
         return
     for name, bounds in draft.search_levels.items():

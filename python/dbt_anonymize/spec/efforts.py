@@ -220,7 +220,7 @@ def _effort(raw: object) -> object:
 AnyEffort = Annotated[Effort, BeforeValidator(_effort, json_schema_input_type=Levels | Effort)]
 
 
-def written(effort: Effort) -> dict[str, Any]:
+def as_yaml(effort: Effort) -> dict[str, Any]:
     """Return an effort in its shortest written form."""
     content = effort.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
     if set(content) == {"levels"} and levels_alone(effort.levels):

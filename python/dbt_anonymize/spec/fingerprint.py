@@ -85,7 +85,7 @@ def mechanism_of(spec: Spec, private: DifferentialPrivacy) -> str:
         "epsilon": private.release_epsilon,
         "delta": private.delta,
         "share": private.share,
-        "k": spec.least_people,
+        "k": spec.largest_k,
         "draw": private.draw,
     }
     return _digest(content)[:32]

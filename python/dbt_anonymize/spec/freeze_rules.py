@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dbt_anonymize.privacy.registry import MODELS
-from dbt_anonymize.spec.draft import Draft, mapping
+from dbt_anonymize.spec.draft import RawSpec, mapping
 from dbt_anonymize.spec.guarantee_rules import declared_guarantees
 from dbt_anonymize.spec.problems import Problem
 
@@ -13,7 +13,7 @@ _PRIVATE = "differential_privacy"
 _PUBLISH = "Write release: {joiners: publish}, and read docs/second_month.md on what that shows."
 
 
-def _one_effort_is_frozen(draft: Draft) -> Iterator[Problem]:
+def _one_effort_is_frozen(draft: RawSpec) -> Iterator[Problem]:
     if draft.freeze and draft.release_effort is None:
         yield Problem(
             ("release", "effort"),
@@ -22,7 +22,7 @@ def _one_effort_is_frozen(draft: Draft) -> Iterator[Problem]:
         )
 
 
-def _frozen_labels_are_of_values(draft: Draft) -> Iterator[Problem]:
+def _frozen_labels_are_of_values(draft: RawSpec) -> Iterator[Problem]:
     """Refuse means and modes, which change with everybody who joins or leaves the group."""
     number = draft.release_effort
     if not draft.freeze or number is None or not 0 < number <= len(draft.efforts):
@@ -40,7 +40,7 @@ def _frozen_labels_are_of_values(draft: Draft) -> Iterator[Problem]:
             )
 
 
-def _who_joins_can_wait(draft: Draft) -> Iterator[Problem]:
+def _who_joins_can_wait(draft: RawSpec) -> Iterator[Problem]:
     """Refuse to wait where nobody could tell whether a group keeps its promises by itself."""
     declared = draft.release.get("joiners")
     models = [(place, str(place[1])) for place, _ in declared_guarantees(draft)]
@@ -88,7 +88,7 @@ def _who_joins_can_wait(draft: Draft) -> Iterator[Problem]:
             )
 
 
-def _tolerances_are_measured(draft: Draft) -> Iterator[Problem]:
+def _tolerances_are_measured(draft: RawSpec) -> Iterator[Problem]:
     """Refuse a tolerance of QF, which a frozen effort has not, so that it would always break."""
     if draft.freeze and draft.tolerance.get("qf") is not None:
         yield Problem(

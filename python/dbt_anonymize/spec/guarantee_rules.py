@@ -7,11 +7,11 @@ from typing import Any
 
 from dbt_anonymize.information_loss.names import PUBLISHER_PAYOUT
 from dbt_anonymize.privacy.registry import MODELS
-from dbt_anonymize.spec.draft import Draft, integer, items, mapping
-from dbt_anonymize.spec.problems import KeyPath, Problem, shown, unknown
+from dbt_anonymize.spec.draft import RawSpec, integer, items, mapping
+from dbt_anonymize.spec.problems import KeyPath, Problem, short_repr, unknown
 
 
-def _guarantees_name_sensitive_columns(draft: Draft) -> Iterator[Problem]:
+def _guarantees_name_sensitive_columns(draft: RawSpec) -> Iterator[Problem]:
     if not draft.has_all_roles:
         return
     sensitive = [name for name, role in (draft.roles or {}).items() if role == "sensitive"]
@@ -42,7 +42,7 @@ def _guarantees_name_sensitive_columns(draft: Draft) -> Iterator[Problem]:
             )
 
 
-def _guarantees_differ(draft: Draft) -> Iterator[Problem]:
+def _guarantees_differ(draft: RawSpec) -> Iterator[Problem]:
     """Refuse a second limit of one measure: each measure of an attribute has one column."""
     seen: set[tuple[object, ...]] = set()
     for place, guarantee in declared_guarantees(draft):
@@ -60,7 +60,7 @@ def _guarantees_differ(draft: Draft) -> Iterator[Problem]:
         seen.add(what)
 
 
-def _populations_are_declared(draft: Draft) -> Iterator[Problem]:
+def _populations_are_declared(draft: RawSpec) -> Iterator[Problem]:
     has_relation = bool(draft.population.get("ref") or draft.population.get("source"))
     # Of a sample of records the source is the population.
     is_sample = bool(draft.sample) and not draft.population and draft.subject is None
@@ -82,9 +82,9 @@ def _populations_are_declared(draft: Draft) -> Iterator[Problem]:
             )
 
 
-def _efforts_keep_what_is_counted_in_them(draft: Draft) -> Iterator[Problem]:
-    found = list(_of_efforts(draft))
-    for place, guarantee in found:
+def _efforts_keep_what_is_counted_in_them(draft: RawSpec) -> Iterator[Problem]:
+    of_efforts = list(_of_efforts(draft))
+    for place, guarantee in of_efforts:
         if guarantee.get("attacker") == "journalist":
             yield Problem(
                 (*place, "attacker"),
@@ -92,7 +92,7 @@ def _efforts_keep_what_is_counted_in_them(draft: Draft) -> Iterator[Problem]:
                 "Declare it among the guarantees of the spec, or write prosecutor.",
                 "journalist",
             )
-    if found and draft.quality.get("fit") == "per_split":
+    if of_efforts and draft.quality.get("fit") == "per_split":
         yield Problem(
             ("quality", "fit"),
             "must be once where an effort has guarantees of its own",
@@ -101,7 +101,7 @@ def _efforts_keep_what_is_counted_in_them(draft: Draft) -> Iterator[Problem]:
         )
 
 
-def _payouts_have_amounts(draft: Draft) -> Iterator[Problem]:
+def _payouts_have_amounts(draft: RawSpec) -> Iterator[Problem]:
     is_declared = draft.guarantees.get("profitable") is not None
     if draft.search_measure == PUBLISHER_PAYOUT and not is_declared:
         yield Problem(
@@ -112,7 +112,7 @@ def _payouts_have_amounts(draft: Draft) -> Iterator[Problem]:
         )
 
 
-def less_than_guaranteed(place: KeyPath, value: object, draft: Draft) -> Iterator[Problem]:
+def less_than_guaranteed(place: KeyPath, value: object, draft: RawSpec) -> Iterator[Problem]:
     """Yield the problem of a class size that is smaller than the guarantees demand."""
     k, required = integer(value), draft.required_k
     if k is not None and required is not None and k < required:
@@ -120,16 +120,16 @@ def less_than_guaranteed(place: KeyPath, value: object, draft: Draft) -> Iterato
             place,
             f"must be at least the k that is guaranteed, {required}",
             "Raise it, or remove it.",
-            shown(k),
+            short_repr(k),
         )
 
 
-def declared_guarantees(draft: Draft) -> Iterator[tuple[KeyPath, Mapping[str, Any]]]:
+def declared_guarantees(draft: RawSpec) -> Iterator[tuple[KeyPath, Mapping[str, Any]]]:
     """Yield every guarantee of the spec that is a mapping, and its path."""
     yield from _listed(draft.guarantees, ())
 
 
-def _of_efforts(draft: Draft) -> Iterator[tuple[KeyPath, Mapping[str, Any]]]:
+def _of_efforts(draft: RawSpec) -> Iterator[tuple[KeyPath, Mapping[str, Any]]]:
     for number, effort in draft.efforts_with_keys:
         yield from _listed(mapping(effort.get("guarantees")), ("efforts", number))
 

@@ -39,12 +39,12 @@ class _Declared(Strict):
     @property
     def declared(self) -> list[tuple[str, PrivacyModel]]:
         """Name and parameters of each guarantee, in the order of the fields."""
-        found: list[tuple[str, PrivacyModel]] = []
+        models: list[tuple[str, PrivacyModel]] = []
         for name in type(self).model_fields:
             value = getattr(self, name)
             several = value if isinstance(value, tuple) else (value,)
-            found.extend((name, guarantee) for guarantee in several if guarantee is not None)
-        return found
+            models.extend((name, guarantee) for guarantee in several if guarantee is not None)
+        return models
 
     @property
     def resolved(self) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.hierarchies.seed_csv import read_header
 from dbt_anonymize.hierarchies.table import LEAF_COLUMNS, count_levels
 from dbt_anonymize.spec.draft import integer, items, mapping, text
-from dbt_anonymize.spec.problems import Problem, shown
+from dbt_anonymize.spec.problems import Problem, short_repr
 from dbt_anonymize.spec.yaml_file import read_yaml
 
 _PROJECT_FILE = "dbt_project.yml"
@@ -63,7 +63,7 @@ def _complete(column: str, tree: dict[str, Any], project: _Files | None) -> Prob
             place,
             f"must be what {where} has, {levels}",
             "Remove the key, which is read, or correct it.",
-            shown(declared),
+            short_repr(declared),
         )
     return None
 
@@ -85,7 +85,7 @@ def _found(project: _Files | None, ref: str, kind: str | None) -> tuple[int | No
     if len(seeds) > 1:
         return None, f"there are {len(seeds)} seeds {ref}.csv", True
     for seed in seeds:
-        shown_seed = project.shown(seed)
+        shown_seed = project.relative_name(seed)
         try:
             levels = count_levels(read_header(seed), kind_)
         except HierarchyError:
@@ -93,8 +93,8 @@ def _found(project: _Files | None, ref: str, kind: str | None) -> tuple[int | No
         return levels, shown_seed if levels else f"{shown_seed} has no {wanted}", True
     for file, columns in project.models(ref):
         if levels := count_levels(columns, kind_):
-            return levels, project.shown(file), False
-        return None, f"{project.shown(file)} lists no {wanted} for {ref}", False
+            return levels, project.relative_name(file), False
+        return None, f"{project.relative_name(file)} lists no {wanted} for {ref}", False
     return (
         None,
         f"there is neither a seed {ref}.csv nor a model {ref} whose columns are listed",
@@ -123,7 +123,7 @@ class _Files:
         above = path.resolve().parents
         return next((cls(one) for one in above if (one / _PROJECT_FILE).is_file()), None)
 
-    def shown(self, path: Path) -> str:
+    def relative_name(self, path: Path) -> str:
         """Return a path as it is printed, from the root of the project."""
         return path.relative_to(self._root).as_posix()
 
@@ -145,8 +145,8 @@ class _Files:
 
     @cached_property
     def _properties(self) -> dict[Path, str]:
-        found = (path for folder in self._models for path in folder.rglob("*.y*ml"))
-        files = sorted(path for path in found if path.is_file())
+        paths = (path for folder in self._models for path in folder.rglob("*.y*ml"))
+        files = sorted(path for path in paths if path.is_file())
         return {path: path.read_bytes().decode("utf-8", errors="replace") for path in files}
 
 

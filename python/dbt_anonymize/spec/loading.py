@@ -15,7 +15,7 @@ from dbt_anonymize.spec.draft import UNDECIDED
 from dbt_anonymize.spec.efforts import levels_alone
 from dbt_anonymize.spec.hierarchy_levels import with_levels
 from dbt_anonymize.spec.models import SHAPE_ALONE, Spec
-from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, shown
+from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, short_repr
 from dbt_anonymize.spec.rules import BROKEN_RULES, violations
 from dbt_anonymize.spec.yaml_file import read_yaml
 
@@ -110,7 +110,7 @@ def _read(path: Path) -> tuple[Spec | None, list[Problem]]:
     content, problems = read_yaml(path)
     if not isinstance(content, dict):
         if not problems:
-            came = "an empty file" if content is None else shown(content)
+            came = "an empty file" if content is None else short_repr(content)
             problems.append(
                 Problem(
                     (),
@@ -133,7 +133,7 @@ def _read(path: Path) -> tuple[Spec | None, list[Problem]]:
                 ("name",),
                 f"must be the name of the file, {path.stem}",
                 "Correct it, or rename the file.",
-                shown(name),
+                short_repr(name),
             )
         )
     return spec, problems
@@ -144,8 +144,8 @@ def validate(raw: dict[str, Any]) -> tuple[Spec | None, list[Problem]]:
     try:
         return Spec.model_validate(raw), []
     except ValidationError as error:
-        found = error.errors()
-    details = [item for item in found if not _is_repetition(item)]
+        errors = error.errors()
+    details = [item for item in errors if not _is_repetition(item)]
     # A union reports each of its branches at the same place.
     translated = (_translated(_as_written(item, raw)) for item in details)
     single = {problem.path: problem for problem in translated}
@@ -153,7 +153,7 @@ def validate(raw: dict[str, Any]) -> tuple[Spec | None, list[Problem]]:
     # What was taken for a repetition and is not must never pass for a sound spec.
     hidden = [
         Problem((), f"must keep the rules between its keys: {item['msg']}", "Correct it.")
-        for item in found
+        for item in errors
     ]
     return None, [*single.values(), *between] or hidden
 
@@ -194,7 +194,7 @@ def _translated(detail: ErrorDetails) -> Problem:
             path,
             "must be a value of the target: text, a whole number, or true or false",
             "Write the value; put text in quotes.",
-            shown(detail["input"]),
+            short_repr(detail["input"]),
         )
     if kind == "rule":
         return Problem(path, context["rule"], context["remedy"], _came(detail["input"]))
@@ -221,7 +221,7 @@ def _came(value: object) -> str:
         return f"a mapping of {names(str(key) for key in value)}"
     if isinstance(value, (list, tuple)):
         return "an empty list" if not value else f"a list of {len(value)}"
-    return shown(value)
+    return short_repr(value)
 
 
 def _known_keys(path: KeyPath) -> str:

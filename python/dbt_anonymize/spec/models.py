@@ -230,8 +230,8 @@ class Spec(ColumnsByRole, TestedByModels, Strict):
         return [model for one in sets for _, model in one.declared]
 
     @property
-    def least_people(self) -> int:
-        """Fewest people of a class that the guarantees allow: the largest k of them."""
+    def largest_k(self) -> int:
+        """Largest k of the guarantees: the fewest people of a class that they allow."""
         return max(guarantee.least_people for _, guarantee in self.guarantees.declared)
 
     @property
@@ -266,12 +266,12 @@ class Spec(ColumnsByRole, TestedByModels, Strict):
     def sample_shares(self) -> dict[int, float]:
         """Share of each effort that is released from a sample, by number."""
         private = self.differential_privacy
-        found = {
+        shares = {
             number: private.share if private else sample.share if sample else None
             for number, effort in self.numbered_efforts.items()
             for sample in [effort.sample or self.sample]
         }
-        return {number: share for number, share in found.items() if number and share}
+        return {number: share for number, share in shares.items() if number and share}
 
     @property
     def population_size(self) -> int | None:
@@ -311,8 +311,8 @@ class Spec(ColumnsByRole, TestedByModels, Strict):
         return {f"{name}_midpoint": name for name, tree in trees if tree.kind == "interval"}
 
     @property
-    def person(self) -> str:
-        """Column that says who somebody is: the subject, or the record key without one."""
+    def person_column(self) -> str:
+        """Column that identifies a person: the subject, or the record key without one."""
         return self.subject or self.record_key
 
     @property
@@ -331,7 +331,7 @@ class Spec(ColumnsByRole, TestedByModels, Strict):
         return key_digests_of(self)
 
     @property
-    def waits(self) -> bool:
+    def holds_back_joiners(self) -> bool:
         """Tell whether new records wait, as by default of a frozen effort with fixed labels."""
         default = "wait" if self.freeze and self.differential_privacy is None else "publish"
         return bool(self.efforts) and (self.release.joiners or default) == "wait"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dbt_anonymize.spec.draft import Draft, unknown_column
+from dbt_anonymize.spec.draft import RawSpec, unknown_column
 from dbt_anonymize.spec.problems import Problem
 
 # What says in the records from which state of their partition they are.
 PARTITION_DIGEST = "partition_digest"
 
 
-def _partitions_are_of_a_column(draft: Draft) -> Iterator[Problem]:
+def _partitions_are_of_a_column(draft: RawSpec) -> Iterator[Problem]:
     name, roles = draft.partition_by, draft.roles
     if name is None or roles is None:
         return
@@ -34,7 +34,7 @@ def _partitions_are_of_a_column(draft: Draft) -> Iterator[Problem]:
             )
 
 
-def _partitions_have_records_of_their_own(draft: Draft) -> Iterator[Problem]:
+def _partitions_have_records_of_their_own(draft: RawSpec) -> Iterator[Problem]:
     """Refuse a subject: its number is made anew of all partitions together."""
     if draft.partition_by is not None and draft.subject is not None:
         yield Problem(

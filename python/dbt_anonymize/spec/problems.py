@@ -17,7 +17,7 @@ _LONGEST_SHOWN = 60
 class Problem:
     """One violated rule: it starts with "must"; the remedy is one sentence.
 
-    ``path`` counts list items from 1, like efforts; ``got`` is what came, as `shown` writes it.
+    ``path`` counts list items from 1, like efforts; ``got`` is the input, by `short_repr`.
     """
 
     path: KeyPath
@@ -44,12 +44,12 @@ def key_path(path: KeyPath) -> str:
     )
 
 
-def shown(value: object) -> str:
+def short_repr(value: object) -> str:
     """Return a value for a message: short and on one line.
 
     Examples
     --------
-    >>> shown("a" * 100)
+    >>> short_repr("a" * 100)
     "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa..."
     """
     text = "nothing" if value is None else repr(value)
@@ -100,4 +100,4 @@ def did_you_mean(name: object, known: Iterable[str], otherwise: str) -> str:
 def unknown(path: KeyPath, rule: str, name: object, known: Sequence[str], what: str) -> Problem:
     """Return the problem of a name that is none of the known ones; ``what`` says what they are."""
     remedy = did_you_mean(name, known, f"{what} are {names(known)}.")
-    return Problem(path, rule, remedy, shown(name))
+    return Problem(path, rule, remedy, short_repr(name))

@@ -141,7 +141,7 @@ def qnf_argument(text: str) -> dict[str, Any]:
 
 
 def _bottom_up(node: Any, change: Any) -> Any:
-    """Change the parts of an expression before the whole, and no part that a change has made."""
+    """Rewrite an expression bottom-up, never revisiting new nodes."""
     for key, part in list(node.args.items()):
         if isinstance(part, list):
             node.set(key, [_bottom_up(one, change) for one in part])

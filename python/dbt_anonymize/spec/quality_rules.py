@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from dbt_anonymize.errors import EvaluationError
-from dbt_anonymize.spec.draft import Draft, mapping, unknown_column
-from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, shown, unknown
+from dbt_anonymize.spec.draft import RawSpec, mapping, unknown_column
+from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, short_repr, unknown
 from dbt_anonymize.spec.quality import BASELINE, FEWEST_SPLITS, task_of_measure
 
 # The measure of information loss that depends on what models predict.
@@ -19,7 +19,7 @@ _WON_BY_A_CONSTANT = frozenset({"recall", "sensitivity", "specificity"})
 _WITHOUT_PROBABILITIES = frozenset({"linear_svm", "kernel_svm"})
 
 
-def quality_violations(draft: Draft) -> Iterator[Problem]:
+def quality_violations(draft: RawSpec) -> Iterator[Problem]:
     """Yield the rules about ``quality`` that a spec breaks, if it has one."""
     if not draft.quality:
         return
@@ -31,7 +31,7 @@ def quality_violations(draft: Draft) -> Iterator[Problem]:
         yield from rule_of_draft(draft)
 
 
-def _some_effort_can_be_chosen(draft: Draft) -> Iterator[Problem]:
+def _some_effort_can_be_chosen(draft: RawSpec) -> Iterator[Problem]:
     """Check what keeps every effort from being chosen, whatever is measured."""
     if draft.release_effort is not None:
         return
@@ -95,7 +95,7 @@ def _positive_fits_the_measure(quality: Mapping[str, Any], task: str | None) -> 
             ("quality", "positive"),
             f"must be absent: {measure} is not about classes",
             "Remove it, or choose precision, recall or f1.",
-            shown(positive),
+            short_repr(positive),
         )
     if isinstance(measure, str) and measure in MEASURES_OF_ONE_CLASS:
         targets: dict[KeyPath, Any] = {("quality",): quality}
@@ -139,7 +139,7 @@ def _time_belongs_to_an_event(quality: Mapping[str, Any], task: str | None) -> I
             ("quality", "time"),
             f"must be absent: {quality.get('measure')} is not about the time until an event",
             "Remove it, or choose measure: concordance_index.",
-            shown(quality.get("time")),
+            short_repr(quality.get("time")),
         )
     if task == "survival" and quality.get("further_targets"):
         yield Problem(
@@ -156,7 +156,7 @@ def _outer_records_are_unseen(quality: Mapping[str, Any], _task: str | None) -> 
             "must be per_split beside outer_share: otherwise the outer records help to decide what "
             "is suppressed in training, and with recodings what labels say",
             "Write fit: per_split, or remove outer_share.",
-            shown(quality.get("fit", "once")),
+            short_repr(quality.get("fit", "once")),
         )
 
 
@@ -220,7 +220,7 @@ def _model(
             place,
             f"must be a model of {task} that we can train",
             did_you_mean(model, known, choices),
-            shown(model),
+            short_repr(model),
         )
         return
     if choice.get("measure") in _NEED_PROBABILITIES and model in _WITHOUT_PROBABILITIES:
@@ -228,7 +228,7 @@ def _model(
             place,
             f"must give probabilities, which {choice.get('measure')} needs",
             "Choose another model, or measure: roc_auc.",
-            shown(model),
+            short_repr(model),
         )
     parameters = mapping(choice.get("parameters"))
     if "." not in model and known_parameters(model, task).issuperset(map(str, parameters)):
@@ -248,7 +248,7 @@ def _model(
             )
 
 
-def _columns_are_kept(draft: Draft) -> Iterator[Problem]:
+def _columns_are_kept(draft: RawSpec) -> Iterator[Problem]:
     further, time = mapping(draft.quality.get("further_targets")), draft.quality.get("time")
     places: dict[KeyPath, Any] = {
         ("quality", "further_targets", str(name)): name for name in further
@@ -262,7 +262,7 @@ def _columns_are_kept(draft: Draft) -> Iterator[Problem]:
             yield unknown_column(place, name, draft, rule)
 
 
-def _what_is_predicted_is_no_feature(draft: Draft) -> Iterator[Problem]:
+def _what_is_predicted_is_no_feature(draft: RawSpec) -> Iterator[Problem]:
     others = [*mapping(draft.quality.get("further_targets")), draft.quality.get("time")]
     for number, name in enumerate(draft.features, start=1):
         if name in others:
@@ -285,7 +285,7 @@ def _what_is_predicted_is_no_feature(draft: Draft) -> Iterator[Problem]:
         )
 
 
-def _splits_fit_no_recoding(draft: Draft) -> Iterator[Problem]:
+def _splits_fit_no_recoding(draft: RawSpec) -> Iterator[Problem]:
     if draft.quality.get("fit") == "per_split" and any(
         effort.get("recoding", "full_domain") != "full_domain"
         for _, effort in draft.efforts_with_keys
@@ -299,7 +299,7 @@ def _splits_fit_no_recoding(draft: Draft) -> Iterator[Problem]:
         )
 
 
-def _a_search_reads_no_outer_target(draft: Draft) -> Iterator[Problem]:
+def _a_search_reads_no_outer_target(draft: RawSpec) -> Iterator[Problem]:
     if draft.quality.get("outer_share") is not None and draft.search_measure == TARGET_MEASURE:
         yield Problem(
             ("search", "measure"),
@@ -310,7 +310,7 @@ def _a_search_reads_no_outer_target(draft: Draft) -> Iterator[Problem]:
         )
 
 
-def _a_grid_has_two_features(draft: Draft) -> Iterator[Problem]:
+def _a_grid_has_two_features(draft: RawSpec) -> Iterator[Problem]:
     grid = draft.quality.get("decision_grid")
     if not isinstance(grid, list) or len(grid) != 2:
         return
@@ -323,7 +323,7 @@ def _a_grid_has_two_features(draft: Draft) -> Iterator[Problem]:
         )
 
 
-def _groups_are_columns(draft: Draft) -> Iterator[Problem]:
+def _groups_are_columns(draft: RawSpec) -> Iterator[Problem]:
     """Check the columns by which quality is reported."""
     groups = draft.quality.get("groups")
     levels = mapping(groups) or dict.fromkeys(groups if isinstance(groups, list) else (), 0)
@@ -341,7 +341,7 @@ def _groups_are_columns(draft: Draft) -> Iterator[Problem]:
                 place,
                 f"must be a level of the column, 0 to {highest}",
                 "Lower it." if highest else "Write 0: only a quasi-identifier has a hierarchy.",
-                shown(level),
+                short_repr(level),
             )
 
 
@@ -355,7 +355,7 @@ _RULES: tuple[Callable[[Mapping[str, Any], str | None], Iterator[Problem]], ...]
     _shares_are_added_up,
     _models_exist,
 )
-_RULES_OF_DRAFTS: tuple[Callable[[Draft], Iterator[Problem]], ...] = (
+_RULES_OF_DRAFTS: tuple[Callable[[RawSpec], Iterator[Problem]], ...] = (
     _some_effort_can_be_chosen,
     _columns_are_kept,
     _what_is_predicted_is_no_feature,

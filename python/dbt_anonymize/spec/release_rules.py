@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dbt_anonymize.spec.draft import Draft, unknown_column
+from dbt_anonymize.spec.draft import RawSpec, unknown_column
 from dbt_anonymize.spec.guarantee_rules import less_than_guaranteed
-from dbt_anonymize.spec.problems import Problem, shown
+from dbt_anonymize.spec.problems import Problem, short_repr
 
 
-def _released_effort_exists(draft: Draft) -> Iterator[Problem]:
+def _released_effort_exists(draft: RawSpec) -> Iterator[Problem]:
     last = len(draft.efforts)
     if draft.release_effort is not None and draft.release_effort > last > 0:
         yield Problem(
             ("release", "effort"),
             f"must be auto or an effort of this spec, 1 to {last}",
             "Write auto, or the number of an effort.",
-            shown(draft.release_effort),
+            short_repr(draft.release_effort),
         )
 
 
-def _tokens_are_not_public(draft: Draft) -> Iterator[Problem]:
+def _tokens_are_not_public(draft: RawSpec) -> Iterator[Problem]:
     """Check that nobody outside gets rows that can be joined by person."""
     if draft.mapping == "token" and draft.release_access == "public":
         yield Problem(
@@ -32,7 +32,7 @@ def _tokens_are_not_public(draft: Draft) -> Iterator[Problem]:
         )
 
 
-def _hashes_join_nobody(draft: Draft) -> Iterator[Problem]:
+def _hashes_join_nobody(draft: RawSpec) -> Iterator[Problem]:
     """Check that no hash of an identifier joins the rows of a subject, or public releases."""
     for name, mask in draft.masks.items():
         if not mask.get("keyed_hash") or (draft.roles or {}).get(name) != "masked":
@@ -54,7 +54,7 @@ def _hashes_join_nobody(draft: Draft) -> Iterator[Problem]:
             )
 
 
-def _relinking_has_a_way_back(draft: Draft) -> Iterator[Problem]:
+def _relinking_has_a_way_back(draft: RawSpec) -> Iterator[Problem]:
     if draft.relinking is None:
         return
     if draft.mapping == "none":
@@ -66,7 +66,7 @@ def _relinking_has_a_way_back(draft: Draft) -> Iterator[Problem]:
     yield from less_than_guaranteed(("relinking", "k"), draft.relinking.get("k"), draft)
 
 
-def _contract_is_whole(draft: Draft) -> Iterator[Problem]:
+def _contract_is_whole(draft: RawSpec) -> Iterator[Problem]:
     """Check that a contract names the type of all that is released, and of nothing else."""
     for name, role in (draft.roles or {}).items() if draft.data_types else ():
         is_typed = role in {"sensitive", "insensitive", "masked"} or (
@@ -95,7 +95,7 @@ def _contract_is_whole(draft: Draft) -> Iterator[Problem]:
             )
 
 
-def _left_out_columns_serve_nothing(draft: Draft) -> Iterator[Problem]:
+def _left_out_columns_serve_nothing(draft: RawSpec) -> Iterator[Problem]:
     for number, name in enumerate(draft.left_out, start=1):
         place = ("release", "leave_out", number)
         role = (draft.roles or {}).get(name)

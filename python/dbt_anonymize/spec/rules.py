@@ -20,7 +20,7 @@ from dbt_anonymize.spec import (
     sample_rules,
     target_rules,
 )
-from dbt_anonymize.spec.draft import Draft
+from dbt_anonymize.spec.draft import RawSpec
 from dbt_anonymize.spec.left_out import without_left_out
 from dbt_anonymize.spec.problems import Problem
 from dbt_anonymize.spec.quality_rules import quality_violations
@@ -38,11 +38,11 @@ def violations(raw: Mapping[str, Any]) -> list[Problem]:
     >>> [problem.rule for problem in violations({"record_key": "id", "columns": columns})]
     ['must not repeat the record key', 'must hold at least one quasi-identifier']
     """
-    draft = Draft(without_left_out(raw))
+    draft = RawSpec(without_left_out(raw))
     return [problem for rule in _RULES for problem in rule(draft)]
 
 
-_RULES: tuple[Callable[[Draft], Iterator[Problem]], ...] = (
+_RULES: tuple[Callable[[RawSpec], Iterator[Problem]], ...] = (
     *column_rules.RULES,
     *effort_rules.RULES,
     *guarantee_rules.RULES,

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dbt_anonymize.spec.draft import Draft, items, mapping, unknown_column
+from dbt_anonymize.spec.draft import RawSpec, items, mapping, unknown_column
 from dbt_anonymize.spec.guarantee_rules import declared_guarantees
-from dbt_anonymize.spec.problems import KeyPath, Problem, shown
+from dbt_anonymize.spec.problems import KeyPath, Problem, short_repr
 
 
-def _own_samples(draft: Draft) -> Iterator[KeyPath]:
+def _own_samples(draft: RawSpec) -> Iterator[KeyPath]:
     """Yield the place of each sample that an effort has instead of that of the spec."""
     for number, effort in draft.efforts_with_keys:
         if effort.get("sample"):
             yield ("efforts", number, "sample")
 
 
-def is_sampled(draft: Draft) -> bool:
+def is_sampled(draft: RawSpec) -> bool:
     """Tell whether an effort is released from a sample."""
     is_private = bool(draft.guarantees.get("differential_privacy"))
     return bool(draft.sample) or is_private or any(_own_samples(draft))
 
 
-def _strata_are_columns(draft: Draft) -> Iterator[Problem]:
+def _strata_are_columns(draft: RawSpec) -> Iterator[Problem]:
     roles = draft.roles or {}
     for number, name in enumerate(items(draft.sample.get("strata")), start=1):
         place = ("sample", "strata", number)
@@ -37,7 +37,7 @@ def _strata_are_columns(draft: Draft) -> Iterator[Problem]:
             )
 
 
-def _samples_have_levels(draft: Draft) -> Iterator[Problem]:
+def _samples_have_levels(draft: RawSpec) -> Iterator[Problem]:
     """Refuse recodings, which give no labels to the records that models are tested on."""
     for number, effort in draft.efforts_with_keys:
         recoding = effort.get("recoding", "full_domain")
@@ -47,11 +47,11 @@ def _samples_have_levels(draft: Draft) -> Iterator[Problem]:
                 "must be full_domain where a sample is released: a recoding that differs per "
                 "record has no labels for records outside it",
                 "Write levels, or remove the sample.",
-                shown(recoding),
+                short_repr(recoding),
             )
 
 
-def _samples_are_evaluated_once(draft: Draft) -> Iterator[Problem]:
+def _samples_are_evaluated_once(draft: RawSpec) -> Iterator[Problem]:
     if not is_sampled(draft):
         return
     for key, value, reason in (
@@ -67,7 +67,7 @@ def _samples_are_evaluated_once(draft: Draft) -> Iterator[Problem]:
             )
 
 
-def _one_size_of_sample(draft: Draft) -> Iterator[Problem]:
+def _one_size_of_sample(draft: RawSpec) -> Iterator[Problem]:
     """Refuse several sizes where a guarantee depends on the size of the sample."""
     for place, guarantee in declared_guarantees(draft):
         if mapping(guarantee).get("estimator") is None:

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from dbt_anonymize.information_loss.names import NEED_TARGET
 from dbt_anonymize.relations import OF_CLASSES
-from dbt_anonymize.spec.draft import Draft, text
-from dbt_anonymize.spec.problems import Problem, names, shown
+from dbt_anonymize.spec.draft import RawSpec, text
+from dbt_anonymize.spec.problems import Problem, names, short_repr
 from dbt_anonymize.spec.quality import task_of_measure
 from dbt_anonymize.spec.tested import KEYS
 
 
-def _all_or_none_is_given(draft: Draft) -> Iterator[Problem]:
+def _all_or_none_is_given(draft: RawSpec) -> Iterator[Problem]:
     if missing := [key for key in KEYS if key not in draft.of_models]:
         if draft.of_models:
             yield Problem(
@@ -25,14 +25,14 @@ def _all_or_none_is_given(draft: Draft) -> Iterator[Problem]:
             yield from _nothing_needs_a_target(draft)
 
 
-def _nothing_needs_a_target(draft: Draft) -> Iterator[Problem]:
+def _nothing_needs_a_target(draft: RawSpec) -> Iterator[Problem]:
     declare = f"declare {names(KEYS)}"
     if draft.search_measure in NEED_TARGET:
         yield Problem(
             ("search", "measure"),
             "must need no target where none is declared",
             f"Write another measure, such as loss, or {declare}.",
-            shown(draft.search_measure),
+            short_repr(draft.search_measure),
         )
     if draft.choose == "strongest_non_inferior":
         yield Problem(
@@ -48,7 +48,7 @@ def _nothing_needs_a_target(draft: Draft) -> Iterator[Problem]:
         )
 
 
-def _details_can_be_measured(draft: Draft) -> Iterator[Problem]:
+def _details_can_be_measured(draft: RawSpec) -> Iterator[Problem]:
     measure = text(draft.quality.get("measure"))
     if draft.freeze or (measure and task_of_measure(measure) == "classification"):
         return

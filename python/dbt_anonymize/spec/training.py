@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from dbt_anonymize.pluralize import counted
+from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.spec.models import Spec
 from dbt_anonymize.spec.quality import BASELINE
 
@@ -27,7 +27,7 @@ def describe_training(spec: Spec) -> str:
         return f"{spec.name}: no model to train, since there is no target; QF is 1 - loss"
     factors = training_factors(spec)
     shown = [
-        counted(number, name) + (" (with the zero rule)" if name == "model" else "")
+        pluralized(number, name) + (" (with the zero rule)" if name == "model" else "")
         for name, number in factors.items()
         if number > 1
     ]

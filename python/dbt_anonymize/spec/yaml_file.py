@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from dbt_anonymize.spec.problems import KeyPath, Problem, shown
+from dbt_anonymize.spec.problems import KeyPath, Problem, short_repr
 
 # libyaml recurses in C, where too deep a nesting ends the process. A bracket or a character of a
 # line is a level at most.
@@ -143,4 +143,4 @@ def _syntax_error(error: Exception) -> str:
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
         mark = error.problem_mark
         return f"{error.problem} in line {mark.line + 1}, column {mark.column + 1}"
-    return shown(str(error))
+    return short_repr(str(error))

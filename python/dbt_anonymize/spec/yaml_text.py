@@ -13,14 +13,14 @@ Path = Sequence[str | int]
 _STEP = 2
 
 
-def added(text: str, path: Path, value: Any) -> str:
+def add_key(text: str, path: Path, value: Any) -> str:
     r"""Return the text with a value at a path of keys that is not there yet.
 
     What cannot be added by text alone (anchors, tags, a scalar in the way) is a `ProjectError`.
 
     Examples
     --------
-    >>> print(added("name: shop  # ours\nflags: {a: true}\n", ["flags", "b"], False), end="")
+    >>> print(add_key("name: shop  # ours\nflags: {a: true}\n", ["flags", "b"], False), end="")
     name: shop  # ours
     flags: {a: true, b: false}
     """
@@ -30,7 +30,7 @@ def added(text: str, path: Path, value: Any) -> str:
 
 
 def appended(text: str, path: Path, value: Any) -> str:
-    r"""Return the text with a last item of the list at a path, which may be missing; as `added`.
+    r"""Return the text with a last item of the list at a path, which may be missing; as `add_key`.
 
     Examples
     --------
@@ -39,21 +39,21 @@ def appended(text: str, path: Path, value: Any) -> str:
       - local: a
       - local: b
     """
-    found = loaded(text)
+    document = loaded(text)
     for key in path:
-        found = found.get(key) if isinstance(found, dict) else None
-    if found is None:
-        return added(text, path, [value])
+        document = document.get(key) if isinstance(document, dict) else None
+    if document is None:
+        return add_key(text, path, [value])
     node = yaml.compose(text, Loader=yaml.SafeLoader)
     for key in path:
         node = _child(node, key) if node is not None else None
     edited = text if node is None else _appended(text, node, [value])
-    expected = _with(loaded(text), list(path), value) if isinstance(found, list) else None
+    expected = _with(loaded(text), list(path), value) if isinstance(document, list) else None
     return _checked(edited, expected, path, value)
 
 
 def replaced(text: str, path: Path, value: Any) -> str:
-    r"""Return the text with another value at a path; as `added`.
+    r"""Return the text with another value at a path; as `add_key`.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def replaced(text: str, path: Path, value: Any) -> str:
 
 
 def with_value(text: str, path: Path, value: Any) -> str:
-    r"""Return the text with a value at a path of keys, whether or not it has one; as `added`.
+    r"""Return the text with a value at a path of keys, whether or not it has one; as `add_key`.
 
     Examples
     --------
@@ -79,11 +79,11 @@ def with_value(text: str, path: Path, value: Any) -> str:
     for key in path[:-1]:
         holder = holder.get(key) if isinstance(holder, dict) else None
     is_there = isinstance(holder, dict) and path[-1] in holder
-    return (replaced if is_there else added)(text, path, value)
+    return (replaced if is_there else add_key)(text, path, value)
 
 
 def inserted(text: str, path: Path, position: int, value: str) -> str:
-    r"""Return the text with a scalar before an item of a list; as `added`.
+    r"""Return the text with a scalar before an item of a list; as `add_key`.
 
     Examples
     --------
@@ -197,9 +197,9 @@ def _with(content: Any, path: list[str | int], value: Any) -> Any:
         return value if content is None else [*content, value]
     if not isinstance(content, dict | None):
         return None
-    found = dict(content or {})
-    found[str(path[0])] = _with(found.get(str(path[0])), path[1:], value)
-    return found
+    copy = dict(content or {})
+    copy[str(path[0])] = _with(copy.get(str(path[0])), path[1:], value)
+    return copy
 
 
 def loaded(text: str) -> Any:

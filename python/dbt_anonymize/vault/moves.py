@@ -190,7 +190,7 @@ def _require_own_names(warehouse: Warehouse, before: Spec, found: Collection[Own
 
 
 def _rename_digest(warehouse: Warehouse, before: Spec, after: Spec) -> None:
-    """Take along by what an open erasure is known: its receipt has the new name now."""
+    """Rename the digest of an unfinished erasure, whose receipt has the new name now."""
     files = dict(warehouse.rows("select database_name, path from duckdb_databases()"))
     for database, schema in places_of(warehouse, names_of(before) | names_of(after)):
         if path := files.get(database):

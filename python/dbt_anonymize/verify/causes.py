@@ -65,8 +65,8 @@ def causes(findings: Iterable[Finding]) -> list[Cause]:
         if finding.status in TOLD:
             key = (finding.status, finding.check, _without_place(finding))
             grouped.setdefault(key, []).append(finding)
-    found = [Cause(tuple(of_cause)) for of_cause in grouped.values()]
-    return sorted(found, key=lambda cause: (TOLD.index(cause.first.status), -len(cause.findings)))
+    listed = [Cause(tuple(of_cause)) for of_cause in grouped.values()]
+    return sorted(listed, key=lambda cause: (TOLD.index(cause.first.status), -len(cause.findings)))
 
 
 def _without_place(finding: Finding) -> str:

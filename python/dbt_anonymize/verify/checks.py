@@ -40,5 +40,5 @@ def function_of(check: Check) -> Callable[..., Any]:
     """Import what carries out a check of an extension."""
     of = next(one for one in extensions() if check in one.checks)
     module, _, name = check.function.rpartition(".")
-    found: Callable[..., Any] = getattr(import_module(f"{of.package}.{module}"), name)
-    return found
+    function: Callable[..., Any] = getattr(import_module(f"{of.package}.{module}"), name)
+    return function

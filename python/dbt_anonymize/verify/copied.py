@@ -53,8 +53,8 @@ class CopiedWarehouse(Warehouse):
 
     def find(self, relation: Any) -> Any:
         """Return a relation as it exists, and have it here; None where it does not."""
-        found = self.original.find(relation)
-        return found and self._here(found)
+        original = self.original.find(relation)
+        return original and self._here(original)
 
     def cursor(self) -> Any:
         """Return a connection of DuckDB that sees what is here."""
@@ -72,7 +72,7 @@ class CopiedWarehouse(Warehouse):
             # Whoever has no right on a relation sees no column of it.
             if not self.original.columns(relation):
                 raise _unreadable(name)
-            with reading(self.original, name):
+            with explain_read_errors(self.original, name):
                 server_of(self.original).copy_relation(
                     self.original, relation, self.session, table, only=self.needed.get(name)
                 )
@@ -81,7 +81,7 @@ class CopiedWarehouse(Warehouse):
 
 
 @contextlib.contextmanager
-def reading(warehouse: Warehouse, name: str) -> Iterator[None]:
+def explain_read_errors(warehouse: Warehouse, name: str) -> Iterator[None]:
     """Say who may read a relation, where whoever verifies may not."""
     try:
         yield
@@ -109,7 +109,7 @@ def is_refused(warehouse: Warehouse, error: Exception) -> bool:
 
 
 @contextlib.contextmanager
-def copying(warehouse: Warehouse, spec: Spec) -> Iterator[CopiedWarehouse]:
+def copied_to_duckdb(warehouse: Warehouse, spec: Spec) -> Iterator[CopiedWarehouse]:
     """Give a DuckDB in memory that reads a server, and forget it again."""
     with in_memory() as session:
         server_of(warehouse).write_alike(warehouse, session)
@@ -124,7 +124,7 @@ def copying(warehouse: Warehouse, spec: Spec) -> Iterator[CopiedWarehouse]:
 
 def _needed(warehouse: Warehouse, spec: Spec) -> dict[str, set[str]]:
     """Name the columns of tables that a spec declares only a part of."""
-    identifying = {spec.record_key, spec.person, *spec.identifiers}
+    identifying = {spec.record_key, spec.person_column, *spec.identifiers}
     needed = {
         str(warehouse.relation_of(spec.source)): identifying
         | {*spec.quasi_identifiers, *spec.kept_columns}

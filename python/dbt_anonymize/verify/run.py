@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 from dbt_anonymize.errors import VerificationError, WarehouseError, safe_reason
-from dbt_anonymize.pluralize import counted
+from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.project.engines import ENGINES, require_reached
 from dbt_anonymize.project.erasures import count_erasures
 from dbt_anonymize.project.layout import Project
@@ -26,7 +26,7 @@ from dbt_anonymize.verify.checks import (
     of_release,
     of_sources,
 )
-from dbt_anonymize.verify.copied import copying, is_refused
+from dbt_anonymize.verify.copied import copied_to_duckdb, is_refused
 from dbt_anonymize.verify.copies import check_copies
 from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.identifiers.content import check_content
@@ -52,7 +52,7 @@ def verify(
     findings are kept in ``<n>_verification``, attacks also write ``<n>_attacks``; nothing else is
     changed.
     """
-    found: list[Finding] = []
+    findings: list[Finding] = []
     checks = check_names() if checks is None else checks
     require_reached(project, target)
     manifest = None
@@ -64,7 +64,7 @@ def verify(
             function_of(one), project, spec, target=target, manifest=manifest
         )
         of_check = _carried_out(one.name, spec, follow)
-        found += of_check
+        findings += of_check
         yield from of_check
     with contextlib.ExitStack() as until_checked:
         opened = open_warehouse(project, target, manifest=manifest)
@@ -79,7 +79,7 @@ def verify(
         on_rows = [check for check in names_on_rows() if check in checks]
         if on_rows and (reason := _why_unchecked(warehouse, project, spec)):
             unchecked = [Finding(check, spec.name, False, reason) for check in on_rows]
-            found += unchecked
+            findings += unchecked
             yield from unchecked
         elif on_rows:
             read, release = warehouse, None
@@ -87,19 +87,21 @@ def verify(
                 spill_in_private(warehouse)
                 release = project.root / release_file(warehouse, spec.name)
             else:
-                read = until_checked.enter_context(copying(warehouse, spec))
+                read = until_checked.enter_context(copied_to_duckdb(warehouse, spec))
             runs = _on_rows(Checked(warehouse, read, project, spec, release, content, earlier))
         runs["audit"] = lambda: _audit(warehouse, spec)
         for check, run in runs.items():
             if check in checks:
                 of_check = _carried_out(check, spec, run, warehouse)
-                found += of_check
+                findings += of_check
                 yield from of_check
         yield from kept(
             warehouse,
             spec,
             on_rows,
-            lambda: write_findings(warehouse, spec, checks, found, still(warehouse, spec, content)),
+            lambda: write_findings(
+                warehouse, spec, checks, findings, still(warehouse, spec, content)
+            ),
         )
 
 
@@ -143,7 +145,7 @@ def _carried_out(
     return [Finding(check, spec.name, holds=False, message=message)]
 
 
-def _of(check: str, findings: list[Finding]) -> list[Finding]:
+def _findings_of(check: str, findings: list[Finding]) -> list[Finding]:
     """Return the findings of one check."""
     return [finding for finding in findings if finding.check == check]
 
@@ -165,8 +167,8 @@ def _on_rows(checked: Checked) -> dict[str, Callable[[], list[Finding]]]:
             *check_content(read, project, spec, release=release),
             *_of_seeds(project, spec),
         ],
-        "recomputation": lambda: [*_of("recomputation", recomputed()), *copies()],
-        "guarantees": lambda: _of("guarantees", recomputed()),
+        "recomputation": lambda: [*_findings_of("recomputation", recomputed()), *copies()],
+        "guarantees": lambda: _findings_of("guarantees", recomputed()),
         **added,
     }
 
@@ -182,7 +184,7 @@ def _audit(warehouse: Warehouse, spec: Spec) -> list[Finding]:
     if spec.mapping == "none":
         return []
     attempts, missing = check_audit(warehouse, spec.name)
-    message = f"{counted(attempts, 'attempt')} to re-link, numbered without a gap."
+    message = f"{pluralized(attempts, 'attempt')} to re-link, numbered without a gap."
     if missing:
         message = (
             f"attempts must be numbered without a gap; {missing:,} of {attempts + missing:,} are "
@@ -195,7 +197,7 @@ def _audit(warehouse: Warehouse, spec: Spec) -> list[Finding]:
 def _erasures(warehouse: Warehouse, spec: Spec) -> Iterator[Finding]:
     """Say whether somebody who was to be erased may still be in the release or in a file."""
     erasures, begun = count_erasures(warehouse, spec.name)
-    message = f"{counted(erasures, 'erasure')}, and all are complete."
+    message = f"{pluralized(erasures, 'erasure')}, and all are complete."
     if begun:
         message = (
             f"an erasure that was begun must be completed; {begun:,} of {erasures:,} are not, so "

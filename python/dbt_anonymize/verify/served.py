@@ -14,7 +14,7 @@ from dbt_anonymize.literals import quote_text
 from dbt_anonymize.project.engines import server_of
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.verify.copied import reading
+from dbt_anonymize.verify.copied import explain_read_errors
 from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.relations import is_of
 
@@ -66,7 +66,7 @@ def texts_of(warehouse: Warehouse, spec: Spec) -> Sequence[str]:
 
 def _order(warehouse: Warehouse, spec: Spec, release: Any) -> Finding:
     """Require the order of the released columns, as the server sorts them and stores its rows."""
-    with reading(warehouse, str(release)):
+    with explain_read_errors(warehouse, str(release)):
         misplaced = server_of(warehouse).misplaced_rows(warehouse, release, spec.released_columns)
     message = "the rows are stored in the order of what is released."
     if misplaced:
@@ -141,11 +141,11 @@ def _vault(warehouse: Warehouse, spec: Spec, identifiers: Any) -> Iterator[Findi
     # Whoever builds has to enter a schema of somebody else.
     custodians = {owners[str(identifiers.identifier)]} | _custodians(warehouse)
     for subject, places in ((f"vault, schema {schema}", None), ("vault, tables", tables)):
-        found = _granted(warehouse, schema, places)
-        others = sorted({who for _, who, _ in found} - custodians)
+        grants = _granted(warehouse, schema, places)
+        others = sorted({who for _, who, _ in grants} - custodians)
         message = "nobody but its owner and custodians has a right."
         if others:
-            names = sorted({name for name, who, _ in found if who not in custodians and name})
+            names = sorted({name for name, who, _ in grants if who not in custodians and name})
             of = f" on {', '.join(names)}" if names else ""
             message = (
                 "nobody but owner and custodians may have a right in the vault; got "
@@ -182,8 +182,8 @@ def _granted(
     if tables is not None:
         listed = ", ".join(map(quote_text, tables)) or "null"
         condition = f"name in ({listed})"
-    found = warehouse.rows(
+    grants = warehouse.rows(
         f"select distinct name, {_GRANTEE}, privilege_type from ({_GRANTS}) as granted "
         f"where place = {quote_text(schema)} and {condition} and grantee <> owner"
     )
-    return [(name, str(who), str(right)) for name, who, right in found]
+    return [(name, str(who), str(right)) for name, who, right in grants]

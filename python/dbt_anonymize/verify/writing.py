@@ -79,13 +79,13 @@ def write_findings(
     now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
     with contextlib.suppress(WarehouseError):
         relation = _relation(warehouse, spec, "verification")
-        rows = [row for row in _kept(warehouse, relation) if row.proof not in checks]
+        rows = [row for row in _earlier_findings(warehouse, relation) if row.proof not in checks]
         about = (now, content, spec.fingerprint)
         rows += [VerifiedFinding(f.check, f.subject, f.status, f.message, *about) for f in found]
         write_rows(warehouse, spec, "verification", VerifiedFinding, rows)
 
 
-def _kept(warehouse: Warehouse, relation: Any) -> list[VerifiedFinding]:
+def _earlier_findings(warehouse: Warehouse, relation: Any) -> list[VerifiedFinding]:
     if warehouse.find(relation) is None:
         return []
     # Those of an earlier version do not know their release.

@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 from hypothesis import strategies as st
 
-from dbt_anonymize.extensions.attacks.known import Known, learn
+from dbt_anonymize.extensions.attacks.known import Known, load_attacker_knowledge
 from dbt_anonymize.extensions.attacks.released import Origin, Released, read_release
 from dbt_anonymize.extensions.attacks.session import Session
 from dbt_anonymize.spec import Spec
@@ -202,7 +202,7 @@ def _insert(
 
 def read(session: Session, spec: Spec, release: int, *, has_origin: bool = True) -> Released:
     """Match a release with what is known."""
-    known: Known = learn(session, spec)
+    known: Known = load_attacker_knowledge(session, spec)
     return read_known(known, release, has_origin=has_origin)
 
 

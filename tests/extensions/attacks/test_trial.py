@@ -15,7 +15,7 @@ import pytest
 from hypothesis import assume, given
 
 from dbt_anonymize.extensions.attacks.inference import attack_inference, rates_of_guesses
-from dbt_anonymize.extensions.attacks.known import learn
+from dbt_anonymize.extensions.attacks.known import load_attacker_knowledge
 from dbt_anonymize.extensions.attacks.linkability import attack_linkability, chances_of_links
 from dbt_anonymize.extensions.attacks.rates import Rate, excess_interval
 from dbt_anonymize.extensions.attacks.result import AttackResult
@@ -75,7 +75,7 @@ def trial_of(
         session = Session(Warehouse(), connection)  # type: ignore[arg-type]
         spec = spec_with_extra(has_subject=records > 1, k=k)
         tables = Tables(connection, "people_source", {"age": "ages", "zip": "zips"})
-        yield draw_trial(learn(session, spec), tables, 1, seed=seed)
+        yield draw_trial(load_attacker_knowledge(session, spec), tables, 1, seed=seed)
     finally:
         connection.close()
 
@@ -174,7 +174,7 @@ def test_the_chance_of_a_link_is_that_of_the_page() -> None:
             "age // 10 * 10 as age_lower, (age // 10 + 1) * 10 as age_upper, "
             "left(zip, 1) || '*' as zip, value, extra from people_microdata where id % 2 = 0",
         )
-        again = learn(session, trial.known.spec)
+        again = load_attacker_knowledge(session, trial.known.spec)
         read = read_trial(again, released, members, "people_microdata", seed=1)
         linked = replace(read, columns=[c for c in read.columns if c.name != "extra"])
         targets = linked.targets(100)
@@ -255,7 +255,7 @@ def test_trials_against_a_row_by_row_attacker(world: World) -> None:
 
 def _trial_of_odd_people(session: Session, world: World) -> Trial:
     """Release of release 0 what people with odd numbers have in it."""
-    known = learn(session, spec_of(world))
+    known = load_attacker_knowledge(session, spec_of(world))
     person = "subject" if world.has_subject else "id"
     members = session.table(
         "members",

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from dbt_anonymize.extensions.dossier.criteria import frameworks
-from dbt_anonymize.extensions.dossier.figures import Figure, shown
+from dbt_anonymize.extensions.dossier.figures import Figure, format_figure
 from dbt_anonymize.extensions.dossier.rendering import as_html, as_markdown
 from dbt_anonymize.project.evidence import PARTS, Evidence
 from dbt_anonymize.relations import KEPT
@@ -151,13 +151,13 @@ def test_every_figure_comes_from_the_relation_that_it_names() -> None:
         differing = [new for old, new in zip(before, figures(other), strict=True) if old != new]
         assert differing, (part, column)
         assert all(figure.source.startswith(f"people_{part}") for figure in differing)
-        assert shown(98765.5) in as_markdown(other, now=NOW)
-        assert shown(98765.5) not in text
+        assert format_figure(98765.5) in as_markdown(other, now=NOW)
+        assert format_figure(98765.5) not in text
 
 
 def test_no_number_of_a_figure_is_in_no_relation() -> None:
     held = {
-        shown(value)
+        format_figure(value)
         for rows in evidence().relations.values()
         for row in rows or ()
         for value in row.values()

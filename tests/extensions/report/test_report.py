@@ -375,7 +375,7 @@ def test_rare_labels_values_and_suppressed_classes_are_not_read(
 ) -> None:
     monkeypatch.setattr(reading, "collect", lambda _warehouse, _spec: findings().evidence)
     with _warehouse() as warehouse:
-        found = reading.find(warehouse, spec())  # type: ignore[arg-type]
+        found = reading.read_findings(warehouse, spec())  # type: ignore[arg-type]
     assert fewest_shown(spec()) == 5
     assert found.labels["town"] == [{"effort": 1, "label": "a", "records": 10}]
     assert [row["x"] for row in found.rows("decision_grid")] == [1, 2, 3]

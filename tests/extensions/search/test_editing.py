@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.spec import Effort, load_spec
 from dbt_anonymize.spec.editing import with_efforts, write_efforts
-from dbt_anonymize.spec.efforts import written
+from dbt_anonymize.spec.efforts import as_yaml
 from tests.sampling import examples
 from tests.spec.declarations import spec, write_spec
 
@@ -63,7 +63,7 @@ def layout(draw: st.DrawFn, old: list[dict[str, Any]]) -> str:
 @st.composite
 def specs(draw: st.DrawFn) -> tuple[str, str, str]:
     """Draw what stands before the list, the list (perhaps nothing), and what stands behind it."""
-    old = [written(effort) for effort in draw(st.lists(EFFORTS, max_size=4))]
+    old = [as_yaml(effort) for effort in draw(st.lists(EFFORTS, max_size=4))]
     listed = layout(draw, old) if draw(st.integers(0, 4)) else ""
     tail = draw(st.sampled_from([TAIL, TAIL + "\n", ""]))
     if not tail and draw(st.booleans()):
@@ -88,7 +88,7 @@ def test_everything_but_the_list_stays_byte_for_byte(
     edited = with_efforts("".join(parts), efforts, reasons)
     assert edited.startswith(head)
     assert edited.endswith(tail)
-    assert yaml.safe_load(edited)["efforts"] == [written(effort) for effort in efforts]
+    assert yaml.safe_load(edited)["efforts"] == [as_yaml(effort) for effort in efforts]
     own_lines = [line for line in listed.splitlines() if line.strip().startswith("#")]
     assert [line for line in edited[len(head) :].splitlines() if line in own_lines] == own_lines
     assert ("\r\n" in edited) == ("\r\n" in head)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from dbt_anonymize.extensions.search import bases, enumerated, guide, open_nodes
 from dbt_anonymize.extensions.search.chain import chain
 from dbt_anonymize.extensions.search.clock import Clock
-from dbt_anonymize.extensions.search.forecast import Forecast, counted
+from dbt_anonymize.extensions.search.forecast import Forecast, box_counts
 from dbt_anonymize.extensions.search.guide import Guide
 from dbt_anonymize.extensions.search.lattice import Lattice
 from dbt_anonymize.extensions.search.optimum import search
@@ -151,8 +151,8 @@ def test_finer_and_coarser_nodes_are_counted() -> None:
     for node in itertools.product(range(2), range(3), range(4)):
         finer = tuple(slice(0, level + 1) for level in node)
         coarser = tuple(slice(level, None) for level in node)
-        assert counted(nodes, coarser=False)[node] == nodes[finer].sum()
-        assert counted(nodes, coarser=True)[node] == nodes[coarser].sum()
+        assert box_counts(nodes, coarser=False)[node] == nodes[finer].sum()
+        assert box_counts(nodes, coarser=True)[node] == nodes[coarser].sum()
 
 
 def guide_of(lattice: Lattice, *, by_classes: bool) -> Guide:

@@ -194,7 +194,7 @@ def _labels(c: duckdb.DuckDBPyConnection, spec: Spec) -> dict[Any, Label]:
             rest = {key: row for key, row in _at(c, levels).items() if key not in found}
             sizes, is_last = Counter(rest.values()), number == len(effort.rounds)
             found |= {
-                key: row for key, row in rest.items() if is_last or sizes[row] >= spec.least_people
+                key: row for key, row in rest.items() if is_last or sizes[row] >= spec.largest_k
             }
         return found
     # Mondrian may give any union of neighbouring leaves.
@@ -240,7 +240,7 @@ def _effort(c: duckdb.DuckDBPyConnection, spec: Spec) -> None:
     members: dict[Label, set[Any]] = {}
     for key, row in labels.items():
         members.setdefault(row, set()).add(subjects[key])
-    small = {row for row, of_class in members.items() if len(of_class) < spec.least_people}
+    small = {row for row, of_class in members.items() if len(of_class) < spec.largest_k}
     gone = [key for key, row in labels.items() if row in small]
     if len(gone) > spec.suppression_limit * len(labels):
         gone = []
@@ -282,7 +282,7 @@ def _bound_kinds(c: duckdb.DuckDBPyConnection, name: str) -> Sequence[str]:
 
 
 def _release(c: duckdb.DuckDBPyConnection, spec: Spec) -> None:
-    person = spec.person
+    person = spec.person_column
     c.execute(
         f"create table tokens as select person, md5('salt' || person) as token, "
         f"'{person}' as identified_by from (select distinct \"{person}\" as person from source)"

@@ -39,8 +39,8 @@ class Category:
     def sql(self, relation: duckdb.DuckDBPyRelation, *, has_levels: bool = False) -> dict[str, str]:
         """Return the SQL that reads the column, by name."""
         column_kind(relation, self.name)
-        found = {"label": text_rank_sql(self.name)}
-        return found | (level_sql(relation, self.name) if has_levels else {})
+        sqls = {"label": text_rank_sql(self.name)}
+        return sqls | (level_sql(relation, self.name) if has_levels else {})
 
     def untouched(self, arrays: Arrays, labels: Sequence[str | None]) -> Column:
         """Return the column of effort 0: each value, or its label where there are too many."""

@@ -54,28 +54,28 @@ def closest_rows(asked: Floats, released: Floats, counts: Codes) -> Codes:
 def _by_blocks(wanted: Floats, target: Floats) -> Codes:
     # The square of the wanted row is the same for all others; theirs is one more term of the sum.
     factors = np.vstack([-2.0 * target.T, np.einsum("ij,ij->i", target, target)])
-    found = np.empty(len(wanted), dtype=np.int64)
+    nearest = np.empty(len(wanted), dtype=np.int64)
     step = max(1, _BLOCK // len(target))
     for start in range(0, len(wanted), step):
         block = wanted[start : start + step]
         distances = np.column_stack([block, np.ones(len(block))]) @ factors
         limit = distances.min(axis=1) + _tolerance(block)
-        found[start : start + step] = np.argmax(distances <= limit[:, None], axis=1)
-    return found
+        nearest[start : start + step] = np.argmax(distances <= limit[:, None], axis=1)
+    return nearest
 
 
 def _by_tree(wanted: Floats, target: Floats) -> Codes:
     """Search a k-d tree, which returns any of equally close rows."""
     tree = import_module("scipy.spatial").cKDTree(target)
     distances, rows = tree.query(wanted, k=2)
-    found = np.asarray(rows[:, 0], dtype=np.int64)
+    nearest = np.asarray(rows[:, 0], dtype=np.int64)
     limit = np.sqrt(distances[:, 0] ** 2 + _tolerance(wanted))
     tied = np.flatnonzero(distances[:, 1] <= limit)
     for at, equal in zip(tied, tree.query_ball_point(wanted[tied], limit[tied]), strict=True):
-        found[at] = min(equal, default=found[at])
-    return found
+        nearest[at] = min(equal, default=nearest[at])
+    return nearest
 
 
 def _tolerance(rows: Floats) -> Floats:
-    found: Floats = _EQUAL * (1.0 + np.einsum("ij,ij->i", rows, rows))
-    return found
+    tolerance: Floats = _EQUAL * (1.0 + np.einsum("ij,ij->i", rows, rows))
+    return tolerance

@@ -70,10 +70,10 @@ class Design:
 
         ``means`` from `class_means` replace midpoints.
         """
-        found = space.take(self.columns, rows)
+        features = space.take(self.columns, rows)
         if means is not None and self.means is not None:
-            found[:, self.means.features] = means[rows]
-        return found
+            features[:, self.means.features] = means[rows]
+        return features
 
 
 def make_design(

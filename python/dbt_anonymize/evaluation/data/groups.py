@@ -56,11 +56,11 @@ def read_groups(
     ``keys`` are those of the records of the untouched effort. A column with more than
     `MOST_GROUPS` such groups is an `EvaluationError`.
     """
-    found = []
+    groups = []
     for column in columns:
         texts, codes = _texts(column, reader, keys)
-        found.append(make_groups(column.name, texts, codes, subjects, smallest))
-    return tuple(found)
+        groups.append(make_groups(column.name, texts, codes, subjects, smallest))
+    return tuple(groups)
 
 
 def make_groups(

@@ -84,10 +84,10 @@ class Hierarchy:
         """Return both bounds of each interval of a level, shape (labels, 2)."""
         own = self.positions(level)
         is_known = own != UNKNOWN
-        found = np.tile([np.inf, -np.inf], (self.size(level), 1))
-        np.minimum.at(found[:, 0], own[is_known], self.leaves[is_known])
-        np.maximum.at(found[:, 1], own[is_known], self.uppers[is_known])
-        return found
+        bounds = np.tile([np.inf, -np.inf], (self.size(level), 1))
+        np.minimum.at(bounds[:, 0], own[is_known], self.leaves[is_known])
+        np.maximum.at(bounds[:, 1], own[is_known], self.uppers[is_known])
+        return bounds
 
     def ancestors(self, level: int, coarser: int) -> Codes:
         """Return for each label of a level its position at a coarser one.
@@ -104,8 +104,8 @@ class Hierarchy:
 
     def leaf_of(self, numbers: Floats) -> Codes:
         """Return the interval leaf that holds each number; `UNKNOWN` for NaN."""
-        found = np.clip(np.searchsorted(self.leaves, numbers, side="right") - 1, 0, None)
-        return np.where(np.isnan(numbers), UNKNOWN, found)
+        leaves = np.clip(np.searchsorted(self.leaves, numbers, side="right") - 1, 0, None)
+        return np.where(np.isnan(numbers), UNKNOWN, leaves)
 
     def _ordered(self, level: int) -> Codes:
         if level == 0:
@@ -135,9 +135,9 @@ def read_hierarchy(name: str, kind: str, relation: duckdb.DuckDBPyRelation) -> H
     (categorical), then ``level_1``, ``level_2``, …. No leaf, or a leaf with different labels, is an
     `EvaluationError`.
     """
-    found = {column.lower() for column in relation.columns}
+    columns = {column.lower() for column in relation.columns}
     levels = 0
-    while f"level_{levels + 1}" in found:
+    while f"level_{levels + 1}" in columns:
         levels += 1
     if kind == "interval":
         leaf, *uppers = (_bound_sql(name, relation, f"{end}_bound") for end in ("lower", "upper"))

@@ -86,15 +86,15 @@ class EffortReader:
     @cached_property
     def features(self) -> list[Feature]:
         """Feature of each column."""
-        found: list[Feature] = []
+        features: list[Feature] = []
         for column in self.columns:
             if column.hierarchy is None:
-                found.append(Plain(column.name, is_masked=column.kind == "masked"))
+                features.append(Plain(column.name, is_masked=column.kind == "masked"))
                 continue
             tree = read_hierarchy(column.name, column.kind, column.hierarchy)
             made = Interval if column.kind == "interval" else Category
-            found.append(made(column.name, tree, self.reading, self.may_be_hidden))
-        return found
+            features.append(made(column.name, tree, self.reading, self.may_be_hidden))
+        return features
 
     def first(
         self, extra: Mapping[str, str]
@@ -226,8 +226,10 @@ class EffortReader:
         flat = {f"{f} {part}": sql for f, sqls in parts.items() for part, sql in sqls.items()}
         flat |= {"is_suppressed": "cast(coalesce(is_suppressed, true) as bigint)", **extra}
         values = read_arrays(relation, flat, order_by=self.record_key)
-        found = {f: {part: values[f"{f} {part}"] for part in sqls} for f, sqls in parts.items()}
-        return values, found
+        by_feature = {
+            f: {part: values[f"{f} {part}"] for part in sqls} for f, sqls in parts.items()
+        }
+        return values, by_feature
 
 
 @dataclass(frozen=True)
@@ -241,13 +243,13 @@ class FirstArrays:
 def _spaces(columns: Sequence[Column], *, is_original: bool = False) -> dict[str, Space]:
     """Return all spaces by name; one object where they do not differ."""
     made: dict[tuple[int, ...], Space] = {}
-    found: dict[str, Space] = {}
+    spaces: dict[str, Space] = {}
     for name in SPACES:
         same = tuple(id(column.own[name]) for column in columns)
         if same not in made:
             made[same] = make_space(columns, name, is_original=is_original)
-        found[name] = made[same]
-    return found
+        spaces[name] = made[same]
+    return spaces
 
 
 def _check_keys(keys: NDArray[Any], record_key: str) -> None:

@@ -110,10 +110,10 @@ def read_arrays(
 
 def query(relation: duckdb.DuckDBPyRelation, sql: str) -> duckdb.DuckDBPyRelation:
     """Return the result of a select from a relation, named `SOURCE` in the SQL."""
-    found = relation.query(SOURCE, sql)
-    if found is None:  # only statements that are not a select
+    result = relation.query(SOURCE, sql)
+    if result is None:  # only statements that are not a select
         raise TypeError("relation.query must be given a select")
-    return found
+    return result
 
 
 def _plain(array: NDArray[Any] | np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:

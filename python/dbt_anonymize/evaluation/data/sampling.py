@@ -44,7 +44,7 @@ def draw_sample(
     random_state: int,
     seen: str | None = None,
 ) -> Sample:
-    """Choose at most ``largest`` records of the untouched effort, of those that an SQL says."""
+    """Choose at most ``largest`` records of the untouched effort, among those matching ``seen``."""
     relation = untouched if seen is None else untouched.filter(seen)
     records = query(relation, f"select count(*) from {SOURCE}").fetchall()[0][0]  # noqa: S608
     if records <= largest:

@@ -85,10 +85,10 @@ class OneHot:
     def take(self, codes: Codes) -> Floats:
         """Return the features of codes."""
         at = self.positions[codes]
-        found = np.zeros((len(at), self.size))
+        features = np.zeros((len(at), self.size))
         shown = np.flatnonzero((at != UNKNOWN) & (at < self.size))
-        found[shown, at[shown]] = 1.0
-        return found
+        features[shown, at[shown]] = 1.0
+        return features
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +180,7 @@ class Space:
             at += len(block.scaled)
         return found
 
-    def shown(self, columns: Sequence[Codes], rows: Codes) -> Bools:
+    def visible_features(self, columns: Sequence[Codes], rows: Codes) -> Bools:
         """Return the features whose level some row shows, shape (features,)."""
         flags: list[bool] = []
         for codes, blocks in zip(columns, self.columns, strict=True):

@@ -14,7 +14,7 @@ from dbt_anonymize.extensions.attacks.known import Known
 from dbt_anonymize.extensions.attacks.linkage import declared_k
 from dbt_anonymize.extensions.attacks.released import Released
 from dbt_anonymize.extensions.attacks.result import AttackResult
-from dbt_anonymize.pluralize import counted
+from dbt_anonymize.pluralize import pluralized
 
 
 @dataclass(frozen=True)
@@ -83,8 +83,8 @@ def joint_classes(release: Released, joint: str, beside: OtherRelease) -> list[A
         )
         explanation = (
             f"together with {shown}, {below:,} of "
-            f"{counted(classes, 'joint class', 'joint classes')} "
-            f"are below k = {k}, with {counted(people_below, 'subject', 'subjects')}, "
+            f"{pluralized(classes, 'joint class', 'joint classes')} "
+            f"are below k = {k}, with {pluralized(people_below, 'subject', 'subjects')}, "
             f"{smallest:,} in the smallest: {both}."
         )
     else:
@@ -162,13 +162,13 @@ def _determined(
     messages = []
     if together:
         messages.append(
-            f"together with {shown}, {attribute} of {counted(together, 'subject', 'subjects')} is "
-            "certain, though neither tells it alone."
+            f"together with {shown}, {attribute} of {pluralized(together, 'subject', 'subjects')} "
+            "is certain, though neither tells it alone."
         )
     if by_other:
         messages.append(
-            f"{shown} alone reveals {attribute} of {counted(by_other, 'subject', 'subjects')} whom "
-            f"{release.name} hides."
+            f"{shown} alone reveals {attribute} of {pluralized(by_other, 'subject', 'subjects')} "
+            f"whom {release.name} hides."
         )
     nobody = f"together with {shown}, {attribute} of nobody becomes certain."
     return AttackResult(

@@ -1,4 +1,4 @@
-"""Composition with earlier releases: those that the vault remembers, and files of elsewhere."""
+"""Composition with earlier releases: those that the vault remembers, and external files."""
 
 # ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
 
@@ -17,7 +17,7 @@ from dbt_anonymize.extensions.attacks.composition import (
 from dbt_anonymize.extensions.attacks.linkage import declared_k
 from dbt_anonymize.extensions.attacks.released import Released, read_release
 from dbt_anonymize.extensions.attacks.result import AttackResult
-from dbt_anonymize.pluralize import counted
+from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.project.register import PUBLISHED_TARGETS, published_targets, publishes
 from dbt_anonymize.release.composition import (
     UNNAMED_DRAFTS,
@@ -84,8 +84,8 @@ def _with_one_warning(results: Sequence[AttackResult], remembered: int) -> list[
         worst,
         against="all remembered releases",
         is_warning=True,
-        explanation=f"{broken} of {counted(remembered, 'release')} that the vault remembers show, "
-        "beside this one, who joined or left, or joint classes below k; the most with "
+        explanation=f"{broken} of {pluralized(remembered, 'release')} that the vault remembers "
+        "show, beside this one, who joined or left, or joint classes below k; the most with "
         f"{worst.against}: {worst.main or 0:,.0f} such classes. {UNNAMED_DRAFTS}",
     )
     return [*(replace(result, is_warning=False) for result in results), whole]
@@ -101,7 +101,7 @@ def _joint_with(
     person = f"coalesce({is_person}, 'left ' || b.record_key)"
     people = f"count(distinct {person})" if known.spec.subject else "count(*)"
     own = release.own
-    if known.spec.waits:  # who left the source may be released
+    if known.spec.holds_back_joiners:  # who left the source may be released
         own = (
             "(select record_key, record_key as person, nullif(arg_max(cqi, release), '') as class "
             f"from {_all_versions(relation)} group by record_key)"
@@ -173,7 +173,7 @@ def _of_remainders(
             f"classes_with_few_{verb}",
             float(classes),
             f"since {beside.shown}, 1 to {k - 1} records {verb} each of "
-            f"{counted(classes, 'class', 'classes')}, {records:,} in all.",
+            f"{pluralized(classes, 'class', 'classes')}, {records:,} in all.",
             against=beside.against,
             subjects=records,
             is_warning=classes > 0,

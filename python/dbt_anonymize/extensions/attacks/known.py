@@ -40,7 +40,7 @@ class Known:
         return f"count(distinct {targets}.person)" if self.spec.subject else "count(*)"
 
 
-def learn(session: Session, spec: Spec) -> Known:
+def load_attacker_knowledge(session: Session, spec: Spec) -> Known:
     """Collect what an attacker knows; microdata that are not built are a `WarehouseError`."""
     microdata = session.warehouse.relation_of_ref(f"{spec.name}_microdata")
     quoted = dict(enumerate(map(quote_name, spec.quasi_identifiers), 1))

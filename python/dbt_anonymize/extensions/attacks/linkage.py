@@ -141,7 +141,7 @@ def _success_sql(release: Released) -> str:
 def _rows_of_people_who_left(release: Released) -> int:
     """Count the rows of people who are in the source no more and wait to leave the release."""
     spec, warehouse = release.known.spec, release.known.session.warehouse
-    if not spec.waits:
+    if not spec.holds_back_joiners:
         return 0
     (rows,) = release.known.session.row(
         f"select count(*) from {members_relation(warehouse, spec)} as members "

@@ -90,7 +90,7 @@ def _groups(known: Known, relation: str) -> AttackResult:
 def _groups_of_vault(known: Known) -> str:
     """Return a query of each `cqi` in the vault with the number of people to whom it leads."""
     warehouse, spec = known.session.warehouse, known.spec
-    if spec.waits:
+    if spec.holds_back_joiners:
         # Whoever left is still released, and remembered, until enough of her class leave with her.
         members = members_relation(warehouse, spec)
         return f"select cqi, count(*) as people from {members} where left_at is null group by cqi"

@@ -11,14 +11,14 @@ from dbt_anonymize.errors import VerificationError, WarehouseError
 from dbt_anonymize.extensions.attacks.composition import OtherRelease, attack_composition
 from dbt_anonymize.extensions.attacks.earlier import attack_earlier, attack_remembered
 from dbt_anonymize.extensions.attacks.inference import attack_confidence, attack_inference
-from dbt_anonymize.extensions.attacks.known import Known, learn
+from dbt_anonymize.extensions.attacks.known import Known, load_attacker_knowledge
 from dbt_anonymize.extensions.attacks.linkability import attack_linkability
 from dbt_anonymize.extensions.attacks.linkage import attack_linkage
 from dbt_anonymize.extensions.attacks.mapping import attack_mapping
 from dbt_anonymize.extensions.attacks.membership import MEMBERSHIP_SAMPLE, attack_membership
 from dbt_anonymize.extensions.attacks.released import Origin, Released, read_release
 from dbt_anonymize.extensions.attacks.result import AttackResult
-from dbt_anonymize.extensions.attacks.session import Session, attacking
+from dbt_anonymize.extensions.attacks.session import Session, attack_session
 from dbt_anonymize.extensions.attacks.singling_out import attack_singling_out
 from dbt_anonymize.extensions.attacks.trial import draw_trial
 from dbt_anonymize.literals import quote_name
@@ -56,8 +56,8 @@ def run_attacks(
     checks nothing and is a `VerificationError`; an anonymization that is not built is a
     `WarehouseError`.
     """
-    with attacking(warehouse) as session:
-        known = learn(session, spec)
+    with attack_session(warehouse) as session:
+        known = load_attacker_knowledge(session, spec)
         chosen = _chosen(warehouse, spec)
         relation = session.release_of(spec.name, release and project.root / release)
         origin = _origin(warehouse, spec, chosen)
@@ -133,7 +133,7 @@ def _effort(warehouse: Warehouse, spec: Spec, effort: int) -> str:
 def _origin(warehouse: Warehouse, spec: Spec, effort: int) -> Origin:
     """Return which records became the release: of the effort, or of what is remembered."""
     relation, key = _effort(warehouse, spec, effort), quote_name(spec.record_key)
-    if not spec.waits:
+    if not spec.holds_back_joiners:
         return Origin(relation, spec.record_key)
     values = "".join(
         f", members.v_{number} as {quote_name(name)}"
@@ -205,7 +205,7 @@ def _compose_with(
     # Beside a draft there are other drafts.
     is_published = publishes(session.warehouse, spec.name)
     results = attack_composition(released, beside, OtherRelease(name, shown, is_published))
-    turned = learn(session, other)
+    turned = load_attacker_knowledge(session, other)
     attacked = read_release(turned, their_relation, shown, published=other, origin=theirs)
     if attacked is None:
         return results

@@ -110,7 +110,7 @@ class Session:
 
 
 @contextlib.contextmanager
-def attacking(warehouse: Warehouse) -> Iterator[Session]:
+def attack_session(warehouse: Warehouse) -> Iterator[Session]:
     """Give a session on a warehouse of DuckDB, and leave nothing behind."""
     # A connection of its own, to the same database: that of dbt may be in a transaction, which an
     # error would end. Temporary tables go with it.

@@ -9,7 +9,13 @@ from typing import Any
 
 import yaml
 
-from dbt_anonymize.extensions.dossier.figures import Figure, figure, measured, missing, shown
+from dbt_anonymize.extensions.dossier.figures import (
+    Figure,
+    figure,
+    format_figure,
+    measured,
+    missing,
+)
 from dbt_anonymize.project.evidence import Evidence
 from dbt_anonymize.spec.tested import NO_MODEL
 
@@ -131,15 +137,15 @@ def _results(evidence: Evidence, labels: Mapping[str, str]) -> list[Figure]:
     if spec.is_tested and not spec.freeze:
         return found
     why = "the effort is frozen, and no model is trained" if spec.freeze else NO_MODEL
-    text = f"{shown(None)}: {why}"
-    return [replace(one, value=text) if one.value == shown(None) else one for one in found]
+    text = f"{format_figure(None)}: {why}"
+    return [replace(one, value=text) if one.value == format_figure(None) else one for one in found]
 
 
 def _releases(evidence: Evidence, label: str) -> list[Figure]:
     releases = {row["release"] for row in evidence.rows("releases")}
     if not releases:
         return [missing(evidence, label, "releases")]
-    return [Figure(label, shown(len(releases)), f"{evidence.spec.name}_releases, release")]
+    return [Figure(label, format_figure(len(releases)), f"{evidence.spec.name}_releases, release")]
 
 
 def _uniqueness(evidence: Evidence, label: str) -> list[Figure]:
@@ -147,7 +153,7 @@ def _uniqueness(evidence: Evidence, label: str) -> list[Figure]:
     widest = max((row["size"] for row in rows), default=None)
     source = f"{evidence.spec.name}_quasi_identifier_risk, uniqueness"
     return [
-        Figure(label.format(row["quasi_identifiers"]), shown(row["uniqueness"]), source)
+        Figure(label.format(row["quasi_identifiers"]), format_figure(row["uniqueness"]), source)
         for row in rows
         if row["size"] in {1, widest}
     ] or [missing(evidence, "uniqueness", "quasi_identifier_risk")]
@@ -157,8 +163,8 @@ def _risk_profile(evidence: Evidence, label: str) -> list[Figure]:
     source = f"{evidence.spec.name}_risk_profile, records_share"
     return [
         Figure(
-            label.format(shown(row["risk_from"]), shown(row["risk_to"])),
-            shown(row["records_share"]),
+            label.format(format_figure(row["risk_from"]), format_figure(row["risk_to"])),
+            format_figure(row["records_share"]),
             source,
         )
         for row in evidence.rows("risk_profile", effort=evidence.effort)

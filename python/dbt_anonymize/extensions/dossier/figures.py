@@ -30,13 +30,13 @@ class Figure:
     source: str
 
 
-def shown(value: object) -> str:
+def format_figure(value: object) -> str:
     """Return a value as a dossier writes it: four digits, and NULL as not measured.
 
     Examples
     --------
-    >>> shown(0.123456), shown(1234567), shown(True), shown(None), shown(float("nan"))
-    ('0.1235', '1,234,567', 'yes', 'not measured', 'not measured')
+    >>> [format_figure(value) for value in (0.123456, 1234567, True, None, float("nan"))]
+    ['0.1235', '1,234,567', 'yes', 'not measured', 'not measured']
     """
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "not measured"
@@ -54,9 +54,9 @@ def figure(
     rows = evidence.rows(part, **values)
     if not rows:
         return [missing(evidence, label, part)]
-    where = "".join(f", {name} {shown(value)}" for name, value in values.items())
+    where = "".join(f", {name} {format_figure(value)}" for name, value in values.items())
     source = f"{evidence.spec.name}_{part}, {column}{where}"
-    return [Figure(label, shown(rows[0].get(column)), source)]
+    return [Figure(label, format_figure(rows[0].get(column)), source)]
 
 
 def missing(evidence: Evidence, label: str, part: str) -> Figure:
@@ -93,7 +93,9 @@ def _measured(evidence: Evidence, row: Row) -> Figure:
         value = f"not attacked: {row['explanation']}"
     else:
         found = [(name, row[name]) for name in _MEASURED if not _is_null(row[name])]
-        value = ", ".join(f"{name.replace('_', ' ')} {shown(number)}" for name, number in found)
+        value = ", ".join(
+            f"{name.replace('_', ' ')} {format_figure(number)}" for name, number in found
+        )
         if row["holds"] is not None:
             value += "; holds" if row["holds"] else "; DOES NOT HOLD"
         if row["is_warning"]:
@@ -102,4 +104,4 @@ def _measured(evidence: Evidence, row: Row) -> Figure:
 
 
 def _is_null(value: Any) -> bool:
-    return shown(value) == shown(None)
+    return format_figure(value) == format_figure(None)

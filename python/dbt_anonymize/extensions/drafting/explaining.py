@@ -9,7 +9,7 @@ from dbt_anonymize.extensions.drafting.facts import ColumnFacts, singled_out
 from dbt_anonymize.extensions.drafting.names import said_by
 from dbt_anonymize.extensions.drafting.plans import Plan
 from dbt_anonymize.extensions.drafting.proposal import KEY, Proposal
-from dbt_anonymize.pluralize import counted
+from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.project.warehouse import Warehouse
 
 # Pairs are counted one by one.
@@ -43,7 +43,7 @@ def explain(
         yield f"  known only with what is predicted: {facts.known_with}"
     if facts.tells is not None:
         yield f"  {facts.explains} of the target by itself"
-    yield f"  singled out by it alone: {counted(facts.singled, 'record')}"
+    yield f"  singled out by it alone: {pluralized(facts.singled, 'record')}"
     others = [
         other.name
         for other in proposals
@@ -54,12 +54,12 @@ def explain(
     if facts.kind != "other" and one.role != KEY and not facts.is_unique:
         for other in others[:_MOST_PAIRS]:
             count = singled_out(warehouse, relation, [one.name, other])
-            yield f"  singled out together with {other}: {counted(count, 'record')}"
+            yield f"  singled out together with {other}: {pluralized(count, 'record')}"
 
 
 def _of_counts(facts: ColumnFacts) -> Iterator[str]:
-    missing = counted(facts.records - facts.known, "NULL")
-    yield f"type: {facts.type}, {counted(facts.records, 'record')}, {missing}"
+    missing = pluralized(facts.records - facts.known, "NULL")
+    yield f"type: {facts.type}, {pluralized(facts.records, 'record')}, {missing}"
     yield f"different values: {facts.distinct:,}"
     if facts.longest:
         yield f"characters: {facts.shortest} to {facts.longest}"
@@ -70,5 +70,5 @@ def _of_counts(facts: ColumnFacts) -> Iterator[str]:
 def explain_hierarchy(plan: Plan) -> Iterator[str]:
     """Yield how many labels each level has; a label may be a value."""
     for level, labels in enumerate(plan.hierarchy.labels, start=1):
-        yield f"  level {level}: {counted(len(set(labels)), 'label')}"
+        yield f"  level {level}: {pluralized(len(set(labels)), 'label')}"
     yield f"  {plan.command}"

@@ -8,7 +8,7 @@ from dataclasses import replace
 from dbt_anonymize.extensions.drafting.facts import ColumnFacts
 from dbt_anonymize.extensions.drafting.names import said_by
 from dbt_anonymize.extensions.drafting.proposal import Proposal, alone
-from dbt_anonymize.pluralize import counted
+from dbt_anonymize.pluralize import pluralized
 
 # More quasi-identifiers leave nobody with others alike.
 MOST_QUASI = 12
@@ -76,7 +76,7 @@ def _with_family(one: Proposal) -> Proposal:
 
 def _merged(one: Proposal) -> str:
     count = dict(one.facts.family)[one.name]
-    few = f"{counted(count, 'record')}, left among those that have none of the kept ones"
+    few = f"{pluralized(count, 'record')}, left among those that have none of the kept ones"
     return f"{few}; {_said(one)}"
 
 

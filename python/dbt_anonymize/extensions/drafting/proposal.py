@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dbt_anonymize.extensions.drafting.facts import ColumnFacts
-from dbt_anonymize.pluralize import counted
+from dbt_anonymize.pluralize import pluralized
 
 KEY = "record_key"
 # Roles of what models may predict, or learn from.
@@ -60,5 +60,5 @@ def is_amount(facts: ColumnFacts) -> bool:
 
 def alone(facts: ColumnFacts) -> str:
     """Say how many values a column has, and how many records they single out."""
-    values = counted(facts.distinct, "value")
-    return f"{values}, {counted(facts.singled, 'record')} singled out by it alone"
+    values = pluralized(facts.distinct, "value")
+    return f"{values}, {pluralized(facts.singled, 'record')} singled out by it alone"

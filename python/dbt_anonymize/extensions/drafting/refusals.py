@@ -9,7 +9,7 @@ from dbt_anonymize.evaluation.data.targets import MAX_CLASSES
 from dbt_anonymize.extensions.drafting.facts import ColumnFacts
 from dbt_anonymize.extensions.drafting.names import said_by
 from dbt_anonymize.extensions.drafting.proposal import KEY, Proposal
-from dbt_anonymize.pluralize import counted
+from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.spec.problems import did_you_mean, split_names
 from dbt_anonymize.spec.problems import names as shown_names
 
@@ -21,7 +21,7 @@ def check_table(name: str, facts: Sequence[ColumnFacts]) -> None:
     if len(facts) < 2:
         raise SpecError(
             f"{name}: must have a record key and columns to release; it has "
-            f"{counted(len(facts), 'column')}. Join what is known of these records in a model."
+            f"{pluralized(len(facts), 'column')}. Join what is known of these records in a model."
         )
     if not facts[0].records:
         raise SpecError(f"{name}: must hold records; it has none. Load it first.")
@@ -94,7 +94,7 @@ def _unpredictable(facts: ColumnFacts, others: Sequence[ColumnFacts]) -> str:
     is_only_key = not any(one.is_unique and one is not facts for one in others)
     is_key = not facts.is_fractional and (facts.kind != "number" or is_said or is_only_key)
     has_many = facts.kind != "number" and facts.distinct > MAX_CLASSES
-    many = f"{facts.distinct} values in {counted(facts.records, 'record')}, each its own"
+    many = f"{facts.distinct} values in {pluralized(facts.records, 'record')}, each its own"
     reasons = {
         "NULL everywhere": not facts.known,
         "one value only": facts.distinct <= 1,

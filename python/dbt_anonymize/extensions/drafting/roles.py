@@ -25,7 +25,7 @@ from dbt_anonymize.extensions.drafting.refusals import (
     find_predictable,
 )
 from dbt_anonymize.extensions.drafting.survival import find_time
-from dbt_anonymize.pluralize import counted
+from dbt_anonymize.pluralize import pluralized
 
 # From so many different texts per record on, a text finds a record by itself.
 _NEAR_UNIQUE = 0.9
@@ -86,7 +86,7 @@ def propose(
 
 
 def _as_target(found: Proposal, predict: str | None) -> Proposal:
-    classes = counted(found.facts.distinct, "class", "classes")
+    classes = pluralized(found.facts.distinct, "class", "classes")
     shown = "a number" if is_amount(found.facts) else classes
     if found.facts.distinct > MOST_CATEGORIES:
         shown += (
@@ -156,7 +156,7 @@ def _by_name_or_key(facts: ColumnFacts) -> Proposal | None:
     if said_by(facts.name, "identifier") and is_telling:
         return Proposal(facts, "identifier", "its name says so")
     if facts.kind == "text" and said_by(facts.name, "names_person") and facts.longest > _YES_OR_NO:
-        what = f"its name says so, and {counted(facts.distinct, 'value')} may name people"
+        what = f"its name says so, and {pluralized(facts.distinct, 'value')} may name people"
         return Proposal(facts, "identifier", what, False)
     if facts.is_unique and not facts.is_fractional and not facts.is_free_text:
         return Proposal(facts, "identifier", "every record has another value")
@@ -168,7 +168,7 @@ def _by_name_or_key(facts: ColumnFacts) -> Proposal | None:
 
 
 def _repeating_key(facts: ColumnFacts, *, is_telling: bool) -> Proposal | None:
-    many = f"{counted(facts.distinct, 'value')} in {counted(facts.known, 'record')}"
+    many = f"{pluralized(facts.distinct, 'value')} in {pluralized(facts.known, 'record')}"
     is_of_person = is_key_of_person(facts.name) and facts.distinct > 2
     if is_of_person or (is_key(facts.name) and is_telling):
         return Proposal(facts, "identifier", f"a key that several records have: {many}")
@@ -184,7 +184,7 @@ def _text(facts: ColumnFacts) -> Proposal | None:
     if facts.kind != "text":
         return None
     if facts.is_free_text:
-        many = counted(facts.phrases, "different value")
+        many = pluralized(facts.phrases, "different value")
         return Proposal(facts, "dropped", f"free text, which may name anybody: {many} of words")
     if said_by(facts.name, "free_text") and facts.distinct > _FEW:
         return Proposal(facts, "dropped", "its name says free text, which may name anybody")

@@ -13,7 +13,7 @@ from dbt_anonymize.errors import ProjectError, SpecError
 from dbt_anonymize.extensions.drafting.proposal import KEY, Proposal
 from dbt_anonymize.extensions.drafting.subjects import may_share
 from dbt_anonymize.extensions.drafting.table import SUPPRESSION_LIMIT, Drafted, K
-from dbt_anonymize.pluralize import counted
+from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.project.about import requirement
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.spec import Spec
@@ -149,7 +149,7 @@ def _environment() -> jinja2.Environment:
     environment.filters["yaml"] = literals.plain_yaml_text
     environment.filters["dbt_prose"] = lambda text: literals.yaml_text(literals.markdown(text))
     environment.filters["comment"] = lambda text: literals.printable(" ".join(str(text).split()))
-    environment.filters["records"] = lambda number: counted(number, "record")
+    environment.filters["records"] = lambda number: pluralized(number, "record")
     environment.globals["shown_type"] = shown_type
     environment.globals["may_share"] = may_share
     return environment

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dbt_anonymize.errors import ProjectError
-from dbt_anonymize.pluralize import counted
+from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.vault.files import FOLDER_MODE
 
 # Of longer new files, and of data, a diff tells nothing.
@@ -28,12 +28,12 @@ class FileChange:
     after: str
     is_secret: bool = False
 
-    def shown(self, root: Path) -> str:
+    def description(self, root: Path) -> str:
         """Return the change as a diff; a long new file by its length."""
         name = _relative(self.path, root)
         lines = self.after.splitlines()
         if self.before is None and (len(lines) > _LONGEST_SHOWN or self.path.suffix == ".csv"):
-            return f"+++ {name} (new, {counted(len(lines), 'line')})"
+            return f"+++ {name} (new, {pluralized(len(lines), 'line')})"
         found = difflib.unified_diff(
             (self.before or "").splitlines(),
             lines,
@@ -60,7 +60,7 @@ class ClosedFolder:
 
     path: Path
 
-    def shown(self, root: Path) -> str:
+    def description(self, root: Path) -> str:
         """Return the change as a command."""
         verb = "chmod 700" if self.path.is_dir() else "mkdir -m 700"
         return f"{verb} {_relative(self.path, root)}"
@@ -76,9 +76,9 @@ class ClosedFolder:
 Change = FileChange | ClosedFolder
 
 
-def shown(changes: Sequence[Change], root: Path) -> str:
+def describe_changes(changes: Sequence[Change], root: Path) -> str:
     """Return all changes as they are shown before they are made."""
-    return "\n".join(change.shown(root) for change in changes)
+    return "\n".join(change.description(root) for change in changes)
 
 
 def make(changes: Sequence[Change]) -> None:

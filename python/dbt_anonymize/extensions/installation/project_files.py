@@ -21,7 +21,7 @@ from dbt_anonymize.project.layout import PROJECT_FILE
 from dbt_anonymize.project.register import PUBLISHED_TARGETS
 from dbt_anonymize.spec.draft import items, mapping
 from dbt_anonymize.spec.yaml_text import (
-    added,
+    add_key,
     appended,
     inserted,
     loaded,
@@ -178,7 +178,7 @@ def _with_flag(text: str, project: Mapping[str, Any]) -> str:
     is_old = tuple(map(int, dbt_version.split(".")[:2])) < (1, 11)
     if not is_old or mapping(project.get("flags")).get(flag) is not None:
         return text
-    return added(text, ["flags", flag], True)
+    return add_key(text, ["flags", flag], True)
 
 
 def _profile_and_vault(
@@ -261,7 +261,7 @@ def _new_profile(root: Path, profiles: Path, name: str, alias: str) -> FileChang
     in_project = root / "profiles.yml"
     path = profiles if profiles.exists() and profiles.parent == root else in_project
     before = read_text(path)
-    after = added(before or "", [name], {"target": "dev", "outputs": {"dev": output}})
+    after = add_key(before or "", [name], {"target": "dev", "outputs": {"dev": output}})
     return FileChange(path, before, after, is_secret=before is not None)
 
 

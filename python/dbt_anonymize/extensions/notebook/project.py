@@ -59,7 +59,7 @@ class Differences(Rows):
 
 
 @dataclass(frozen=True)
-class Release:
+class PublishedFile:
     """A published release; ``file`` is what everybody may read."""
 
     file: Path
@@ -175,7 +175,7 @@ class OpenProject:
         found = (*comparison.differences, *comparison.counts)
         return Differences(found, VALUES, tuple(one.cells for one in found), comparison)
 
-    def release(self, name: str) -> Release:
+    def release(self, name: str) -> PublishedFile:
         """Return the published release; a `ProjectError` where no file is published."""
         from dbt_anonymize.project.results import release_file  # noqa: PLC0415 (as above)
         from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415 (as above)
@@ -188,16 +188,16 @@ class OpenProject:
                     f"{name}: must have a release file, which a build on DuckDB publishes; there "
                     "is none. Run `dbt build`, or read the relation in your warehouse."
                 )
-        return Release(file, f"{name}_anonymized")
+        return PublishedFile(file, f"{name}_anonymized")
 
     def report(self, name: str) -> Report:
         """Return what the last build found."""
-        from dbt_anonymize.extensions.report.reading import find  # noqa: PLC0415 (as above)
+        from dbt_anonymize.extensions.report.reading import read_findings  # noqa: PLC0415 (as above)
         from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415 (as above)
 
         spec = self._spec(name)
         with open_warehouse(self.project, self.target) as warehouse:
-            return Report(find(warehouse, spec))
+            return Report(read_findings(warehouse, spec))
 
     def _spec(self, name: str) -> Spec:
         from dbt_anonymize.spec import load_specs  # noqa: PLC0415 (as above)

@@ -100,7 +100,7 @@ class Findings:
 
 def fewest_shown(spec: Spec) -> int:
     """Return the number to whose multiples counts of people are rounded: 5, or the k if larger."""
-    return max(_FEWEST, spec.least_people)
+    return max(_FEWEST, spec.largest_k)
 
 
 def rounded(count: float, base: int) -> int:
@@ -114,7 +114,7 @@ def rounded(count: float, base: int) -> int:
     return 0 if count < base else int(-(-(2 * count - base) // (2 * base)) * base)
 
 
-def find(warehouse: Warehouse, spec: Spec) -> Findings:
+def read_findings(warehouse: Warehouse, spec: Spec) -> Findings:
     """Read what a report shows; a `WarehouseError` where nothing is built."""
     evidence = collect(warehouse, spec)
     chosen = evidence.effort
@@ -203,7 +203,7 @@ def _filled(query: str, **parts: str) -> str:
 def _told_classes(warehouse: Warehouse, spec: Spec) -> Any:
     """Return the classes to count, as SQL: of a release in which people wait, those released."""
     classes = find_relation(warehouse, f"{spec.name}_classes")
-    if not spec.waits or classes is None:
+    if not spec.holds_back_joiners or classes is None:
         return classes
     released = find_relation(warehouse, f"{spec.name}_released_classes")
     columns = ["effort", "class_size", "records", *map(quote_name, spec.quasi_identifiers)]

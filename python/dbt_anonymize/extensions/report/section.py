@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dbt_anonymize.extensions.dossier.figures import shown
+from dbt_anonymize.extensions.dossier.figures import format_figure
 from dbt_anonymize.spec import Spec
 
 _ACRONYMS = {"auc", "mae", "r2", "rmse", "roc"}
@@ -36,7 +36,7 @@ class Section:
     @property
     def texts(self) -> list[list[str]]:
         """The table as it is read."""
-        return [["-" if cell is None else shown(cell) for cell in row] for row in self.rows]
+        return [["-" if cell is None else format_figure(cell) for cell in row] for row in self.rows]
 
 
 def missing(key: str, title: str, relation: str, made_by: str) -> Section:

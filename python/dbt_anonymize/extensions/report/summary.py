@@ -10,10 +10,10 @@ from dbt_anonymize.extensions.report.reading import Findings, rounded
 from dbt_anonymize.extensions.report.section import Section, number, words
 from dbt_anonymize.extensions.report.sections.choice import verdict
 from dbt_anonymize.extensions.report.sections.labels import by_loss, losses_of
-from dbt_anonymize.pluralize import counted
+from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.privacy.registry import MODELS
-from dbt_anonymize.project.register import Release
-from dbt_anonymize.project.results import EffortResult, explained, of_one_value
+from dbt_anonymize.project.register import RegisteredRelease
+from dbt_anonymize.project.results import EffortResult, choice_sentences, of_one_value
 from dbt_anonymize.spec.tested import NO_MODEL
 
 
@@ -49,7 +49,11 @@ def figures(found: Findings) -> list[tuple[str, str]]:
     said = [("smallest group, k", "-" if chosen["k"] is None else f"{int(chosen['k']):,}")]
     said += [(name, f"{float(score):.3f}") for name, score in scores if score is not None]
     left_out, records = int(chosen["suppressed_records"]), int(chosen["records"])
-    return said if found.spec.waits else [*said, ("left out", f"{left_out:,} of {records:,}")]
+    return (
+        said
+        if found.spec.holds_back_joiners
+        else [*said, ("left out", f"{left_out:,} of {records:,}")]
+    )
 
 
 def rows_shown(found: Findings) -> Section | None:
@@ -63,7 +67,7 @@ def rows_shown(found: Findings) -> Section | None:
     names = [*first, *(name for name in rows[0] if name not in {*first, *beside})]
     return Section(
         "rows",
-        f"{counted(len(rows), 'row')} of the release",
+        f"{pluralized(len(rows), 'row')} of the release",
         "As they are released: a line for each column, generalized ones first, and among these "
         "those that lose most."
         + (f" Not shown, since they say the same: {', '.join(beside)}." if beside else ""),
@@ -95,9 +99,9 @@ def _released(found: Findings) -> Iterator[str]:
     of_effort = found.evidence.rows("privacy", effort=chosen["effort"])
     if spec.sample_shares.get(int(chosen["effort"])):
         yield f"A sample of the records, generalized (effort {chosen['effort']})."
-    elif spec.waits and of_effort:
+    elif spec.holds_back_joiners and of_effort:
         yield (
-            f"{counted(int(of_effort[0]['released_records']), 'record')}, generalized (effort "
+            f"{pluralized(int(of_effort[0]['released_records']), 'record')}, generalized (effort "
             f"{chosen['effort']}); of the {total:,} of the source those who are new or leave may "
             "wait until enough of their class do."
         )
@@ -132,10 +136,10 @@ def _keys(found: Findings) -> Iterator[str]:
         yield f"Measurements like this, a value for nearly every record: {', '.join(fractions)}."
 
 
-def _records(release: Release) -> str:
+def _records(release: RegisteredRelease) -> str:
     """Say how many records a release has, if that is known."""
     records = release.released_records
-    return "some records" if records is None else counted(records, "record")
+    return "some records" if records is None else pluralized(records, "record")
 
 
 def _promised(found: Findings) -> Iterator[str]:
@@ -147,7 +151,7 @@ def _promised(found: Findings) -> Iterator[str]:
     if chosen is not None and chosen["k"] is not None:
         yield (
             "The smallest group of the released effort has "
-            + counted(
+            + pluralized(
                 int(chosen["k"]), *(("person", "people") if found.spec.subject else ("record",))
             )
             + "."
@@ -212,16 +216,16 @@ def _costs(found: Findings) -> Iterator[str]:
         yield f"Nothing is left of {', '.join(gone)}: `*` in every record."
     if left_out := int(chosen["suppressed_records"]):
         share = left_out / int(chosen["records"])
-        records = counted(left_out, "record")
+        records = pluralized(left_out, "record")
         yield f"Left out, since their groups are too small: {records} ({share:.1%})."
-    elif not found.spec.waits:
+    elif not found.spec.holds_back_joiners:
         yield "No record is left out."
 
 
 def _certainty(found: Findings) -> Iterator[str]:
     names = {field.name for field in fields(EffortResult)}
     efforts = [EffortResult(**{n: row[n] for n in names & row.keys()}) for row in found.results]
-    for sentence in explained(efforts, found.spec.measure):
+    for sentence in choice_sentences(efforts, found.spec.measure):
         yield f"{sentence[0].upper()}{sentence[1:]}."
     if found.chosen is None:
         for effort in efforts:

@@ -31,7 +31,7 @@ _NO_LEVEL = np.iinfo(np.int16).max
 
 
 class Bases:
-    """Classes by their levels; for lack of memory (bytes) those go that were not used the longest.
+    """Cache of classes by their levels; beyond its memory (bytes), it evicts least recently used.
 
     The classes of ``bottom`` always stay. ``bits`` are entropies by attribute and level, of which
     the numbers of classes are estimated.

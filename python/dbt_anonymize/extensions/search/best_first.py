@@ -40,7 +40,7 @@ class BestFirstSearch:
         self._urgent = 1
 
     def exclude(self, node: Node) -> None:
-        """Leave out a node, and no other."""
+        """Exclude exactly this node."""
         self._excluded.add(node)
 
     def start(self, node: Node) -> None:

@@ -88,7 +88,7 @@ class EnumeratedSearch:
         return by_classes or NODES_PER_ROW * len(self.checker.table.records) >= self.lattice.size
 
     def exclude(self, node: Node) -> None:
-        """Leave out a node, and no other."""
+        """Exclude exactly this node."""
         self._excluded.append(self.lattice.index(node))
         self._leave_out_excluded()
 
@@ -232,7 +232,7 @@ class EnumeratedSearch:
                 self._guide.settle(self.lattice.coarser(result.node))
 
     def _give_up(self, check: Check) -> None:
-        """Leave out a node and all finer ones, which lose too much by what they must suppress."""
+        """Exclude a node and all finer ones, whose suppression loses too much."""
         box = self.lattice.finer(check.result.node)
         np.maximum(self._bound[box], check.least_loss, out=self._bound[box])
         status = self.status[box]
@@ -356,7 +356,7 @@ class EnumeratedSearch:
             self._next[indices] = flat[indices]
 
     def _add_suppressed(self, box: Box) -> None:
-        """Bound nodes by what they lose without what they must suppress, and by that."""
+        """Add the suppression loss to the bounds."""
         by = self._raised_by[box]
         if not by.any():
             return

@@ -75,12 +75,12 @@ def chances(foreseen: FloatArray, limit: float, width: float) -> FloatArray:
     return found
 
 
-def counted(nodes: FloatArray, *, coarser: bool) -> FloatArray:
+def box_counts(nodes: FloatArray, *, coarser: bool) -> FloatArray:
     """Add up over each node and all finer or all coarser ones; an array of the lattice's shape.
 
     Examples
     --------
-    >>> counted(np.ones((2, 2)), coarser=True).tolist()
+    >>> box_counts(np.ones((2, 2)), coarser=True).tolist()
     [[4.0, 2.0], [2.0, 1.0]]
     """
     found = np.ascontiguousarray(nodes).copy()

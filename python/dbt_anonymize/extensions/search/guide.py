@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from dbt_anonymize.extensions.search.forecast import Forecast, chances, counted
+from dbt_anonymize.extensions.search.forecast import Forecast, box_counts, chances
 from dbt_anonymize.extensions.search.lattice import Box, Lattice
 from dbt_anonymize.extensions.search.results import Status
 from dbt_anonymize.privacy.table import FloatArray
@@ -29,7 +29,7 @@ WORTHWHILE = 2.0
 LEAST_CHANCE = 0.5
 # Expected nodes are counted anew where this share of them, or less, is left so many times.
 LEFT, TIMES = 0.8, 4
-# Every so manieth suggestion is the node that is foreseen to lose the least.
+# Every eighth suggestion is the node with the least predicted loss.
 PROMISING = 8
 # The classes of an infeasible node are worth forming where they are so likely to exclude others.
 LIKELY = 0.5
@@ -143,9 +143,9 @@ class Guide:
     def _count(self, status: Statuses) -> None:
         is_open = status == _OPEN
         number = is_open.astype(np.float64)
-        self._gain = self._excludes_finer * counted(number, coarser=False).reshape(-1)
+        self._gain = self._excludes_finer * box_counts(number, coarser=False).reshape(-1)
         if self.by_classes:
-            self._gain += self._excludes_coarser * counted(number, coarser=True).reshape(-1)
+            self._gain += self._excludes_coarser * box_counts(number, coarser=True).reshape(-1)
             self._gain *= number.reshape(-1)
         self._gain *= self._may_be_suggested.reshape(-1)
 

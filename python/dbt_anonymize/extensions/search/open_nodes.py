@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dbt_anonymize.extensions.search.forecast import counted
+from dbt_anonymize.extensions.search.forecast import box_counts
 from dbt_anonymize.extensions.search.lattice import Lattice
 from dbt_anonymize.privacy.table import FloatArray, Node
 
@@ -76,6 +76,6 @@ class OpenNodes:
         if not self._waits[coarser]:
             self._waits[coarser] = BETWEEN
             is_open = (self._status == 0).astype(np.float64)
-            self._counts[coarser] = counted(is_open, coarser=coarser)
+            self._counts[coarser] = box_counts(is_open, coarser=coarser)
         self._waits[coarser] -= 1
         return self._counts[coarser]

@@ -15,7 +15,7 @@ from dbt_anonymize.evaluation.measures import LOWER_IS_BETTER
 from dbt_anonymize.extensions.search.by_rounds import LocalCandidates
 from dbt_anonymize.extensions.search.candidates import Candidates
 from dbt_anonymize.extensions.search.race import EQUAL, FEWEST_SPLITS, Budget, Candidate, Track
-from dbt_anonymize.pluralize import counted
+from dbt_anonymize.pluralize import pluralized
 
 # Share of what may be trained that is kept for what comes after races: exchanges and reasons.
 SHARE = 0.2
@@ -135,7 +135,7 @@ def missed(given: Mapping[str, Given], measure: str) -> str:
         f"{known[name].k})"
         for name in large[:_MOST_NAMED]
     ]
-    more = f", and {counted(len(large) - _MOST_NAMED, 'more column')}"
+    more = f", and {pluralized(len(large) - _MOST_NAMED, 'more column')}"
     text = ", ".join(said) + (more if len(large) > _MOST_NAMED else "")
     others = "the others" if each else "".join(small)
     rest = f"; {others} less than {EQUAL:g}{each}" if small else ""
@@ -175,9 +175,9 @@ class Burden:
         'k is 22 instead of 11 in effort 2.'
         """
         return (
-            f"{self.column} has {counted(self.values, 'value')} and models do as well without it: "
-            f"with `release: {{leave_out: [{self.column}]}}` k is {self.k_without:,} instead of "
-            f"{self.k:,} in effort {effort}."
+            f"{self.column} has {pluralized(self.values, 'value')} and models do as well without "
+            f"it: with `release: {{leave_out: [{self.column}]}}` k is {self.k_without:,} instead "
+            f"of {self.k:,} in effort {effort}."
         )
 
 

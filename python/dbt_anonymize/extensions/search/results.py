@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbt_anonymize.evaluation.progress import duration
-from dbt_anonymize.pluralize import counted
+from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.privacy.table import FloatArray, IntArray, Node
 
 
@@ -126,7 +126,7 @@ class Training:
         k = 50: 1,200 models trained, about 63 s left
         """
         size = "" if self.required is None else f"k = {self.required:,}: "
-        text = f"{size}{counted(self.trained, 'model')} trained"
+        text = f"{size}{pluralized(self.trained, 'model')} trained"
         return text if self.left is None else f"{text}, about {duration(self.left)} left"
 
 

@@ -85,7 +85,7 @@ class UngroupedNode:
         counts = np.bincount(slot, weights=rows.weights, minlength=1 << slot_bits)
         self._seen, self._slot, self._in_slot = rows, slot, counts
         is_small = counts < size
-        # Doubles, as they are where rows are merged, are added up several times as fast so.
+        # Doubles sum several times faster here, where rows are merged.
         return int(counts.sum(where=is_small) if rows.weights is None else counts @ is_small)
 
     def small_rows(self, size: int) -> IntArray:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbt_anonymize.extensions.search.forecast import counted
+from dbt_anonymize.extensions.search.forecast import box_counts
 from dbt_anonymize.extensions.search.lattice import Lattice
 from dbt_anonymize.privacy.table import FloatArray, IntArray, Table
 
@@ -37,7 +37,7 @@ class Witnesses:
         inside = np.flatnonzero(finest < size)
         records = self._table.records[inside]
         found = np.bincount(finest[inside], weights=records, minlength=size).astype(np.float64)
-        return counted(found.reshape(self._lattice.shape), coarser=False)
+        return box_counts(found.reshape(self._lattice.shape), coarser=False)
 
     def _least_levels(self, position: int, leaf: int) -> IntArray:
         """Return for each leaf where it has the label of another one first, as a node's number."""

@@ -87,7 +87,7 @@ class Alternative:
     def effort(self, spec: Spec) -> Effort:
         """Return it as a spec writes it."""
         levels = dict(zip(spec.quasi_identifiers, self.checked.node, strict=True))
-        return Effort(levels=levels, k=self.required if self.required > spec.least_people else None)
+        return Effort(levels=levels, k=self.required if self.required > spec.largest_k else None)
 
 
 @dataclass(frozen=True)

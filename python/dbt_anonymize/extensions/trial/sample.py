@@ -74,7 +74,7 @@ def read_sample(
     quality = spec.tests
     used = {*spec.features, *spec.targets, *([quality.time] if quality.time else [])}
     drawn = _drawn(warehouse, relation, spec, counted, session, used=used, most=quality.sample)
-    microdata = _microdata(session, spec, spec.person)
+    microdata = _microdata(session, spec, spec.person_column)
     trees = {one.seed: _tree(session, one) for one in counted.plans}
     problem, reader, first = read_untouched(spec, trees.__getitem__, microdata, FOLDS)
     records = Records(problem, drawn.rows, reader, first)
@@ -98,7 +98,7 @@ def _drawn(
     used: set[str],
     most: int,
 ) -> Drawn:
-    engine, by = engine_of(warehouse), spec.person
+    engine, by = engine_of(warehouse), spec.person_column
     text = warehouse.macro("_as_text", expression=quote_name(by))
     digest = engine.md5_by_bytes(f"{text} || {quote_text(str(spec.random_state))}")
     order = f" order by {digest}, {quote_name(spec.record_key)} limit "

@@ -32,8 +32,8 @@ class InPlace:
     def relation(self, name: str, drawn: Drawn) -> duckdb.DuckDBPyRelation:
         """Return a model or seed; whoever asks draws."""
         sql = f"select * from {self.warehouse.relation_of_ref(name)}"  # noqa: S608 (our name)
-        found: duckdb.DuckDBPyRelation = self.session.sql(sql)
-        return found
+        result: duckdb.DuckDBPyRelation = self.session.sql(sql)
+        return result
 
 
 @contextlib.contextmanager
@@ -58,11 +58,11 @@ def copy_relation(
         if only is None or name in only
     }
     listed = ", ".join(f"cast({name} as {kind}) as {name}" for name, kind in types.items())
-    found = warehouse.cursor().execute(f"select {listed} from {relation}{rows}").df()  # noqa: S608
-    session.register(_FRAME, found)
+    frame = warehouse.cursor().execute(f"select {listed} from {relation}{rows}").df()  # noqa: S608
+    session.register(_FRAME, frame)
     try:
         # Columns of objects are typed by their values: by all of them.
-        session.execute(f"set pandas_analyze_sample = {max(len(found), 1)}")
+        session.execute(f"set pandas_analyze_sample = {max(len(frame), 1)}")
         session.execute(f"create table {table} as select {listed} from {_FRAME}")  # noqa: S608
     finally:
         session.unregister(_FRAME)

@@ -205,14 +205,14 @@ def write_alike(warehouse: Warehouse, session: duckdb.DuckDBPyConnection) -> Non
 def stored_columns(warehouse: Warehouse, schemas: Sequence[str]) -> list[tuple[str, str, str, str]]:
     """Return schema, table, column and type of all tables of schemas, readable or not."""
     listed = ", ".join(map(quote_text, schemas)) or "null"
-    found: list[tuple[str, str, str, str]] = warehouse.rows(
+    columns: list[tuple[str, str, str, str]] = warehouse.rows(
         "select nspname, relname, attname, format_type(atttypid, atttypmod) from pg_class "  # noqa: S608
         "inner join pg_namespace on relnamespace = pg_namespace.oid "
         "inner join pg_attribute on attrelid = pg_class.oid "
         f"where nspname in ({listed}) and relkind in ('r', 'm') "
         "and attnum > 0 and not attisdropped order by nspname, relname, attnum"
     )
-    return found
+    return columns
 
 
 def exact_number(column: str) -> str:
@@ -248,9 +248,9 @@ def count_beside(warehouse: Warehouse, relation: Any, names: Collection[str]) ->
 def texts_of(warehouse: Warehouse, relation: Any) -> list[str]:
     """Return comments, and defaults of columns."""
     name = quote_text(str(relation))
-    found = warehouse.rows(
+    rows = warehouse.rows(
         "select description from pg_description where classoid = 'pg_class'::regclass "  # noqa: S608
         f"and objoid = {name}::regclass union all select pg_get_expr(adbin, adrelid) "
         f"from pg_attrdef where adrelid = {name}::regclass"
     )
-    return [str(text) for (text,) in found if text]
+    return [str(text) for (text,) in rows if text]

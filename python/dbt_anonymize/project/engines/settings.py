@@ -97,9 +97,10 @@ def needs(root: Path) -> list[str]:
     if kind is None:
         return []
     text = (root / "dbt_project.yml").read_text(encoding="utf-8")
-    found = missing_settings(kind, root, mapping(loaded(text)))
+    missing = missing_settings(kind, root, mapping(loaded(text)))
     return [
-        f"{kind} needs in dbt_project.yml: {setting}. Run `dbt-anonymize new`." for setting in found
+        f"{kind} needs in dbt_project.yml: {setting}. Run `dbt-anonymize new`."
+        for setting in missing
     ]
 
 

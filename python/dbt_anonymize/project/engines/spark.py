@@ -188,8 +188,8 @@ def _folder(warehouse: Warehouse, release: Any) -> Any:
 def _folder_name(warehouse: Warehouse, view: Any) -> str | None:
     """Return the name of that table; None where a view reads none, as what tells facts."""
     ((statement,),) = warehouse.rows(f"show create table {view}")
-    found = re.search(rf"\b{re.escape(view.identifier)}__[0-9]{{20}}\b", statement)
-    return found[0] if found else None
+    match = re.search(rf"\b{re.escape(view.identifier)}__[0-9]{{20}}\b", statement)
+    return match[0] if match else None
 
 
 def _listed(columns: Iterable[str]) -> str:

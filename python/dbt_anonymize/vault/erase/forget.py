@@ -56,13 +56,13 @@ def count_rows(vault: Vault, person: Person, relations: Collection[Owned]) -> di
 
 
 def _condition(vault: Vault, relation: Owned, person: Person) -> tuple[str, list[Any]]:
-    """Return by what rows of a person are found in a relation; nothing where they cannot be."""
+    """Return the WHERE clause that selects a person's rows; empty if there is none."""
     spec = vault.spec
     kind = relation.identifier.removeprefix(f"{spec.name}_")
     if relation.is_view or relation.account in {"of the project", "holds nobody"}:
         return "", []
     if relation.account in {"unknown", "of another target"}:
-        by_person, by_record = {spec.person, "person"}, {spec.record_key, "record_key"}
+        by_person, by_record = {spec.person_column, "person"}, {spec.record_key, "record_key"}
     elif (way := _way(kind)) == "person":
         by_person, by_record = {"person"}, set()
     else:
@@ -138,7 +138,7 @@ def _withhold(vault: Vault, person: Person, cursor: Any) -> None:
         f"where record_key not in (select record_key from {withheld})"
     )
     members = vault.find("members")
-    if vault.spec.waits and members:
+    if vault.spec.holds_back_joiners and members:
         # As if they had left in a release of their own, which was never published.
         cursor.execute(
             f"update {members} set left_at = (select greatest(max(entered), coalesce(max(left_at), "

@@ -77,7 +77,7 @@ def require_forgotten(warehouse: Warehouse, spec: Spec, person: Person) -> None:
     """Stop while the source has the person: the next build would bring her back."""
     source = warehouse.relation_of(spec.source)
     ((records,),) = warehouse.rows(
-        f"select count(*) from {source} where {as_text(spec.person)} = ? or "
+        f"select count(*) from {source} where {as_text(spec.person_column)} = ? or "
         f"{as_text(spec.record_key)} in (select unnest(?::varchar[]))",
         [person.key, person.records],
     )
@@ -97,7 +97,7 @@ def find_person(vault: Vault, key: str, records: Sequence[str]) -> Person:
     if spec.subject in dict(columns):
         rows = vault.warehouse.rows(
             f"select {as_text(spec.record_key)} from {identifiers} "
-            f"where {as_text(spec.person)} = ?",
+            f"where {as_text(spec.person_column)} = ?",
             [key],
         )
         found |= {record for (record,) in rows}
@@ -120,7 +120,7 @@ def find_person(vault: Vault, key: str, records: Sequence[str]) -> Person:
 def require_known_release(vault: Vault) -> None:
     """Stop where the vault does not remember the release: nobody could say who hides the person."""
     spec, warehouse = vault.spec, vault.warehouse
-    kind = "members" if spec.waits else "releases"
+    kind = "members" if spec.holds_back_joiners else "releases"
     remembered = vault.find(kind)
     relation = warehouse.find(warehouse.place_of_ref(f"{spec.name}_anonymized"))
     released = warehouse.rows(f"select count(*) from {relation}")[0][0] if relation else 0
@@ -139,7 +139,7 @@ def require_known_release(vault: Vault) -> None:
 
 def _released(spec: Spec, remembered: str) -> str:
     """Query of the records that are released: ``record_key`` and ``part``, with whom."""
-    if spec.waits:
+    if spec.holds_back_joiners:
         return f"select record_key, cohort as part from {remembered} where left_at is null"
     return (
         "select record_key, part from (select record_key, cqi as part, row_number() over "
@@ -157,7 +157,7 @@ def find_group(vault: Vault, person: Person) -> tuple[int, int]:
     draws of its own, and takes nobody else.
     """
     warehouse, spec = vault.warehouse, vault.spec
-    remembered = vault.find("members" if spec.waits else "releases")
+    remembered = vault.find("members" if spec.holds_back_joiners else "releases")
     cursor = warehouse.cursor()
     cursor.execute(f"create or replace temporary table {GROUP} (record_key varchar)")
     if remembered is None:
@@ -178,7 +178,7 @@ def find_group(vault: Vault, person: Person) -> tuple[int, int]:
     if spec.differential_privacy is not None:
         cursor.execute(f"delete from {GROUP}")
     ((others,),) = warehouse.rows(f"select count(*) from {GROUP}")
-    k = _enough(spec)
+    k = _k_if_only_guarantee(spec)
     if k and hers == 1 and others + 1 >= 2 * k:
         cursor.execute(
             f"delete from {GROUP} where record_key not in (select record_key from {GROUP} "
@@ -186,7 +186,7 @@ def find_group(vault: Vault, person: Person) -> tuple[int, int]:
             [secrets.token_hex(16), k - 1],
         )
         others = k - 1
-    if spec.waits:
+    if spec.holds_back_joiners:
         # Who left together with her and has not come back: the rest must not come back alone.
         latest = (
             "(select record_key, cohort, left_at, row_number() over (partition by record_key "
@@ -205,7 +205,7 @@ def find_group(vault: Vault, person: Person) -> tuple[int, int]:
     return others, hers
 
 
-def _enough(spec: Spec) -> int | None:
+def _k_if_only_guarantee(spec: Spec) -> int | None:
     """Return how many records hide one of them, if their number is all that is promised."""
     efforts = [effort for number, effort in spec.numbered_efforts.items() if number]
     has_more = any(effort.own_guarantees or effort.k for effort in efforts)

@@ -90,7 +90,7 @@ def plan_erasure(
     _require_support(warehouse, spec)
     require_own_vault(warehouse, spec)
     if any("\ud800" <= letter <= "\udfff" for text in (key, *records) for letter in text):
-        raise VaultError(f"{spec.name}: {spec.person} must be text that UTF-8 can hold.")
+        raise VaultError(f"{spec.name}: {spec.person_column} must be text that UTF-8 can hold.")
     vault = Vault(warehouse, spec, warehouse.place_of_ref(f"{spec.name}_identifiers"))
     person = find_person(vault, key, records)
     require_forgotten(warehouse, spec, person)
@@ -100,19 +100,21 @@ def plan_erasure(
     is_resumed, digest = is_open(vault), _digest_file(vault)
     if is_resumed and is_of_another(digest, key):
         raise VaultError(
-            f"{spec.name}: {spec.person} must be the key of the erasure that was begun, which is "
-            "not complete; it is another one. Complete that one first, with its key. If nobody "
-            f"knows it any more, let a custodian set finished_at in {vault.name('erasures')} and "
-            f"delete {digest}: the release and files may then still have that person."
+            f"{spec.name}: {spec.person_column} must be the key of the erasure that was begun, "
+            "which is not complete; it is another one. Complete that one first, with its key. If "
+            "nobody knows it any more, let a custodian set finished_at in "
+            f"{vault.name('erasures')} and delete {digest}: the release and files may then still "
+            "have that person."
         )
     if not found and not is_resumed:
         more = "" if spec.subject is None else " Name the keys of her records with --record."
         raise VaultError(
-            f"{spec.name}: {spec.person} must be of somebody whom the vault or a working table "
-            f"knows, as text; nothing was found.{more} See that the key is written as it is there."
+            f"{spec.name}: {spec.person_column} must be of somebody whom the vault or a working "
+            f"table knows, as text; nothing was found.{more} See that the key is "
+            "written as it is there."
         )
     # Nobody has a draft to see a difference by.
-    if found and not is_resumed and (spec.waits or publishes(warehouse, spec.name)):
+    if found and not is_resumed and (spec.holds_back_joiners or publishes(warehouse, spec.name)):
         require_known_release(vault)
     withheld, released = find_group(vault, person)
     is_certain = is_resumed and digest.is_file()
@@ -166,7 +168,7 @@ class Remainder:
     unsearched: list[str]
 
 
-def finish(warehouse: Warehouse, plan_: Plan) -> Remainder:
+def rewrite_and_check(warehouse: Warehouse, plan_: Plan) -> Remainder:
     """After the build: write the files anew, and look for the person in what is left.
 
     Nothing must be written over the connection afterwards.

@@ -54,7 +54,7 @@ class Links:
     def least(self) -> int:
         """Fewest people of a group that may be shown."""
         declared = self.spec.relinking.k if self.spec.relinking else None
-        return max(declared or 0, self.spec.least_people)
+        return max(declared or 0, self.spec.largest_k)
 
     def relation(self, part: str) -> Any:
         """Return the relation of a part of the anonymization."""

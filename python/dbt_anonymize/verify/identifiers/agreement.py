@@ -135,11 +135,11 @@ def _by_chance(
 
 
 def _is_function(same: Agrees, by_chance: float, agreed: SampledColumn) -> bool:
-    found = int(same.sum())
-    if found - by_chance < _LEAST_KAPPA * (len(same) - by_chance) or found == by_chance:
+    matches = int(same.sum())
+    if matches - by_chance < _LEAST_KAPPA * (len(same) - by_chance) or matches == by_chance:
         return False
     alike = Counter(agreed.texts.tolist()).values()
-    return sum(lgamma(records + 1) for records in alike) - lgamma(found + 1) < _MOST_LIKELY
+    return sum(lgamma(records + 1) for records in alike) - lgamma(matches + 1) < _MOST_LIKELY
 
 
 def _is_copied(same: Agrees, by_chance: float, secret: SampledColumn) -> bool:
@@ -173,8 +173,8 @@ def _has_its_digits_reordered(column: SampledColumn, secret: SampledColumn) -> A
 
 def _contains_it(column: SampledColumn, secret: SampledColumn) -> Agrees:
     forms = zip(column.texts, column.digits, secret.texts, secret.digits, strict=True)
-    found = [value in text or (n != "" and n in number) for text, number, value, n in forms]
-    return np.array(found, dtype=bool)
+    contained = [value in text or (n != "" and n in number) for text, number, value, n in forms]
+    return np.array(contained, dtype=bool)
 
 
 def _is_part_of_it(column: SampledColumn, secret: SampledColumn) -> Agrees:
@@ -199,10 +199,10 @@ def _is_linear(column: SampledColumn, secret: SampledColumn) -> Agrees:
 
 def _is_hash_of_it(column: SampledColumn, secret: SampledColumn) -> Agrees:
     pairs = list(zip(column.written.tolist(), secret.written.tolist(), strict=True))
-    found = [is_digest_of(text, value) for text, value in pairs[:_FIRST]]
-    if any(found):
-        found += [is_digest_of(text, value) for text, value in pairs[_FIRST:]]
-    return np.array(found + [False] * (len(pairs) - len(found)), dtype=bool)
+    hashed = [is_digest_of(text, value) for text, value in pairs[:_FIRST]]
+    if any(hashed):
+        hashed += [is_digest_of(text, value) for text, value in pairs[_FIRST:]]
+    return np.array(hashed + [False] * (len(pairs) - len(hashed)), dtype=bool)
 
 
 def _has_it_as_hash(column: SampledColumn, secret: SampledColumn) -> Agrees:

@@ -93,10 +93,10 @@ class BytePatterns:
 
     def occur_in(self, texts: Iterable[bytes]) -> Array:
         """Return how each pattern occurs in texts, an array of `Occurs`; none spans two of them."""
-        found = np.zeros(len(self), dtype=np.int8)
+        occurrences = np.zeros(len(self), dtype=np.int8)
         for text in texts:
-            self._read(io.BytesIO(text), found)
-        return found
+            self._read(io.BytesIO(text), occurrences)
+        return occurrences
 
     def occur_in_file(self, path: Path) -> Array:
         """Return how each pattern occurs in the bytes of a file, of any size.
@@ -104,10 +104,10 @@ class BytePatterns:
         A database stores the values of a column without separators, so here a pattern is also alone
         where other patterns continue the run. A file that cannot be read is an `OSError`.
         """
-        found = np.zeros(len(self), dtype=np.int8)
+        occurrences = np.zeros(len(self), dtype=np.int8)
         with path.open("rb") as file:
-            self._read(file, found, is_packed=True)
-        return found
+            self._read(file, occurrences, is_packed=True)
+        return occurrences
 
     def _read(self, file: BinaryIO, found: Array, *, is_packed: bool = False) -> None:
         """Search a file in pieces of which each begins with the last bytes of the one before."""

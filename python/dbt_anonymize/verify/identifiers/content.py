@@ -192,9 +192,9 @@ def _found(
         of_column = values.is_number & (values.column_of == column)
         made = values.controls(place.variants, int(column))
         by_chance = int((place.search(made) == Occurs.ALONE).sum())
-        found = int((is_found & of_column).sum())
-        if not is_beyond(found, int(of_column.sum()), by_chance, made.values):
-            tally.coincidental += found
+        hits = int((is_found & of_column).sum())
+        if not is_beyond(hits, int(of_column.sum()), by_chance, made.values):
+            tally.coincidental += hits
             is_found &= ~of_column
     return occurs, is_found
 

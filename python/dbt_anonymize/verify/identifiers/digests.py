@@ -29,13 +29,13 @@ def is_digest_of(text: str, value: str) -> bool:
     >>> is_digest_of("abc", "abc"), is_digest_of("900150983cd24fb1", "abc")
     (False, False)
     """
-    found = _NOT_OF_DIGESTS.sub("", _PREFIX.sub("", text.lower()))
-    number = int(found) if found.isdecimal() and len(found) >= _SHORTEST_NUMBER else None
-    is_text = len(found) >= (_SHORTEST if _HEXADECIMAL.fullmatch(found) else _SHORTEST_BASE_64)
+    digest = _NOT_OF_DIGESTS.sub("", _PREFIX.sub("", text.lower()))
+    number = int(digest) if digest.isdecimal() and len(digest) >= _SHORTEST_NUMBER else None
+    is_text = len(digest) >= (_SHORTEST if _HEXADECIMAL.fullmatch(digest) else _SHORTEST_BASE_64)
     if number is None and not is_text:
         return False
     return any(
-        number in numbers or (is_text and (written.startswith(found) or written.endswith(found)))
+        number in numbers or (is_text and (written.startswith(digest) or written.endswith(digest)))
         for written, numbers in _digests(value)
     )
 

@@ -100,7 +100,7 @@ def released_places(
 def warehouse_places(warehouse: Warehouse, spec: Spec) -> Iterator[Place]:
     """Yield every column of every table of the warehouse that may hold identifiers."""
     database, _ = database_of(warehouse)
-    found = warehouse.rows(
+    columns = warehouse.rows(
         "select c.schema_name, c.table_name, c.column_name, c.data_type "  # noqa: S608
         "from duckdb_columns() as c inner join duckdb_tables() as t "
         "on c.table_oid = t.table_oid and c.database_oid = t.database_oid "
@@ -108,7 +108,7 @@ def warehouse_places(warehouse: Warehouse, spec: Spec) -> Iterator[Place]:
         "order by c.schema_name, c.table_name, c.column_index"
     )
     source = source_relation(warehouse, spec.source).identifier
-    for schema, table, column, data_type in found:
+    for schema, table, column, data_type in columns:
         # Working tables have the record key, which may well be the number of somebody.
         is_ours = is_of(warehouse, spec, table) or table == source
         relation = ".".join(map(quote_name, (database, schema, table)))

@@ -37,8 +37,8 @@ def compare_rows(warehouse: Warehouse, spec: Spec) -> Iterator[Finding]:
         declared += [f"{name} with {secret}" for secret in secrets if secret in allowed]
         # A mask may be of its own column.
         others = [secret for secret in secrets if secret not in {name, *allowed}]
-        found = {secret: agreement(column, of_source[secret]) for secret in others}
-        agreeing = [(secret, one) for secret, one in found.items() if one]
+        agreements = {secret: agreement(column, of_source[secret]) for secret in others}
+        agreeing = [(secret, one) for secret, one in agreements.items() if one]
         yield from (_agreeing(spec, name, *one) for one in agreeing)
         clear += not agreeing
     yield _compared(spec, of_source, clear, declared)

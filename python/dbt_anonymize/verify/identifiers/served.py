@@ -13,7 +13,7 @@ from functools import partial
 from dbt_anonymize.project.engines import server_of
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.verify.copied import CopiedWarehouse, reading
+from dbt_anonymize.verify.copied import CopiedWarehouse, explain_read_errors
 from dbt_anonymize.verify.identifiers.places import (
     SMALLEST_NUMBER,
     Place,
@@ -44,9 +44,9 @@ def served_release_places(warehouse: CopiedWarehouse, spec: Spec) -> Iterator[Pl
 
 def served_places(warehouse: Warehouse, spec: Spec) -> Iterator[Place]:
     """Yield every column of a table of the project's schemas that may hold identifiers."""
-    found = server_of(warehouse).stored_columns(warehouse, _schemas(warehouse, spec))
+    columns = server_of(warehouse).stored_columns(warehouse, _schemas(warehouse, spec))
     source = warehouse.relation_of(spec.source).identifier
-    for schema, table, column, data_type in found:
+    for schema, table, column, data_type in columns:
         # Working tables have the record key, which may well be the number of somebody.
         is_ours = is_of(warehouse, spec, table) or table == source
         relation = ".".join(_quoted(warehouse, name) for name in (schema, table))
@@ -93,5 +93,5 @@ def _distinct_cells(warehouse: Warehouse, relation: str, column: str, data_type:
 
 
 def _read(warehouse: Warehouse, relation: str, sql: str) -> Iterator[Sequence[str]]:
-    with reading(warehouse, relation):
+    with explain_read_errors(warehouse, relation):
         yield from server_of(warehouse).stream(warehouse, sql)

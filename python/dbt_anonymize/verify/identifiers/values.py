@@ -149,7 +149,7 @@ def _queries(place: int, name: str, data_type: str, relation: str) -> Iterator[s
 
 
 def _parts(cursor: Any, columns: Sequence[str], spec: Spec) -> Iterator[IdentifierValues]:
-    least = spec.least_people  # which takes a while
+    least = spec.largest_k  # which takes a while
     key = -1 if spec.record_key in spec.identifiers else len(columns) - 1
     while rows := cursor.fetchmany(values_at_once()):
         left_out = Counter({columns[place]: n for place, value, n in rows if value is None and n})

@@ -75,7 +75,7 @@ def _findings(expected: Expected) -> Iterator[Finding]:
     if effort.has_modes:
         yield _modes(expected)
     yield _suppression(expected)
-    if spec.waits:
+    if spec.holds_back_joiners:
         yield from members_findings(tables, spec, expected.effort)
     for comparison in _comparisons(expected):
         differing = comparer.differences(comparison)

@@ -61,7 +61,7 @@ class Expected:
         types = self.tables.types(f"select * from {self.tables.source}")  # noqa: S608
         spec = self.spec
         clean = {*spec.quasi_identifiers, *spec.kept_columns} - {*spec.identifiers}
-        needed = [spec.record_key, spec.person, *spec.identifiers, *clean]
+        needed = [spec.record_key, spec.person_column, *spec.identifiers, *clean]
         if missing := [name for name in dict.fromkeys(needed) if name not in types]:
             raise VerificationError(
                 f"the source must have the declared columns; missing: {', '.join(missing)}. "
@@ -106,7 +106,7 @@ class Expected:
     @property
     def _draws(self) -> str:
         """Join of the stored draws with the source."""
-        person = _of("rows_", self.spec.person)
+        person = _of("rows_", self.spec.person_column)
         drawn = f"left join {self.tables.sample} as draws on {person} = draws.person"
         digits = self.spec.mechanism
         return f"{drawn} and draws.mechanism = {quote_text(digits)}" if digits else drawn
@@ -115,7 +115,7 @@ class Expected:
     def labelled(self) -> str:
         """Query of every record: its labels and bounds, and its other columns as in the source."""
         effort = self.spec.numbered_efforts[self.number]
-        others = [self.spec.record_key, self.spec.person, *self.spec.identifiers]
+        others = [self.spec.record_key, self.spec.person_column, *self.spec.identifiers]
         columns = [
             f"{_of('rows_', name)} as {quote_name(_RAW + name if self._is_hidden(name) else name)}"
             for name in dict.fromkeys(others)
@@ -286,7 +286,7 @@ class Expected:
     @property
     def release(self) -> str:
         """Query of the release: records that are not suppressed; where new ones wait, members."""
-        if self.spec.waits:
+        if self.spec.holds_back_joiners:
             return released_members(self.tables, self.spec)
         mapped = {
             "class": ["rows_.equivalence_class as cqi"],
@@ -313,7 +313,7 @@ class Expected:
             for name in (self.spec.record_key, *self.spec.identifiers)
         ]
         join = ""
-        if self.spec.waits and self.spec.mapping == "class":
+        if self.spec.holds_back_joiners and self.spec.mapping == "class":
             columns.append("members.cqi")
             key = self.tables.text(_of("rows_", self.spec.record_key))
             join = (
@@ -326,7 +326,7 @@ class Expected:
             )
         elif self.tables.tokens:
             columns.append("tokens.token")
-            person = _of("rows_", self.spec.person)
+            person = _of("rows_", self.spec.person_column)
             join = f"left join {self.tables.tokens} as tokens on {person} = tokens.person"
         return f"select {', '.join(columns)} from ({self.effort}) as rows_ {join}"  # noqa: S608
 
@@ -369,7 +369,7 @@ class Expected:
             if name not in self.spec.masks:
                 yield f"{value} as {quoted}"
                 continue
-            person = _of("rows_", self.spec.person)
+            person = _of("rows_", self.spec.person_column)
             mask = masked(value, types[name], self.spec.masks[name], self._keys.get(name), person)
             if is_original and not self._is_hidden(name):
                 yield f"{value} as {quoted}"

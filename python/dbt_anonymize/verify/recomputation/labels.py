@@ -86,14 +86,14 @@ class Generalization:
         ``value`` is the SQL of a value in the relation ``rows``, called ``rows_`` there.
         """
         if not self.is_interval:
-            found = f"select {self.text('value')} as found from {self.relation}"  # noqa: S608
+            lookup = f"select {self.text('value')} as found from {self.relation}"  # noqa: S608
             return Lookup(
-                f"left join ({found}) as {alias} on {self.text(value)} = {alias}.found",
+                f"left join ({lookup}) as {alias} on {self.text(value)} = {alias}.found",
                 {"leaf": f"{alias}.found"},
             )
-        found = self._found(rows, value, "tree.lower_bound as leaf")
+        lookup = self._found(rows, value, "tree.lower_bound as leaf")
         return Lookup(
-            f"left join ({found}) as {alias} on {value} = {alias}.found", {"leaf": f"{alias}.leaf"}
+            f"left join ({lookup}) as {alias} on {value} = {alias}.found", {"leaf": f"{alias}.leaf"}
         )
 
     def label(self, rows: str, value: str, level: int, alias: str) -> Lookup:
@@ -104,18 +104,18 @@ class Generalization:
         level_ = quote_name(f"level_{level}")
         covered = f"case when {value} is null then '{ROOT}' else {alias}.label end"
         if not self.is_interval:
-            found = (
+            lookup = (
                 f"select {self.text('value')} as found, {self.text(level_)} as label "  # noqa: S608
                 f"from {self.relation}"
             )
             return Lookup(
-                f"left join ({found}) as {alias} on {self.text(value)} = {alias}.found",
+                f"left join ({lookup}) as {alias} on {self.text(value)} = {alias}.found",
                 {self.name: covered},
             )
-        found = self._found(rows, value, f"{self.text(f'tree.{level_}')} as label")
+        lookup = self._found(rows, value, f"{self.text(f'tree.{level_}')} as label")
         labelled = (
             "select values_.found, spans.* "  # noqa: S608
-            f"from ({found}) as values_ inner join ({self._spans(level)}) as spans "
+            f"from ({lookup}) as values_ inner join ({self._spans(level)}) as spans "
             "on values_.label = spans.label"
         )
         return Lookup(

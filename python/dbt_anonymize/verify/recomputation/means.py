@@ -73,7 +73,7 @@ def _members(
     if is_date or is_time:
         label = f"epoch(try_cast({name} as timestamp))"
     value = f"rows_.{quote_name(generalization.name)}"
-    key, holder = quote_name(spec.record_key), quote_name(spec.person)
+    key, holder = quote_name(spec.record_key), quote_name(spec.person_column)
     columns = ", ".join(f"effort.{quote_name(c)}" for c in spec.generalized_columns)
     unit = "86400" if is_date else "1"
     if not is_date and not is_time:

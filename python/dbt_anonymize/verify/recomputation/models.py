@@ -71,9 +71,9 @@ class Counted:
         guarantee that compares with it.
         """
         rules = self.compiled(guarantee)
-        found = np.ones(len(self.sizes), dtype=np.bool_)
+        violations = np.ones(len(self.sizes), dtype=np.bool_)
         if rules is None:
-            return found
+            return violations
         cells: tuple[ValueCounts, ...] = ()
         unknown = _NOBODY
         if (values := self.values) is not None:
@@ -81,9 +81,9 @@ class Counted:
             if MODELS[guarantee["model"]].COMPARES_WITH_TABLE:
                 cells = (values.without_unknown(),)
                 unknown = values.cells.classes[values.cells.values >= len(values.totals)]
-        found = rules.violating(self.classes(cells))
-        found[unknown] = True
-        return found
+        violations = rules.violating(self.classes(cells))
+        violations[unknown] = True
+        return violations
 
     def compiled(self, guarantee: Mapping[str, Any]) -> Guarantees | None:
         """Return the checks of a guarantee, or None if it can never hold."""

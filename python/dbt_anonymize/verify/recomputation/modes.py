@@ -22,7 +22,7 @@ def wrong_modes(tables: Tables, spec: Spec, source: str, generalization: General
     value = f"rows_.{name}"
     covers = generalization.covers(value, "effort", is_merged=True)
     members = (
-        f"(select row({columns}) as class, rows_.{quote_name(spec.person)} as holder, "
+        f"(select row({columns}) as class, rows_.{quote_name(spec.person_column)} as holder, "
         f"{tables.text(value)} as v, effort.{name} as label, "
         f"({covers}) is true as is_covered from {source} as rows_ "
         f"inner join {tables.effort} as effort on rows_.{key} = effort.{key})"

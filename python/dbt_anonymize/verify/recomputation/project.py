@@ -130,8 +130,8 @@ def tables_of(
         tokens=built("tokens") if spec.mapping == "token" else None,
         sample=built("sample") if spec.declared_shares else None,
         mask_keys=built("mask_keys") if spec.has_mask_keys else None,
-        members=members_relation(warehouse, spec) if spec.waits else None,
-        membership=built("membership") if spec.waits else None,
+        members=members_relation(warehouse, spec) if spec.holds_back_joiners else None,
+        membership=built("membership") if spec.holds_back_joiners else None,
         frozen=built("frozen_labels") if spec.freeze and spec.recoded_efforts else None,
     )
     if isinstance(warehouse, CopiedWarehouse):

@@ -62,8 +62,8 @@ class Tables:
 
     def numbers(self, sql: str) -> dict[str, NDArray[Any]]:
         """Return all rows of a query of numbers that are never NULL, as one array per column."""
-        found = self.connection.execute(sql).fetchnumpy()
-        return {name: np.asarray(column) for name, column in found.items()}
+        arrays = self.connection.execute(sql).fetchnumpy()
+        return {name: np.asarray(column) for name, column in arrays.items()}
 
     def types(self, relation: str) -> dict[str, str]:
         """Return the data type of each column of a relation or query, in order."""

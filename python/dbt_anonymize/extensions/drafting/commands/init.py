@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dbt_anonymize.cli.common import Categories, Purpose, at_work, note, say
+from dbt_anonymize.cli.common import Categories, Purpose, note, say, spinner
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import ProjectError, SpecError
 from dbt_anonymize.extensions.drafting.commands.aim import Aim, Event, Predict, Time
-from dbt_anonymize.pluralize import counted
+from dbt_anonymize.pluralize import pluralized
 
 if TYPE_CHECKING:
     from dbt_anonymize.extensions.drafting.facts import ColumnFacts
@@ -125,7 +125,7 @@ def _read(place: Place, declared: Source, aim: Aim, *, by_target: bool) -> list[
 
     with place.warehouse() as warehouse:
         relation = warehouse.relation_of(declared)
-        with at_work(f"Reading {relation.identifier}"):
+        with spinner(f"Reading {relation.identifier}"):
             return facts_for(warehouse, relation, aim.predict, aim.time, has_outer=by_target)
 
 
@@ -168,7 +168,7 @@ def _drafted(
         with_event,
     )
 
-    with place.warehouse() as warehouse, at_work("Building hierarchies and efforts"):
+    with place.warehouse() as warehouse, spinner("Building hierarchies and efforts"):
         relation = warehouse.relation_of(declared)
         drafted = draft_table(
             warehouse,
@@ -176,7 +176,7 @@ def _drafted(
             proposals,
             name=name,
             place=option_of(declared),
-            folder=place.shown(place.project.seeds),
+            folder=place.relative_name(place.project.seeds),
             by_target=by_target,
         )
         drafted = with_event(warehouse, relation, drafted, event)
@@ -225,7 +225,7 @@ def _explain(
             [one],
             name=name,
             place=option_of(declared),
-            folder=place.shown(place.project.seeds),
+            folder=place.relative_name(place.project.seeds),
             efforts=0,
         )
     for plan in drafted.plans.values():
@@ -314,7 +314,7 @@ def write_seeds(place: Place, name: str, drafted: Drafted, *, replaces: bool = F
     for file in stale:
         (seeds / file).unlink()
     marks = dict.fromkeys(existing, "replaced ") | dict.fromkeys(stale, "removed ")
-    return [marks.get(file, "") + place.shown(seeds / file) for file in [*files, *stale]]
+    return [marks.get(file, "") + place.relative_name(seeds / file) for file in [*files, *stale]]
 
 
 def _stale_seeds(properties: Path, files: Mapping[str, str]) -> list[str]:
@@ -334,7 +334,7 @@ def _check_owned(place: Place, name: str, files: Sequence[str]) -> None:
         words = set(re.findall(r"\w+", spec.read_text(encoding="utf-8")))
         if shared := next((file for file in files if file.removesuffix(".csv") in words), None):
             raise ProjectError(
-                f"{place.shown(place.project.seeds / shared)}: must not be replaced, since "
+                f"{place.relative_name(place.project.seeds / shared)}: must not be replaced, since "
                 f"anonymizations/{spec.name} reads it too. Give it a hierarchy of its own first."
             )
 
@@ -347,11 +347,11 @@ def _show(drafted: Drafted, *, by_target: bool) -> None:
         note(f"{one.name}: {one.role}{mark}, {one.reason}")
     if drafted.subject:
         facts = drafted.subject.facts
-        people = f"{counted(facts.records, 'record')} are of {facts.distinct:,}"
+        people = f"{pluralized(facts.records, 'record')} are of {facts.distinct:,}"
         note(f"subject: {facts.name}, since {people}; k counts these.")
     if drafted.singled:
         names, count = drafted.singled[-1]
-        note(f"{', '.join(names)} together single out {counted(count, 'record')}.")
+        note(f"{', '.join(names)} together single out {pluralized(count, 'record')}.")
 
 
 def _next(name: str, path: Path, drafted: Drafted, text: str, *, is_searched: bool) -> str:

@@ -75,7 +75,7 @@ def _asked() -> list[str]:
 
 
 def _ask(root: Path, changes: list[Change], *, yes: bool) -> None:
-    from dbt_anonymize.extensions.installation.changes import shown  # noqa: PLC0415
+    from dbt_anonymize.extensions.installation.changes import describe_changes  # noqa: PLC0415
 
-    note(shown(changes, root))
+    note(describe_changes(changes, root))
     require_consent("Write this?", "Nothing was written.", yes=yes)

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from dbt_anonymize.cli.common import OnlyName, at_work, write_or_say
+from dbt_anonymize.cli.common import OnlyName, spinner, write_or_say
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import ProjectError
 
@@ -39,7 +39,7 @@ def report(
 
     It shows figures of relations that analysts read, five rows of the release, and no identifier.
     """
-    from dbt_anonymize.extensions.report.reading import find  # noqa: PLC0415
+    from dbt_anonymize.extensions.report.reading import read_findings  # noqa: PLC0415
     from dbt_anonymize.extensions.report.rendering import as_html, as_json, as_markdown  # noqa: PLC0415
 
     write = {Form.html: as_html, Form.md: as_markdown, Form.json: as_json}[form]
@@ -47,8 +47,8 @@ def report(
         _require_charts()
     spec = place.only_spec(name)
     with place.warehouse() as warehouse:
-        found = find(warehouse, spec)
-    with at_work("Drawing"):
+        found = read_findings(warehouse, spec)
+    with spinner("Drawing"):
         text = write(found)
     if output is None and form is Form.html:
         output = Path(f"{spec.name}.html")

@@ -7,7 +7,7 @@ from typing import Any
 
 from dbt_anonymize.extensions.report.reading import SIZES, Findings
 from dbt_anonymize.extensions.report.section import Section, missing, number, words
-from dbt_anonymize.pluralize import counted
+from dbt_anonymize.pluralize import pluralized
 
 _MOST_SUBSETS = 15
 # Bars of a chart; tables have all rows.
@@ -175,11 +175,11 @@ def attacks(found: Findings) -> Section:
         "naive without the release. Only what main exceeds control tells something about a person. "
         "Numbers of records or classes are in the table alone. "
         + (
-            f"{counted(broken, 'declared limit')} exceeded."
+            f"{pluralized(broken, 'declared limit')} exceeded."
             if broken
             else "No declared limit is exceeded."
         )
-        + (f" {counted(warnings, 'warning')}: see the table." if warnings else ""),
+        + (f" {pluralized(warnings, 'warning')}: see the table." if warnings else ""),
         ("attack", "main", "control", "naive", "risk", "declared limit", "holds", "warning"),
         [
             (*(r[name] for name in _SHOWN), "warning" if row["is_warning"] else None)

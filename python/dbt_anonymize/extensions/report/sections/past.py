@@ -7,7 +7,7 @@ from typing import Any
 
 from dbt_anonymize.extensions.report.reading import Findings
 from dbt_anonymize.extensions.report.section import Section, missing, number
-from dbt_anonymize.pluralize import counted
+from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.relations import HISTORY
 
 _MOST_RUNS = 50
@@ -36,8 +36,9 @@ def sections(found: Findings) -> list[Section]:
         Section(
             "history",
             title,
-            f"{counted(len(data), 'build')} chose an effort; the choice changed "
-            f"{counted(changes, 'time')}. A fingerprint identifies the specification of a build.",
+            f"{pluralized(len(data), 'build')} chose an effort; the choice changed "
+            f"{pluralized(changes, 'time')}. A fingerprint identifies the "
+            "specification of a build.",
             ("built (UTC)", "effort", "k", "QF", "Q", "specification"),
             [tuple(row.values()) for row in data],
             data,

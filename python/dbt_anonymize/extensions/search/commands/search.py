@@ -17,10 +17,10 @@ from dbt_anonymize.cli.common import (
     Name,
     RowFormat,
     SafeConsole,
-    at_work,
     is_quiet,
-    rows_alone,
+    machine_readable_stdout,
     show_rows,
+    spinner,
 )
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import EvaluationError, SearchError
@@ -32,7 +32,7 @@ from dbt_anonymize.extensions.search.commands.search_output import (
 )
 from dbt_anonymize.information_loss.names import GUIDED, MEASURE_NAMES
 from dbt_anonymize.output import Format
-from dbt_anonymize.pluralize import counted
+from dbt_anonymize.pluralize import pluralized
 
 if TYPE_CHECKING:
     from dbt_anonymize.extensions.search.efforts import Found, Options, Steps
@@ -113,7 +113,7 @@ def search(
     sizes = _class_sizes(ks, efforts)
     # What is found is what was asked for only where nothing is written.
     console = SafeConsole(quiet=is_quiet() and not (dry_run and is_table), stderr=not is_table)
-    with rows_alone(form) as out:
+    with machine_readable_stdout(form) as out:
         spec = keep_readable(place.spec(name), keep or ())
         if spec.differential_privacy is not None:
             _search_privately(console, place, spec, dry_run=dry_run)
@@ -198,7 +198,7 @@ def _search(
 
     begin = time.monotonic()
     with place.warehouse() as warehouse:
-        with at_work("Reading records"):
+        with spinner("Reading records"):
             table, records = _load(warehouse, spec, options.loss)
         task = Task(spec, table, coded_guarantees(warehouse, spec), options, records)
         limits = limits_in_warehouse(warehouse, spec)
@@ -213,7 +213,7 @@ def _search(
         rows = lattice_rows(task, found)
         with place.warehouse() as warehouse:
             relation = write_lattice(warehouse, spec.name, list(spec.quasi_identifiers), rows)
-        console.print(f"{relation}: {counted(len(rows), 'node')}.")
+        console.print(f"{relation}: {pluralized(len(rows), 'node')}.")
     return found, reasons_in_words(spec, found, words)
 
 
@@ -311,7 +311,7 @@ def _progress(measure: str) -> Iterator[Steps]:
 
 def _shown_state(state: State, measure: str) -> str:
     nodes = (
-        f"{state.settled:,} of {counted(state.total, 'node')}: {state.checked:,} checked, "
+        f"{state.settled:,} of {pluralized(state.total, 'node')}: {state.checked:,} checked, "
         f"{state.settled - state.checked:,} pruned"
     )
     if state.best is None:
@@ -342,10 +342,10 @@ def _write(
     from dbt_anonymize.spec.loading import spec_paths  # noqa: PLC0415
 
     path = spec_paths(place.project.root)[spec.name]
-    shown = place.shown(path)
+    shown = place.relative_name(path)
     if write_efforts(path, efforts, reasons):
         console.print(
-            f"{shown}: {counted(len(efforts), 'effort')}. Review the change, then run "
+            f"{shown}: {pluralized(len(efforts), 'effort')}. Review the change, then run "
             f"`dbt-anonymize generate {spec.name}` and `dbt build`."
         )
         before, now = spec.release.effort, released_among(spec, efforts)

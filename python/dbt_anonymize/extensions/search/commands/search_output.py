@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.cli.common import SafeConsole, figures_table
-from dbt_anonymize.pluralize import counted
+from dbt_anonymize.pluralize import pluralized
 
 # Lines about what would help.
 _MOST_BURDENS = 2
@@ -57,7 +57,7 @@ def show(
     if left_out := _left_out(task, found):
         console.print(left_out)
     if not verbose:
-        points = counted(len(found.front.points), "node")
+        points = pluralized(len(found.front.points), "node")
         more = f"{points} on the Pareto front of k and {measure}"
         more += f"; searched in {seconds:.0f} s" if is_raced else ""
         console.print(f"{more}: --verbose lists them.")
@@ -77,7 +77,7 @@ def _show_optimum(
     levels = ", ".join(_levels(task.spec, best))
     console.print(
         f"{task.spec.name}: {levels} loses the least ({measure} {lost(measure, best.loss)}), "
-        f"with k = {best.k} and {best.suppressed} of {counted(task.table.total, 'record')} "
+        f"with k = {best.k} and {best.suppressed} of {pluralized(task.table.total, 'record')} "
         f"suppressed."
     )
     if is_flat(task, found):
@@ -193,7 +193,7 @@ def _work(found: Found, measure: str, seconds: float) -> str:
     kind = "ruled out" if result.is_complete else "ruled out or open"
     rest = f", {others:,} {kind}" if others > 0 else ""
     return (
-        f"Searched {way}{counted(result.lattice_size, 'node')} in {seconds:.1f} s with loading: "
+        f"Searched {way}{pluralized(result.lattice_size, 'node')} in {seconds:.1f} s with loading: "
         f"{result.checked:,} checked{rest}.{proof}\n"
     )
 
@@ -228,7 +228,8 @@ def _show_races(
     first = races.raced[0]
     console.print(
         f"{task.spec.name}: efforts from weak to strong, those on which "
-        f"{task.spec.tests.deciding_model} did best, of {counted(races.trained, 'model')} trained"
+        f"{task.spec.tests.deciding_model} did best, "
+        f"of {pluralized(races.trained, 'model')} trained"
     )
     has_rounds = any(races.rounds)
     headings = ("effort", "asked k", *(("rounds",) if has_rounds else ()), "k", "left out")
@@ -244,7 +245,7 @@ def _show_races(
             " to ".join(map(_score, raced.interval)) if raced.splits > 1 else "-",
         )
     console.print(table)
-    splits = counted(first.splits, "split")
+    splits = pluralized(first.splits, "split")
     console.print(
         f"{measure} of the untouched table {_score(first.untouched)}, of the zero rule "
         f"{_score(first.zero_rule)}; means of {splits}, with 95 % intervals of the differences "

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dbt_anonymize.cli.common import Keep, Purpose, SafeConsole, at_work, is_quiet
+from dbt_anonymize.cli.common import Keep, Purpose, SafeConsole, is_quiet, spinner
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import SearchError, SpecError
 from dbt_anonymize.extensions.drafting.commands.aim import Aim, Drop, Event, Predict, Time
@@ -163,7 +163,7 @@ def _try(
 
     with place.warehouse() as warehouse:
         drafted, spec = _drafted(place, warehouse, declared, name, aim)
-        with at_work("Counting combinations"):
+        with spinner("Counting combinations"):
             relation = warehouse.relation_of(declared)
             copies = find_copies(warehouse, relation, drafted.proposals)
             times = find_times(warehouse, relation, drafted.proposals) if aim.time is None else []
@@ -200,9 +200,9 @@ def _searched(spec: Spec, counted: Counted, drawn: Drawn, budget: Budget | None)
 
     if isinstance(drawn, Sampled):
         budget = budget or Budget(_models(spec, len(drawn.rows)), SECONDS)
-        with at_work("Training models on candidates") as tell:
+        with spinner("Training models on candidates") as tell:
             return find_alternatives(spec, counted, drawn.records, budget, tell)
-    with at_work("Searching levels"):
+    with spinner("Searching levels"):
         seconds = budget.seconds if budget else SECONDS_BY_LOSS
         return least_losses(spec, counted, drawn.rows, seconds)
 
@@ -227,7 +227,7 @@ def _drafted(
     from dbt_anonymize.extensions.drafting.text import spec_of, spec_text  # noqa: PLC0415
 
     relation, is_tested = warehouse.relation_of(declared), aim.purpose is Purpose.model
-    with at_work(f"Reading {relation.identifier}"):
+    with spinner(f"Reading {relation.identifier}"):
         facts = facts_for(warehouse, relation, aim.predict, aim.time)
         proposals = take_all(
             propose(
@@ -244,7 +244,7 @@ def _drafted(
             proposals,
             name=name,
             place=option_of(declared),
-            folder=place.shown(place.project.seeds),
+            folder=place.relative_name(place.project.seeds),
             efforts=0,
         )
         drafted = with_event(warehouse, relation, drafted, aim.event)

@@ -8,7 +8,7 @@ from pathlib import Path
 from dbt_anonymize.cli.common import note
 from dbt_anonymize.cli.place import Place
 from dbt_anonymize.extensions.trial.commands.tried import Tried, count
-from dbt_anonymize.pluralize import counted
+from dbt_anonymize.pluralize import pluralized
 
 
 def take(place: Place, tried: Tried, wanted: str, path: Path, *, replaces: bool) -> None:
@@ -40,10 +40,10 @@ def take(place: Place, tried: Tried, wanted: str, path: Path, *, replaces: bool)
     (place.project.root / path).write_text(text, encoding="utf-8")
     changed = generate.generate(place.folder, [tried.name])
     others = f", the release takes effort {number}" if efforts[1:] else ""
-    note(f"{path.as_posix()}: {counted(len(efforts), 'effort')}{others}. Read its reasons.")
-    seeds = place.shown(place.project.seeds)
+    note(f"{path.as_posix()}: {pluralized(len(efforts), 'effort')}{others}. Read its reasons.")
+    seeds = place.relative_name(place.project.seeds)
     note(
-        f"{seeds}/: {counted(len(written), 'file')} of hierarchies; models/{tried.name}/: "
-        f"{counted(len(changed), 'model file')}."
+        f"{seeds}/: {pluralized(len(written), 'file')} of hierarchies; models/{tried.name}/: "
+        f"{pluralized(len(changed), 'model file')}."
     )
     note(f"Next: `dbt build`, then `dbt-anonymize results {tried.name}`.")
