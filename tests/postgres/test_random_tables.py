@@ -13,7 +13,7 @@ from dbt_anonymize.project.generate import generate
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.warehouse import open_warehouse
 from dbt_anonymize.spec import Spec, load_spec
-from dbt_anonymize.verify.copied import CopiedWarehouse, copied_to_duckdb
+from dbt_anonymize.verify.duckdb_mirror import CopiedWarehouse, copied_to_duckdb
 from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.recomputation.check import recompute
 from dbt_anonymize.verify.recomputation.tables import Tables

@@ -52,4 +52,4 @@ def build(
                 elif stage.step:
                     note(f"{stage.step.rows}: {pluralized(rows or 0, 'row')}.")
             if spec.efforts:
-                publish_all(place, [spec], if_left_to_us=True)
+                publish_all(place, [spec], only_if_unpublished_by_dbt=True)

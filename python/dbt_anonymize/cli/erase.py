@@ -81,7 +81,7 @@ def erase(
             note("The vault has forgotten her. Building.")
             with closed_vaults(place.project, place.target):
                 _build(runner, spec)
-            publish_all(place, [spec], if_left_to_us=True)
+            publish_all(place, [spec], only_if_unpublished_by_dbt=True)
             _finish(place, plan)
     done = "erased" if plan.records or plan.is_certain else "the erasure that was begun is complete"
     note(f"{name}: {done}. The receipt is in {name}_erasures in the vault.")

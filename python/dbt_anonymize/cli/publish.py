@@ -21,18 +21,20 @@ def publish(place: Place, names: Names = None) -> None:
     publish_all(place, (spec for spec in place.specs(names) if spec.efforts))
 
 
-def publish_all(place: Place, specs: Iterable[Spec], *, if_left_to_us: bool = False) -> None:
-    """Publish releases that were built; ``if_left_to_us``: only where a build does not."""
+def publish_all(
+    place: Place, specs: Iterable[Spec], *, only_if_unpublished_by_dbt: bool = False
+) -> None:
+    """Publish releases that were built, all or only those that no build in dbt publishes."""
     from dbt_anonymize.verify.publishing import (  # noqa: PLC0415 (keeps --help fast)
         is_published_by_command,
         publish_built,
     )
 
-    if if_left_to_us and place.project.has_python:
+    if only_if_unpublished_by_dbt and place.project.has_python:
         return
     try:
         with place.warehouse() as warehouse:
-            if if_left_to_us and not is_published_by_command(place.project, warehouse):
+            if only_if_unpublished_by_dbt and not is_published_by_command(place.project, warehouse):
                 return
             for spec in specs:
                 path = publish_built(place.project, warehouse, spec)

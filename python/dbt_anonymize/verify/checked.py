@@ -11,7 +11,7 @@ from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.register import digest_released
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.verify.copied import is_refused
+from dbt_anonymize.verify.duckdb_mirror import is_refused
 from dbt_anonymize.verify.finding import Finding
 
 

@@ -26,8 +26,8 @@ from dbt_anonymize.verify.checks import (
     of_release,
     of_sources,
 )
-from dbt_anonymize.verify.copied import copied_to_duckdb, is_refused
 from dbt_anonymize.verify.copies import check_copies
+from dbt_anonymize.verify.duckdb_mirror import copied_to_duckdb, is_refused
 from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.identifiers.content import check_content
 from dbt_anonymize.verify.recomputation.project import check_release

@@ -14,7 +14,7 @@ from dbt_anonymize.literals import quote_text
 from dbt_anonymize.project.engines import server_of
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.verify.copied import explain_read_errors
+from dbt_anonymize.verify.duckdb_mirror import explain_read_errors
 from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.relations import is_of
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.search import local_recoding
+from dbt_anonymize.extensions.search.binding_attributes import is_flat
 from dbt_anonymize.extensions.search.efforts import Found, Task
-from dbt_anonymize.extensions.search.limits import is_flat
 from dbt_anonymize.extensions.search.local_recoding import local_rounds
 from dbt_anonymize.extensions.search.optimum import search
 from dbt_anonymize.extensions.search.results import SearchResult

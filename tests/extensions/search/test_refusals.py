@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dbt_anonymize.errors import SearchError
-from dbt_anonymize.extensions.search.refusals import check_readable
+from dbt_anonymize.extensions.search.preconditions import check_readable
 from dbt_anonymize.spec import Spec
 from tests.spec.declarations import SPEC, spec
 from tests.spec.test_outer_share import QUALITY

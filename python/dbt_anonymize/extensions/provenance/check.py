@@ -12,7 +12,7 @@ from dbt_anonymize.project.generate import check as drift_of
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.verify.copied import is_refused
+from dbt_anonymize.verify.duckdb_mirror import is_refused
 from dbt_anonymize.verify.finding import Finding
 
 _NOTHING: frozenset[Origin] = frozenset()

@@ -15,7 +15,7 @@ import numpy as np
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.search.label_shares import shares_of_labels, width
 from dbt_anonymize.extensions.search.packed_keys import packed_keys, unpacked
-from dbt_anonymize.extensions.search.refusals import check_readable
+from dbt_anonymize.extensions.search.preconditions import check_readable
 from dbt_anonymize.extensions.search.source import Source, rebuild
 from dbt_anonymize.privacy.table import (
     Attribute,

@@ -35,7 +35,7 @@ from dbt_anonymize.project.engines import server_of
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.verify.copied import CopiedWarehouse
+from dbt_anonymize.verify.duckdb_mirror import CopiedWarehouse
 from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.identifiers.byte_search import Occurs
 from dbt_anonymize.verify.identifiers.coincidence import is_beyond

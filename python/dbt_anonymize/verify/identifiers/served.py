@@ -13,7 +13,7 @@ from functools import partial
 from dbt_anonymize.project.engines import server_of
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.verify.copied import CopiedWarehouse, explain_read_errors
+from dbt_anonymize.verify.duckdb_mirror import CopiedWarehouse, explain_read_errors
 from dbt_anonymize.verify.identifiers.places import (
     SMALLEST_NUMBER,
     Place,

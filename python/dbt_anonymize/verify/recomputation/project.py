@@ -19,7 +19,7 @@ from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.release.audit import about_table
 from dbt_anonymize.release.copies import is_copied, places_of_copies
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.verify.copied import CopiedWarehouse
+from dbt_anonymize.verify.duckdb_mirror import CopiedWarehouse
 from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.recomputation.about import check_about
 from dbt_anonymize.verify.recomputation.canonical import Comparer, Comparison

@@ -71,7 +71,7 @@ def _show_optimum(
     console: SafeConsole, task: Task, found: Found, best: CheckedNode, seconds: float
 ) -> None:
     """Show the node that loses the least, what limits it, and what it took."""
-    from dbt_anonymize.extensions.search.limits import is_flat  # noqa: PLC0415 (keeps --help fast)
+    from dbt_anonymize.extensions.search.binding_attributes import is_flat  # noqa: PLC0415 (keeps --help fast)
 
     measure = task.options.loss
     levels = ", ".join(_levels(task.spec, best))
@@ -145,7 +145,7 @@ def rows_of(spec: Spec, measure: str, found: Found) -> tuple[list[str], list[tup
 
 def _limits(task: Task, found: Found) -> str:
     """Say which quasi-identifiers cannot be finer, and why."""
-    from dbt_anonymize.extensions.search.limits import limits_of_optimum  # noqa: PLC0415 (keeps --help fast)
+    from dbt_anonymize.extensions.search.binding_attributes import limits_of_optimum  # noqa: PLC0415 (keeps --help fast)
 
     limits, most = limits_of_optimum(task, found)
     if found.result.optimum is None or not any(found.result.optimum.node):
