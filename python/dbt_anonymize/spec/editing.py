@@ -114,8 +114,8 @@ def released_among(spec: Spec, efforts: Sequence[Effort]) -> int | Literal["auto
     number = spec.release.effort
     if number == "auto" or not 0 < number <= len(spec.efforts):
         return "auto" if efforts and number != "auto" else number
-    known = written(spec.efforts[number - 1])
-    places = [at for at, one in enumerate(efforts, start=1) if written(one) == known]
+    known = as_yaml(spec.efforts[number - 1])
+    places = [at for at, one in enumerate(efforts, start=1) if as_yaml(one) == known]
     return places[0] if places else "auto"
 
 
