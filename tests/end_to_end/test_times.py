@@ -47,7 +47,7 @@ def tried(project: Project, *words: str) -> str:
 def test_what_is_tried_is_built_and_scored_by_concordance(hospital: Project) -> None:
     shown = tried(hospital, *NAMED)
     assert "concordance_index of models scored on untouched records" in shown
-    assert "--predict state --time followed --take balanced" in shown
+    assert "--predict state --time followed --evaluations" in shown
     tried(hospital, *NAMED, "--take", "balanced")
     spec = load_spec(hospital.folder / "anonymizations" / "patients.yml")
     assert spec.tests.measure == "concordance_index"

@@ -40,11 +40,12 @@ class PulledOut:
     gone: Collection[str]
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run Python on the copy."""
+        """Run Python on the copy, as if by hand."""
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
         return subprocess.run(
             [sys.executable, *arguments],
             cwd=self.folder,
-            env=os.environ | {"PYTHONPATH": str(self.folder / "python")},
+            env=environment | {"PYTHONPATH": str(self.folder / "python")},
             capture_output=True,
             text=True,
             check=False,

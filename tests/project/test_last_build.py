@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -124,6 +125,18 @@ def _appended(file: str, text: str) -> Callable[[Path], object]:
 def test_what_is_newer_is_left_to_dbt(built: Project, change: Callable[[Path], object]) -> None:
     assert is_known(built)
     change(built.folder)
+    assert not is_known(built)
+
+
+@pytest.mark.parametrize("folder", ["macros", "seeds", "dbt_packages"])
+def test_what_is_gone_is_left_to_dbt(built: Project, folder: str) -> None:
+    """A macro that named schemas, for one: without it relations lie elsewhere."""
+    (built.folder / "macros").mkdir(exist_ok=True)
+    (built.folder / "macros" / "schemas.sql").write_text(SCHEMA_MACRO)
+    compiled(built)
+    assert is_known(built)
+    gone = built.folder / folder
+    gone.unlink() if gone.is_symlink() else shutil.rmtree(gone)
     assert not is_known(built)
 
 

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from dbt_anonymize.errors import AnonymizeError
+from dbt_anonymize.errors import AnonymizeError, ProjectError
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.spec import load_specs
 from dbt_anonymize.spec.yaml_file import read_yaml
+from dbt_anonymize.spec.yaml_text import loaded
 from tests.projects import REPOSITORY
 from tests.spec.declarations import spec, write_project
 
@@ -67,6 +68,19 @@ def test_a_bomb_is_refused_at_once(text: str, says: str, tmp_path: Path) -> None
     content, problems = read_yaml(path)
     assert content is None
     assert any(says in str(problem) for problem in problems)
+
+
+@pytest.mark.parametrize("tag", ["bool", "int", "float", "timestamp"])
+def test_a_value_under_a_wrong_tag_is_not_shown(tag: str, tmp_path: Path) -> None:
+    path = tmp_path / "tagged.yml"
+    path.write_text(f'password: !!{tag} "hunter2"\n', encoding="utf-8")
+    content, (problem,) = read_yaml(path)
+    assert content is None
+    assert "must be valid YAML" in str(problem)
+    assert "hunter2" not in str(problem)
+    with pytest.raises(ProjectError, match="must be valid YAML") as error:
+        loaded(path.read_text(encoding="utf-8"))
+    assert "hunter2" not in str(error.value)
 
 
 def test_aliases_are_fine_where_they_stay_small(tmp_path: Path) -> None:

@@ -15,10 +15,12 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from dbt_anonymize.cli import app
+from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.project import warehouse as warehouse_module
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.spec import load_specs
 from dbt_anonymize.verify import run as module
+from dbt_anonymize.verify.checks import names_on_rows
 from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.run import verify
 from tests.projects import Project
@@ -166,11 +168,23 @@ def test_another_warehouse_is_refused_in_each_proof_on_rows(
     project = find_project(built_consumer.folder)
     *refused, audit = verify(project, spec)
     assert audit == audited
-    on_rows = ["content", "recomputation", "guarantees", "attacks"]
-    assert [finding.check for finding in refused] == on_rows
+    assert [finding.check for finding in refused] == [*names_on_rows()]
     for finding in refused:
         assert finding.holds is False
         assert "the warehouse is snowflake" in finding.message
-    (finding,) = verify(project, spec, checks=["attacks"])
-    assert finding.check == "attacks"
+    (finding,) = verify(project, spec, checks=["guarantees"])
+    assert finding.check == "guarantees"
     assert list(verify(project, spec, checks=["audit"])) == [audited]
+    with pytest.raises(VerificationError, match="got guarantee"):
+        list(verify(project, spec, checks=["guarantee"]))
+
+
+def test_guarantees_that_cannot_be_counted_do_not_hold(consumer: Project) -> None:
+    """Somebody changed the source since the build, so nothing follows from it."""
+    consumer.build("--select", "+customers_anonymized")
+    seed = consumer.folder / "seeds" / "customers.csv"
+    seed.write_text(seed.read_text("utf-8").replace(",yes\n", ",no\n", 1), encoding="utf-8")
+    assert consumer.dbt("seed", "--select", "customers").succeeded
+    result = run(consumer, "--check", "guarantees")
+    assert result.exit_code == 1, result.output
+    assert "guarantees must be counted on what follows" in broken(result)["customers"]

@@ -59,6 +59,7 @@ def manifest_of_last_build(root: Path, profile: PlainProfile) -> Entry | None:
             and not _ELSEWHERE.search(text)
             and _has_run_so(ran.args, root, profile)
             and _lies_there(manifest, profile)
+            and _is_there(manifest, root)
             and _is_unchanged(root, profile, ran.metadata.invocation_started_at)
         )
     except (OSError, ValueError, AttributeError, TypeError):
@@ -91,6 +92,18 @@ def _lies_there(manifest: Entry, profile: PlainProfile) -> bool:
     )
 
 
+def _is_there(manifest: Entry, root: Path) -> bool:
+    """Tell whether the files that it describes, and the folder of packages, are still there."""
+    project = manifest.metadata.project_name
+    described = [one for kind in ("nodes", "sources", "macros") for one in manifest[kind].values()]
+    files = {one.original_file_path for one in described if one.package_name == project}
+    shipped = {project, "dbt", f"dbt_{manifest.metadata.adapter_type}"}
+    is_alone = {one.package_name for one in described} <= shipped
+    return all((root / file).is_file() for file in files) and (
+        is_alone or _installed(root, _declared(root)).is_dir()
+    )
+
+
 def _path(node: Entry) -> tuple[str, str, str]:
     return str(node.database), str(node.schema), str(node.alias)
 
@@ -112,19 +125,34 @@ def _is_unchanged(root: Path, profile: PlainProfile, since: str) -> bool:
 
 
 def _read_by_dbt(root: Path, profile: PlainProfile) -> Iterator[Path]:
-    declared = mapping(read_yaml(root / "dbt_project.yml")[0])
-    installed = root / str(declared.get("packages-install-path", "dbt_packages"))
+    declared = _declared(root)
+    installed = _installed(root, declared)
     yield profile.folder / "profiles.yml"
     yield from (root / name for name in _FILES if (root / name).is_file())
     yield from _of_package(root, declared)
     if installed.is_dir():
         yield installed
         for package in installed.iterdir():
-            yield from _of_package(package, {})
+            yield from _of_package(package, _without_jinja(_declared(package)))
+
+
+def _declared(root: Path) -> Mapping[str, Any]:
+    """Return what the dbt_project.yml of a project or package says."""
+    return mapping(read_yaml(root / "dbt_project.yml")[0])
+
+
+def _without_jinja(declared: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the folders that a package names; where Jinja names them, it has those by default."""
+    return {key: [name for name in declared.get(key) or () if "{{" not in name] for key in _FOLDERS}
+
+
+def _installed(root: Path, declared: Mapping[str, Any]) -> Path:
+    """Return the folder of the packages that are installed."""
+    return root / str(declared.get("packages-install-path", "dbt_packages"))
 
 
 def _of_package(root: Path, declared: Mapping[str, Any]) -> Iterator[Path]:
-    """Yield files and folders; those of a package lie where they do by default."""
+    """Yield files and folders of a project or package."""
     yield root / "dbt_project.yml"
     for key, default in _FOLDERS.items():
         for name in declared.get(key) or [default]:

@@ -19,7 +19,7 @@ from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.dataclasses import dataclass
 
 from dbt_anonymize.spec.draft import mapping
-from dbt_anonymize.spec.yaml_file import loader_of
+from dbt_anonymize.spec.yaml_file import read_yaml
 
 _JINJA = re.compile(r"\{[{%#]")
 # A default is a word without quotes, braces and backslashes; `| int` makes a whole value a number.
@@ -135,8 +135,10 @@ def plain_profile(
 
 
 def _yaml(file: Path) -> dict[str, Any]:
-    text = file.read_text(encoding="utf-8")
-    return dict(mapping(loader_of(text)(text).get_single_data()))
+    content, problems = read_yaml(file)
+    if problems:
+        raise _NotOrdinaryError
+    return dict(mapping(content))
 
 
 def _credentials(output: dict[str, Any]) -> DuckDB | Postgres:

@@ -112,6 +112,8 @@ def write_efforts(path: Path, efforts: Sequence[Effort], reasons: Sequence[str] 
 def released_among(spec: Spec, efforts: Sequence[Effort]) -> int | Literal["auto"]:
     """Return which of new efforts is the one that a spec releases by its number; else auto."""
     number = spec.release.effort
+    if len(efforts) == 1 == number:  # there is no other; under differential_privacy auto is none
+        return number
     if number == "auto" or not 0 < number <= len(spec.efforts):
         return "auto" if efforts and number != "auto" else number
     known = as_yaml(spec.efforts[number - 1])

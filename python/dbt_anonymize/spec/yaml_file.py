@@ -10,11 +10,13 @@ from typing import Any
 
 import yaml
 
-from dbt_anonymize.spec.problems import KeyPath, Problem, short_repr
+from dbt_anonymize.spec.problems import KeyPath, Problem
 
 # libyaml recurses in C, where too deep a nesting ends the process. A bracket or a character of a
 # line is a level at most.
 _MOST_BRACKETS, _LONGEST_LINE = 1_000, 1_000
+# A wrong tag (`!!bool hunter2`) is an error of the loader that shows the value.
+UNREADABLE = (yaml.YAMLError, ValueError, RecursionError, LookupError, TypeError, AttributeError)
 # Far more than any spec or project file holds; aliases of aliases reach billions in ten lines.
 MOST_VALUES = 100_000
 
@@ -42,15 +44,15 @@ def read_yaml(path: Path) -> tuple[object, list[Problem]]:
     except OSError as error:
         reason = error.strerror or type(error).__name__
         return None, [Problem((), "must be a readable file", "Check the path.", reason.lower())]
-    with contextlib.suppress(yaml.YAMLError, ValueError, RecursionError):
-        return _read(text, loader_of(text))
+    with contextlib.suppress(*UNREADABLE):
+        return _read(text, _loader_of(text))
     try:  # what is wrong, in the words of Python's own loader
         return _read(text, yaml.SafeLoader)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except UNREADABLE as error:
         return None, [Problem((), "must be valid YAML", "Correct it.", _syntax_error(error))]
 
 
-def loader_of(text: str) -> Any:
+def _loader_of(text: str) -> Any:
     """Return the loader of a text: that of libyaml, if it is there and the text is not deep."""
     brackets = text.count("[") + text.count("{")
     is_flat = (
@@ -143,4 +145,7 @@ def _syntax_error(error: Exception) -> str:
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
         mark = error.problem_mark
         return f"{error.problem} in line {mark.line + 1}, column {mark.column + 1}"
-    return short_repr(str(error))
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    # Errors of the loader's constructors may quote the value, such as a password.
+    return "a value that its tag, or a number of that length, does not allow"

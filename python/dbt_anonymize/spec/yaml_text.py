@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from dbt_anonymize.errors import ProjectError
+from dbt_anonymize.spec.yaml_file import UNREADABLE
 
 Path = Sequence[str | int]
 _STEP = 2
@@ -206,7 +207,7 @@ def loaded(text: str) -> Any:
     """Return the content of YAML; an error in it is a `ProjectError` that shows no line of it."""
     try:
         return yaml.safe_load(text)
-    except yaml.YAMLError as error:
+    except UNREADABLE as error:
         mark = getattr(error, "problem_mark", None)
         place = f" in line {mark.line + 1}" if mark else ""
         raise ProjectError(f"must be valid YAML; there is an error{place}. Correct it.") from None

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.extension import Check, Reads, extensions
 
 # Of released rows; the last one reads the vault.
@@ -40,5 +41,11 @@ def function_of(check: Check) -> Callable[..., Any]:
     """Import what carries out a check of an extension."""
     of = next(one for one in extensions() if check in one.checks)
     module, _, name = check.function.rpartition(".")
-    function: Callable[..., Any] = getattr(import_module(f"{of.package}.{module}"), name)
+    try:
+        function: Callable[..., Any] = getattr(import_module(f"{of.package}.{module}"), name)
+    except (ImportError, AttributeError) as error:
+        raise VerificationError(
+            f"the check {check.name} must be there to be run; the extension {of.name} is broken "
+            f"({type(error).__name__}: {check.function}). Install dbt-anonymize again."
+        ) from error
     return function

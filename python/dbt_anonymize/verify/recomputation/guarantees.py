@@ -1,4 +1,4 @@
-"""Classes that break a declared guarantee, counted by code that shares nothing with the build."""
+"""Classes that break a declared guarantee, counted by code that shares nothing with the SQL."""
 
 from __future__ import annotations
 

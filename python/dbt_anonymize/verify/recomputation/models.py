@@ -20,6 +20,7 @@ from dbt_anonymize.privacy.table import (
     Table,
     ValueCounts,
 )
+from dbt_anonymize.verify.recomputation import private_size
 
 _NOBODY: IntArray = np.zeros(0, dtype=np.int64)
 
@@ -83,6 +84,8 @@ class Counted:
                 unknown = values.cells.classes[values.cells.values >= len(values.totals)]
         violations = rules.violating(self.classes(cells))
         violations[unknown] = True
+        if guarantee["model"] == private_size.MODEL:
+            violations |= self.sizes < private_size.private_size(guarantee)
         return violations
 
     def compiled(self, guarantee: Mapping[str, Any]) -> Guarantees | None:
