@@ -55,12 +55,7 @@ def verify(
     changed.
     """
     findings: list[Finding] = []
-    checks = check_names() if checks is None else checks
-    if unknown := {*checks} - {*check_names()}:
-        raise VerificationError(
-            f"checks must be among {', '.join(check_names())}; got {', '.join(sorted(unknown))}. "
-            "Correct the name."
-        )
+    checks = _known(check_names() if checks is None else checks)
     require_reached(project, target)
     manifest = None
     # Compiling has dbt open the warehouse for itself.
@@ -108,6 +103,16 @@ def verify(
                 warehouse, spec, checks, findings, still(warehouse, spec, content)
             ),
         )
+
+
+def _known(checks: Collection[str]) -> Collection[str]:
+    """Return names of checks; an unknown one is a `VerificationError`."""
+    if unknown := {*checks} - {*check_names()}:
+        raise VerificationError(
+            f"checks must be among {', '.join(check_names())}; got {', '.join(sorted(unknown))}. "
+            "Correct the name."
+        )
+    return checks
 
 
 def _why_unchecked(warehouse: Warehouse, project: Project, spec: Spec) -> str | None:

@@ -13,8 +13,11 @@ from dbt_anonymize.extensions.search.checking import Checker
 from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import Table
+from tests.properties.conftest import warehouse
 from tests.properties.statements import SUPPRESSION_LIMITS
 from tests.properties.warehouse import Warehouse
+
+__all__ = ["warehouse"]
 
 
 def of_search(limit: float, records: int) -> int:
