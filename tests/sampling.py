@@ -27,6 +27,7 @@ GROUPS = {
     "faults": 2,
     "installation": 2,
     "processes": 1,
+    "recipes": 1,
     "relink": 3,
 }
 # What is counted: how many of how many run.

@@ -9,6 +9,8 @@ import pytest
 from tests.projects import REPOSITORY, Project
 from tests.recipes.copies import add_before, copy_package, run, run_command
 
+pytestmark = pytest.mark.sampled_tests(group="recipes")
+
 RECIPES = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
 BLOCKS = dict(re.findall(r"^```python (\S+)\n(.*?)^```$", RECIPES, re.M | re.S))
 REGISTRY = "python/dbt_anonymize/extension.py"

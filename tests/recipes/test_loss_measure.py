@@ -30,6 +30,8 @@ PYTHON = '''
 
 from dbt_anonymize.information_loss.base import Measure
 
+pytestmark = pytest.mark.sampled_tests(group="recipes")
+
 
 class LargestClass(Measure):
     """Subjects of the largest released class."""

@@ -44,6 +44,8 @@ PYTHON = '''
 from dbt_anonymize.privacy.compiler import Compiler
 from dbt_anonymize.privacy.model import K, PrivacyModel, Weakest
 
+pytestmark = pytest.mark.sampled_tests(group="recipes")
+
 
 class LargestClass(PrivacyModel):
     """No class has more people than declared."""
