@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # Models that are trained of at most so many records, of more in proportion fewer: a number and not
 # seconds, so that what is taken is what was shown. Those of times take longer.
-MODELS, MODELS_OF_TIMES, FEWEST_MODELS, RECORDS = 400, 100, 40, 10_000
+MODELS, MODELS_OF_TIMES, FEWEST_MODELS, RECORDS = 240, 60, 40, 10_000
 # CPU seconds after which a search ends all the same; and in which levels are searched by loss.
 SECONDS, SECONDS_BY_LOSS = 60.0, 14.0
 
@@ -186,7 +186,7 @@ def _models(spec: Spec, records: int) -> int:
     >>> from types import SimpleNamespace
     >>> spec = SimpleNamespace(task="classification")
     >>> [_models(spec, records) for records in (500, 10_000, 50_000)]
-    [400, 400, 80]
+    [240, 240, 48]
     """
     most = MODELS_OF_TIMES if spec.task == "survival" else MODELS
     return max(most * RECORDS // max(records, RECORDS), FEWEST_MODELS)
