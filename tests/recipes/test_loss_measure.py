@@ -9,6 +9,8 @@ import pytest
 from tests.projects import Project
 from tests.recipes.copies import add_before, copy_smallest_demo, run_command
 
+pytestmark = pytest.mark.sampled_tests(group="recipes")
+
 SQL = """
 {# Select with one row per effort and its `largest_class`. #}
 {% macro largest_class(classes) -%}
@@ -29,8 +31,6 @@ PYTHON = '''
 """Largest class: a toy."""
 
 from dbt_anonymize.information_loss.base import Measure
-
-pytestmark = pytest.mark.sampled_tests(group="recipes")
 
 
 class LargestClass(Measure):

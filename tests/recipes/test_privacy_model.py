@@ -10,6 +10,8 @@ import yaml
 from tests.projects import Project
 from tests.recipes.copies import add_before, copy_smallest_demo, run_command
 
+pytestmark = pytest.mark.sampled_tests(group="recipes")
+
 SQL = """
 {# Nobody is in a class of more than `size` subjects. #}
 {% macro largest_class(relation, quasi_identifiers, size, subject=none) -%}
@@ -43,8 +45,6 @@ PYTHON = '''
 
 from dbt_anonymize.privacy.compiler import Compiler
 from dbt_anonymize.privacy.model import K, PrivacyModel, Weakest
-
-pytestmark = pytest.mark.sampled_tests(group="recipes")
 
 
 class LargestClass(PrivacyModel):
