@@ -43,6 +43,7 @@ def written(folder: Path, server: Server, **settings: Any) -> Project:
     return project
 
 
+@pytest.mark.slow  # DuckDB has the same in the sample
 def test_a_model_of_many_codes_is_a_hierarchy(server: Server, tmp_path: Path) -> None:
     """As on DuckDB: `tests/end_to_end/test_many_codes.py` has views, a search and all checks."""
     project = written(tmp_path / "project", server)
