@@ -116,6 +116,11 @@ class Extension:
         """Name of its package of Python."""
         return f"{_PACKAGE}.{self.name}"
 
+    def load(self, path: str) -> Any:
+        """Import a function by its module, relative to the package, and its name."""
+        module, _, name = path.rpartition(".")
+        return getattr(import_module(f"{self.package}.{module}"), name)
+
 
 @cache
 def extensions() -> tuple[Extension, ...]:
@@ -132,6 +137,5 @@ def function(name: str) -> Any:
     """Return what an extension adds to the package, or None."""
     for one in extensions():
         if name in one.functions:
-            module, _, own = one.functions[name].rpartition(".")
-            return getattr(import_module(f"{one.package}.{module}"), own)
+            return one.load(one.functions[name])
     return None

@@ -15,17 +15,6 @@ DATA = Path(os.environ.get("DBT_ANONYMIZE_DATA", REPOSITORY.parent / "shared" / 
 pytestmark = pytest.mark.skipif(
     not (DATA / "adult").is_dir(), reason="the adult table is not in DBT_ANONYMIZE_DATA"
 )
-NAMES = (
-    "sex",
-    "age",
-    "race",
-    "marital-status",
-    "education",
-    "native-country",
-    "workclass",
-    "occupation",
-    "salary-class",
-)
 
 
 @pytest.mark.sampled_tests(group="builds")

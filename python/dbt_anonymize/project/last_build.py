@@ -53,14 +53,15 @@ def manifest_of_last_build(root: Path, profile: PlainProfile) -> Entry | None:
         ran = json.loads((folder / "run_results.json").read_text("utf-8"), object_hook=Entry)
         text = (folder / "manifest.json").read_text("utf-8")
         manifest: Entry = json.loads(text, object_hook=Entry)
+        declared = _declared(root)
         is_current = (
             ran.metadata.invocation_id == manifest.metadata.invocation_id
             and manifest.metadata.dbt_version == version("dbt-core")
             and not _ELSEWHERE.search(text)
             and _has_run_so(ran.args, root, profile)
             and _lies_there(manifest, profile)
-            and _is_there(manifest, root)
-            and _is_unchanged(root, profile, ran.metadata.invocation_started_at)
+            and _is_there(manifest, root, declared)
+            and _is_unchanged(root, profile, declared, ran.metadata.invocation_started_at)
         )
     except (OSError, ValueError, AttributeError, TypeError):
         return None
@@ -92,7 +93,7 @@ def _lies_there(manifest: Entry, profile: PlainProfile) -> bool:
     )
 
 
-def _is_there(manifest: Entry, root: Path) -> bool:
+def _is_there(manifest: Entry, root: Path, declared: Mapping[str, Any]) -> bool:
     """Tell whether the files that it describes, and the folder of packages, are still there."""
     project = manifest.metadata.project_name
     described = [one for kind in ("nodes", "sources", "macros") for one in manifest[kind].values()]
@@ -100,7 +101,7 @@ def _is_there(manifest: Entry, root: Path) -> bool:
     shipped = {project, "dbt", f"dbt_{manifest.metadata.adapter_type}"}
     is_alone = {one.package_name for one in described} <= shipped
     return all((root / file).is_file() for file in files) and (
-        is_alone or _installed(root, _declared(root)).is_dir()
+        is_alone or _installed(root, declared).is_dir()
     )
 
 
@@ -108,11 +109,13 @@ def _path(node: Entry) -> tuple[str, str, str]:
     return str(node.database), str(node.schema), str(node.alias)
 
 
-def _is_unchanged(root: Path, profile: PlainProfile, since: str) -> bool:
+def _is_unchanged(
+    root: Path, profile: PlainProfile, declared: Mapping[str, Any], since: str
+) -> bool:
     """Tell whether nothing that dbt reads is newer, or says what depends on the environment."""
     start = datetime.fromisoformat(since)
     start = start if start.tzinfo else start.replace(tzinfo=UTC)
-    for path in _read_by_dbt(root, profile):
+    for path in _read_by_dbt(root, profile, declared):
         state = path.stat()
         # Whoever copies a file may keep the time of its content.
         if max(state.st_mtime, state.st_ctime) >= start.timestamp():
@@ -124,8 +127,7 @@ def _is_unchanged(root: Path, profile: PlainProfile, since: str) -> bool:
     return True
 
 
-def _read_by_dbt(root: Path, profile: PlainProfile) -> Iterator[Path]:
-    declared = _declared(root)
+def _read_by_dbt(root: Path, profile: PlainProfile, declared: Mapping[str, Any]) -> Iterator[Path]:
     installed = _installed(root, declared)
     yield profile.folder / "profiles.yml"
     yield from (root / name for name in _FILES if (root / name).is_file())

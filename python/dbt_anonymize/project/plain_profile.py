@@ -14,7 +14,6 @@ from os import environ
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.dataclasses import dataclass
 
@@ -128,8 +127,7 @@ def plain_profile(
             credentials=credentials,
         )
     except (
-        _NotOrdinaryError, OSError, ValueError, KeyError, TypeError, AttributeError,
-        yaml.YAMLError, PackageNotFoundError,
+        _NotOrdinaryError, ValueError, KeyError, TypeError, AttributeError, PackageNotFoundError,
     ):  # fmt: skip
         return None
 

@@ -6,10 +6,8 @@ import contextlib
 import functools
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from dbt_anonymize.errors import VerificationError, WarehouseError, safe_reason
-from dbt_anonymize.extension import Check
 from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.project.engines import ENGINES, require_reached
 from dbt_anonymize.project.erasures import count_erasures
@@ -23,10 +21,10 @@ from dbt_anonymize.vault.relink.audit import check_audit
 from dbt_anonymize.verify.checked import Checked, content_of, kept, still
 from dbt_anonymize.verify.checks import (
     check_names,
-    function_of,
     names_on_rows,
     of_release,
     of_sources,
+    run_check,
 )
 from dbt_anonymize.verify.copies import check_copies
 from dbt_anonymize.verify.duckdb_mirror import copied_to_duckdb, is_refused
@@ -62,7 +60,7 @@ def verify(
     for one in (one for one in of_sources() if one.name in checks):
         with open_warehouse(project, target) as warehouse:
             manifest = warehouse.manifest
-        follow = functools.partial(_follow, one, project, spec, target, manifest)
+        follow = functools.partial(run_check, one, project, spec, target=target, manifest=manifest)
         of_check = _carried_out(one.name, spec, follow)
         findings += of_check
         yield from of_check
@@ -171,7 +169,7 @@ def _on_rows(checked: Checked) -> dict[str, Callable[[], list[Finding]]]:
     def copies() -> Iterator[Finding]:
         return check_copies(read, spec, release=release) if release else iter(())
 
-    added = {one.name: functools.partial(_run_added, one, checked) for one in of_release()}
+    added = {one.name: functools.partial(run_check, one, checked) for one in of_release()}
     return {
         "content": lambda: [
             *check_content(read, project, spec, release=release),
@@ -181,20 +179,6 @@ def _on_rows(checked: Checked) -> dict[str, Callable[[], list[Finding]]]:
         "guarantees": lambda: _findings_of("guarantees", recomputed()) or [_uncounted(spec)],
         **added,
     }
-
-
-def _follow(
-    check: Check, project: Project, spec: Spec, target: str | None, manifest: Any
-) -> list[Finding]:
-    """Carry out a check of an extension before the warehouse is read, as `_run_added` does."""
-    found: list[Finding] = function_of(check)(project, spec, target=target, manifest=manifest)
-    return found
-
-
-def _run_added(check: Check, checked: Checked) -> list[Finding]:
-    """Carry out a check of an extension, which is imported here: a broken one breaks no other."""
-    found: list[Finding] = function_of(check)(checked)
-    return found
 
 
 def _uncounted(spec: Spec) -> Finding:

@@ -35,7 +35,8 @@ def candidates_of(table: Table, limit: Decimal = Decimal(0)) -> Candidates:
 def after(one: Candidate, candidates: Candidates, score: Score, budget: Budget) -> Candidate:
     """Return a candidate after exchanges, where levels have scores and nothing is trained."""
     track = Scored(None, None, [], score=score)  # type: ignore[arg-type]
-    return exchanged(track, candidates, one, budget)
+    (exchanged_one,) = exchanged(track, candidates, [one], budget)
+    return exchanged_one
 
 
 def of_age(node: Node) -> float:
@@ -88,8 +89,8 @@ def test_afterwards_no_exchange_is_better(data: st.DataObject) -> None:
         return
     before = data.draw(st.sampled_from(able))
     track = Scored(None, None, [], score=scores.__getitem__)  # type: ignore[arg-type]
-    found = exchanged(track, candidates, before, Budget())
+    (found,) = exchanged(track, candidates, [before], Budget())
     assert scores[found.checked.node] >= scores[before.checked.node]
-    again = exchanged(track, candidates, found, Budget())
+    (again,) = exchanged(track, candidates, [found], Budget())
     # Scores differ by less than three steps of what counts.
     assert again.checked.node == found.checked.node

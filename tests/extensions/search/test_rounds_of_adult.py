@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from decimal import Decimal
-from pathlib import Path
 
 import numpy as np
-import pytest
 
 from dbt_anonymize.extensions.search.local_recoding import local_rounds
 from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy.grouping import classes_of, group, labels_of
 from dbt_anonymize.privacy.registry import compile_guarantees
-from tests.projects import REPOSITORY
+from tests.recoding.test_adult import pytestmark
 
-DATA = Path(os.environ.get("DBT_ANONYMIZE_DATA", REPOSITORY.parent / "shared" / "data"))
-pytestmark = pytest.mark.skipif(
-    not (DATA / "adult").is_dir(), reason="the adult table is not in DBT_ANONYMIZE_DATA"
-)
+__all__ = ["pytestmark"]
 NAMES = (
     "sex",
     "age",

@@ -146,12 +146,7 @@ class QualitySearch:
 
     def exchange(self, budget: Budget) -> Races:
         """Return the winners after exchanges of columns, one class size after the other."""
-        after = []
-        for place, one in enumerate(self.winners):
-            part = budget.share(1.0 / (len(self.winners) - place))
-            is_node = not one.rounds
-            after.append(exchanged(self._track, self.candidates, one, part) if is_node else one)
-            budget.pay(part)
+        after = exchanged(self._track, self.candidates, self.winners, budget)
         self.winners = self._without_doubles(after)
         return self._races()
 

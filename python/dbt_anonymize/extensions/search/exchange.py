@@ -24,12 +24,23 @@ SHARE_OF_EXCHANGES = 0.6
 _STEPS = 3
 
 
-def exchanged(track: Track, candidates: Candidates, one: Candidate, budget: Budget) -> Candidate:
-    """Return a candidate after the exchanges by which models do better, as far as is trained.
+def exchanged(
+    track: Track, candidates: Candidates, chosen: Sequence[Candidate], budget: Budget
+) -> list[Candidate]:
+    """Return candidates after the exchanges by which models do better, as far as is trained.
 
     Afterwards no column that would add something is given up while another one could go instead
-    without a loss, unless the budget ended first.
+    without a loss, unless the budget ended first. Local recodings stay as they are.
     """
+    after = []
+    for place, one in enumerate(chosen):
+        part = budget.share(1.0 / (len(chosen) - place))
+        after.append(one if one.rounds else _exchanged(track, candidates, one, part))
+        budget.pay(part)
+    return after
+
+
+def _exchanged(track: Track, candidates: Candidates, one: Candidate, budget: Budget) -> Candidate:
     for _ in range(_STEPS):
         better = _better(track, candidates, one, budget)
         if better is None:

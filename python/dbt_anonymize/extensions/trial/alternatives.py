@@ -163,13 +163,9 @@ def _alike(one: Candidate, records: Records) -> int:
 
 def _exchanged(chosen: Named, search: QualitySearch, track: Track, budget: Budget) -> Named:
     """Return what was chosen after exchanges of columns by which models do better."""
-    after: dict[str, Candidate] = {}
-    for place, (names, one) in enumerate(chosen):
-        part = budget.share(1.0 / (len(chosen) - place))
-        better = exchanged(track, search.candidates, one, part)
-        after |= dict.fromkeys(names, better)
-        budget.pay(part)
-    return _without_doubles(after, lambda one: one.key)
+    after = exchanged(track, search.candidates, [one for _, one in chosen], budget)
+    named = {name: one for (names, _), one in zip(chosen, after, strict=True) for name in names}
+    return _without_doubles(named, lambda one: one.key)
 
 
 def least_losses(spec: Spec, counted: Counted, rows: np.ndarray, seconds: float | None) -> Trial:
