@@ -1,4 +1,4 @@
-"""Who is left out is said where it is many of one value, and never of few."""
+"""A value is named where far more of its records are left out, and never one that few have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is left out of an alternative far more often than others."""
+"""The value whose records an alternative leaves out far more often than others."""
 
 from __future__ import annotations
 
