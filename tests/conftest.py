@@ -83,15 +83,20 @@ def group_of(item: pytest.Item) -> str:
     return str(group)
 
 
+def pytest_collectstart() -> None:
+    """Look for no garbage among what is imported and collected: nearly all of it stays."""
+    gc.disable()
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Stop where groups are lost, as with pytest 9.2: what is costly would be made twice."""
     option = session.config.option
     if hasattr(session.config, "workerinput") and getattr(option, "loadgroup", False):
         lost = [item.nodeid for item in session.items if "@" not in item.nodeid]
         assert not lost, f"{len(lost)} tests have no group; install what constraints.txt names"
-    # What was imported stays: the garbage collector needs not look at it again and again.
-    gc.collect()
+    # The garbage collector needs not look at it again and again.
     gc.freeze()
+    gc.enable()
     gc.set_threshold(100_000, 20, 20)
 
 
