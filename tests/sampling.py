@@ -20,12 +20,13 @@ SEED = int(os.environ.get("DBT_ANONYMIZE_SEED", "20"))
 _TESTS = Path(__file__).parent
 # Of costly tests that several modules have, how many run of each group.
 GROUPS = {
-    "builds": 4,
+    "builds": 5,
     "bytes": 1,
     "commands": 2,
     "fail closed": 3,
     "faults": 2,
-    "installation": 2,
+    "installation": 3,
+    "postgres": 2,
     "processes": 1,
     "recipes": 1,
     "relink": 3,

@@ -52,6 +52,7 @@ def test_it_has_labels_and_nothing_else(built_samples: Project) -> None:
     }
 
 
+@pytest.mark.sampled_tests(group="builds")
 def test_the_same_release_is_paid_once_and_another_draws_anew(
     built_samples: Project, tmp_path: Path
 ) -> None:

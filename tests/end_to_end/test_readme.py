@@ -71,6 +71,7 @@ def hospital(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.sampled_tests(group="installation")
 def test_the_five_steps_anonymize_a_table_of_ones_own(hospital: Path) -> None:
     printed = ""
     for language, name, text in BLOCK.findall(BY_HAND.split("\n## 6. ")[0]):

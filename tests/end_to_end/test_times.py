@@ -44,6 +44,7 @@ def tried(project: Project, *words: str) -> str:
     return " ".join(done.stdout.split())
 
 
+@pytest.mark.sampled_tests(group="installation")
 def test_what_is_tried_is_built_and_scored_by_concordance(hospital: Project) -> None:
     shown = tried(hospital, *NAMED)
     assert "concordance_index of models scored on untouched records" in shown
@@ -62,6 +63,7 @@ def test_what_is_tried_is_built_and_scored_by_concordance(hospital: Project) -> 
     assert hospital.release("patients")
 
 
+@pytest.mark.sampled_tests(group="installation")
 def test_init_drafts_the_same_and_takes_the_event_that_is_named(
     hospital: Project, tmp_path: Path
 ) -> None:

@@ -22,6 +22,7 @@ def forget(text: str) -> str:
     )
 
 
+@pytest.mark.sampled_tests(group="builds")
 def test_a_build_releases_records_whose_target_is_not_known(consumer: Project) -> None:
     consumer.edit("seeds/customers.csv", forget)
     consumer.build()

@@ -41,7 +41,12 @@ class PulledOut:
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run Python on the copy, as if by hand."""
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
+        # Byte code is written once for all that run.
+        environment = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith("PYTEST_") and name != "PYTHONDONTWRITEBYTECODE"
+        }
         return subprocess.run(
             [sys.executable, *arguments],
             cwd=self.folder,

@@ -17,7 +17,7 @@ from tests.postgres.server import Server
 from tests.projects import Project
 from tests.worlds.codes import CODES, EFFORTS, HIERARCHY, NAME, K, class_sizes, write
 
-pytestmark = [pytest.mark.sampled_tests(1), pytest.mark.dbt]
+pytestmark = [pytest.mark.sampled_tests(group="postgres"), pytest.mark.dbt]
 
 # Each model keeps whether it loops over rows to join them, and the classes keep their plan.
 _KEPT = """

@@ -13,7 +13,7 @@ from tests.postgres.server import Server
 from tests.projects import Outcome, Project
 from tests.worlds.monthly import MONTHS, PARTED, RELATIONS, WHOLE, Visits, write
 
-pytestmark = [pytest.mark.sampled_tests(1), pytest.mark.dbt]
+pytestmark = [pytest.mark.sampled_tests(group="postgres"), pytest.mark.dbt]
 
 
 class There(Visits):

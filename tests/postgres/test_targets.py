@@ -16,7 +16,7 @@ from tests.postgres.test_demonstration import on_postgres
 from tests.project.test_last_build import assert_found_alike, imported
 from tests.projects import Project
 
-pytestmark = [pytest.mark.sampled_tests(1), pytest.mark.dbt]
+pytestmark = [pytest.mark.sampled_tests(group="postgres"), pytest.mark.dbt]
 
 CI = ("--target", "ci", "--state", "state")
 RELEASED = "select * from {}_release.customers_anonymized order by 1, 2, 3, 4, 5, 6, 7, 8, 9"

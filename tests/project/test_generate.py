@@ -175,8 +175,8 @@ def test_an_evaluation_takes_exactly_the_arguments_that_models_give(
 def test_macros_take_exactly_the_arguments_that_models_give() -> None:
     signatures = {
         match[1]: [part.strip() for part in match[2].split(",")]
-        for folder in ("relations", "recoding")
-        for path in (REPOSITORY / "macros" / folder).glob("*.sql")
+        for folder in ("relations", "recoding", "extensions/*")
+        for path in (REPOSITORY / "macros").glob(f"{folder}/*.sql")
         for match in re.finditer(
             r"\{%-? *macro (\w+)\(\s*(.*?)\s*\) ", path.read_text(encoding="utf-8"), re.DOTALL
         )
@@ -216,6 +216,7 @@ def test_macros_take_exactly_the_arguments_that_models_give() -> None:
         assert arguments == known, name
 
 
+@pytest.mark.needs("details")
 def test_a_spec_without_efforts_has_what_a_search_needs_and_no_more() -> None:
     assert set(files_of(spec(efforts=[]))) == {
         "visits_microdata.sql",
@@ -347,6 +348,6 @@ def test_nothing_is_published_before_all_that_is_measured() -> None:
     while new:
         before |= new
         new = {found for name in new for found in reads.get(name, ())} - before
-    assert {"visits_information_loss", "visits_quasi_identifier_risk", "visits_curves"} <= before
+    assert {"visits_information_loss", "visits_classes", "visits_evaluation"} <= before
     # The mapping to people is of the release.
     assert files.keys() - before <= {"visits_identifiers"}

@@ -37,7 +37,7 @@ from tests.recoding.compilation import (
 from tests.sampling import examples
 from tests.worlds.recoded import PROPERTY, Warehouse, quote, worlds
 
-pytestmark = pytest.mark.sampled_tests(3)
+pytestmark = pytest.mark.sampled_tests(2)
 
 each_case = pytest.mark.parametrize(
     "case", [*CASES, *LOCAL_CASES, *PAID_CASES, *CELL_CASES], ids=lambda case: str(case.name)

@@ -23,7 +23,7 @@ from tests.worlds.monthly import (
     write,
 )
 
-pytestmark = [pytest.mark.sampled_tests(1), pytest.mark.dbt]
+pytestmark = [pytest.mark.sampled_tests(group="builds"), pytest.mark.dbt]
 
 NAMED = "dbt_anonymize_partitions"
 

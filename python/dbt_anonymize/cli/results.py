@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from dbt_anonymize.project.evidence import Evidence
     from dbt_anonymize.project.failures import Failure
+    from dbt_anonymize.project.left_out import LeftOut
     from dbt_anonymize.project.register import RegisteredRelease
     from dbt_anonymize.project.results import EffortResult
     from dbt_anonymize.project.warehouse import Warehouse
@@ -40,7 +41,8 @@ class _Found:
 
     ``levels``: of each effort, in words, those in which efforts differ; nothing if the spec is
     another one than that which was built. ``same``: how many quasi-identifiers do not differ.
-    ``alike``: released records whose whole class has the same value of the target.
+    ``alike``: released records whose whole class has the same value of the target. ``left_out``:
+    the released value whose records are left out far more often than others.
     """
 
     spec: Spec
@@ -52,6 +54,7 @@ class _Found:
     failure: Failure | None
     is_built: bool
     alike: int
+    left_out: LeftOut | None
 
     def numbers(self, effort: EffortResult) -> str | None:
         """Return the levels of an effort by number, if the spec is still the one that was built."""
@@ -175,6 +178,7 @@ def _count(number: int | None) -> str:
 def _find(warehouse: Warehouse, spec: Spec, failure: Failure | None) -> _Found:
     from dbt_anonymize.project.descriptions import differing_levels  # noqa: PLC0415
     from dbt_anonymize.project.evidence import verified  # noqa: PLC0415
+    from dbt_anonymize.project.left_out import most_left_out  # noqa: PLC0415
     from dbt_anonymize.project.level_words import words_of_relations  # noqa: PLC0415
     from dbt_anonymize.project.results import (  # noqa: PLC0415 (keeps --help fast)
         is_built,
@@ -198,6 +202,7 @@ def _find(warehouse: Warehouse, spec: Spec, failure: Failure | None) -> _Found:
         failure=failure,
         is_built=is_built(warehouse, spec),
         alike=records_of_one_value(warehouse, spec, chosen) if evidence.is_current else 0,
+        left_out=most_left_out(warehouse, spec, chosen) if evidence.is_current else None,
     )
 
 
@@ -210,7 +215,11 @@ def _show(console: SafeConsole, found: _Found, warnings: list[str]) -> None:
     if found.levels:
         console.print(_levels_table(found))
     alike = of_one_value(spec, found.alike)
-    for sentence in [*choice_sentences(efforts, spec.measure), *found.of_outer, *alike]:
+    left_out = [f"Left out far more than others: {found.left_out}."] if found.left_out else []
+    for sentence in [
+        *choice_sentences(efforts, spec.measure),
+        *(*found.of_outer, *alike, *left_out),
+    ]:
         console.print(sentence)
     console.print(_release_line(found))
     if found.verified.release is not None:

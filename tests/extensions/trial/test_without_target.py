@@ -123,6 +123,7 @@ def test_the_build_finds_what_was_shown(built: Project, shown: str) -> None:
     assert not models & {"surveyed_evaluation", "surveyed_scores", "surveyed_quality"}
 
 
+@pytest.mark.sampled_tests(2)
 def test_the_effort_that_loses_the_least_is_chosen(built: Project, tmp_path: Path) -> None:
     project = built.copy(tmp_path / "project")
     path = "anonymizations/surveyed.yml"
@@ -150,6 +151,7 @@ def test_the_effort_that_loses_the_least_is_chosen(built: Project, tmp_path: Pat
     assert project.query("select count(*) from surveyed_alpha_ranges")[0][0]
 
 
+@pytest.mark.sampled_tests(2)
 def test_commands_know_that_no_model_tested_it(built: Project, tmp_path: Path) -> None:
     place = ("surveyed", "--project-dir", built.folder)
     for command, options in {
@@ -177,6 +179,7 @@ def test_commands_know_that_no_model_tested_it(built: Project, tmp_path: Path) -
     assert attacks == [("membership was not attacked: no model learns from the release",)]
 
 
+@pytest.mark.sampled_tests(2)
 def test_the_release_says_it(built: Project, tmp_path: Path) -> None:
     project = built.copy(tmp_path / "project")
     project.edit(
@@ -198,6 +201,7 @@ def test_the_release_says_it(built: Project, tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
 
 
+@pytest.mark.sampled_tests(2)
 def test_a_search_finds_what_loses_the_least(built: Project, tmp_path: Path) -> None:
     project = built.copy(tmp_path / "project")
     place = ("search", "surveyed", "--dry-run", "--project-dir", project.folder)
@@ -211,6 +215,7 @@ def test_a_search_finds_what_loses_the_least(built: Project, tmp_path: Path) -> 
         assert "must need no target where none is declared" in " ".join(done.stderr.split())
 
 
+@pytest.mark.sampled_tests(group="builds")
 def test_it_is_frozen_renamed_and_forgets_people(built: Project, tmp_path: Path) -> None:
     project = built.copy(tmp_path / "project")
     place = ("--project-dir", project.folder)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.cli.common import SafeConsole, figures_table
@@ -33,9 +33,9 @@ def show(console: SafeConsole, tried: Tried, seconds: float, *, verbose: bool) -
         console.print(line)
     _show_alternatives(console, tried)
     console.print(_legend(tried, seconds))
-    for line in (*_alike(tried), *_misses(tried, verbose=verbose)):
-        console.print(line)
     alternatives = tried.trial.alternatives
+    for line in (*_left_out(tried, alternatives), *_alike(tried), *_misses(tried, verbose=verbose)):
+        console.print(line)
     shown = alternatives if verbose else [one for one in alternatives if "balanced" in one.names]
     for one in shown:
         _show_records(console, tried, one)
@@ -53,7 +53,7 @@ def show_taken(console: SafeConsole, tried: Tried, one: Alternative) -> None:
         f"{', '.join(one.names)}: k = {one.checked.k}, {one.checked.suppressed:,} of "
         f"{tried.counted.table.total:,} records left out, {measure}; {tried.reason(one)}."
     )
-    for line in warnings(tried):
+    for line in (*_left_out(tried, [one]), *warnings(tried)):
         console.print(line)
 
 
@@ -172,6 +172,19 @@ def _legend(tried: Tried, seconds: float) -> str:
         "between. Detail is what is left of quasi-identifiers, 1 - loss. "
         f"{tried.trial.trained} models{used} in {seconds:.0f} s."
     )
+
+
+def _left_out(tried: Tried, alternatives: Sequence[Alternative]) -> Iterator[str]:
+    """Say of which value far more records are left out than of all others."""
+    from dbt_anonymize.extensions.trial.left_out import left_out_of  # noqa: PLC0415 (keeps --help fast)
+
+    named: dict[str, list[str]] = {}
+    for one in alternatives:
+        if found := left_out_of(tried.spec, tried.counted, one):
+            named.setdefault(str(found), []).extend(one.names)
+    if named:
+        said = "; ".join(f"{', '.join(names)}: {found}" for found, names in named.items())
+        yield f"Left out far more than others. {said}."
 
 
 def _alike(tried: Tried) -> Iterator[str]:

@@ -14,6 +14,15 @@ from scipy.stats import pearsonr
 from scipy.stats.contingency import association
 from sklearn.linear_model import LogisticRegression
 
+from tests.extensions.fidelity.compiled import (
+    EFFORT_LEVELS,
+    NAMES,
+    NUMBERS,
+    QUERIES,
+    RANDOM_STATE,
+    SHARE,
+    VIEWS,
+)
 from tests.oracle import fidelity as recount
 from tests.oracle.fidelity import Compared
 from tests.oracle.generalization import (
@@ -24,15 +33,6 @@ from tests.oracle.generalization import (
     generalize,
 )
 from tests.properties.batch import Batch
-from tests.properties.compared import (
-    EFFORT_LEVELS,
-    NAMES,
-    NUMBERS,
-    QUERIES,
-    RANDOM_STATE,
-    SHARE,
-    VIEWS,
-)
 from tests.properties.compilation import LEVELS
 from tests.properties.warehouse import Row, Warehouse
 from tests.sampling import examples

@@ -24,7 +24,7 @@ def _effort(number: int) -> dict[str, object]:
     }
 
 
-COMPARED_MODELS = {
+MODELS = {
     "compared_fidelity": call(
         "fidelity",
         efforts={number: _effort(number) for number in range(4)},
@@ -42,4 +42,4 @@ COMPARED_MODELS = {
         random_state=RANDOM_STATE,
     )
 }
-COMPARED_SEEDS = ["compared_age", "compared_city", *(f"compared_effort_{n}" for n in range(4))]
+SEEDS = ["compared_age", "compared_city", *(f"compared_effort_{n}" for n in range(4))]

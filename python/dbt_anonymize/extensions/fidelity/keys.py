@@ -1,4 +1,4 @@
-"""Distance of efforts from the original, without any model."""
+"""Keys of a spec that are about fidelity."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from dbt_anonymize.validation import Strict
+from dbt_anonymize.validation import BESIDE_RESULTS, Strict
 
 
 class Fidelity(Strict):
@@ -34,3 +34,10 @@ class Fidelity(Strict):
             key=lambda pair: sum(name in columns for name in pair),
         )
         return [list(pair) for pair in pairs[: self.pairs]]
+
+
+class Keys(Strict):
+    """Keys of the spec."""
+
+    fidelity: Annotated[Fidelity | None, BESIDE_RESULTS] = None
+    """Measure how far efforts are from the original, without any model; {} takes the defaults."""

@@ -1,0 +1,133 @@
+"""A value is named where far more of its records are left out, and never one that few have."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dbt_anonymize.extensions.drafting.counted import Counted
+from dbt_anonymize.extensions.drafting.plans import Plan
+from dbt_anonymize.extensions.trial.alternatives import Alternative
+from dbt_anonymize.extensions.trial.commands.try_output import _left_out
+from dbt_anonymize.extensions.trial.left_out import left_out_of, value_left_out
+from dbt_anonymize.hierarchies.integers import integer_groups
+from dbt_anonymize.hierarchies.intervals import equal_width_intervals
+from dbt_anonymize.hierarchies.model import CategoricalHierarchy
+from dbt_anonymize.privacy.table import Attribute, Table
+from dbt_anonymize.project.left_out import LeftOut
+
+REGIONS = ("north", "east", "south", "west")
+
+
+def plans() -> list[Plan]:
+    regions = CategoricalHierarchy(REGIONS, (("n", "e", "s", "s"), ("*",) * 4))
+    ages = equal_width_intervals(0, 80, [20])
+    flags = integer_groups({Decimal(0): 10, Decimal(1): 10})
+    return [
+        Plan("region", "a", regions, ""),
+        Plan("age", "b", ages, ""),
+        Plan("owns", "c", flags, ""),
+    ]
+
+
+def counted(leaves: np.ndarray, subject: np.ndarray | None = None) -> Counted:
+    """Return a table of a row for each record."""
+    own = plans()
+    attributes = []
+    for plan in own:
+        size = len(plan.hierarchy.labels[0]) + 1
+        levels = (np.arange(size), np.zeros(size, dtype=np.int64))
+        shares = (np.full(size, 1 / size), np.ones(1))
+        attributes.append(Attribute(plan.column, levels, shares, size, 1 / size))
+    records = np.ones(len(leaves), dtype=np.int64)
+    table = Table(tuple(attributes), leaves, records, subject=subject)
+    return Counted(table, own, tuple(np.arange(len(a.levels[0])) for a in attributes))
+
+
+def drawn(state: int, records: int = 4000) -> tuple[np.ndarray, Any]:
+    chance = np.random.default_rng(state)
+    draws = [chance.integers(0, size, records) for size in (4, 4, 2)]
+    return np.column_stack(draws), chance
+
+
+@pytest.mark.parametrize(
+    ("place", "leaf", "column", "value"),
+    [(0, 2, "region", "south"), (2, 1, "owns", "1"), (0, 4, "region", "NULL")],
+)
+def test_a_value_that_is_left_out_far_more_often_is_named(
+    place: int, leaf: int, column: str, value: str
+) -> None:
+    leaves, chance = drawn(1)
+    leaves[:900, place] = leaf
+    is_of = leaves[:, place] == leaf
+    gone = chance.random(len(leaves)) < np.where(is_of, 0.3, 0.02)
+    expected = LeftOut(column, value, float(gone[is_of].mean()), float(gone[~is_of].mean()))
+    assert value_left_out(counted(leaves), gone) == expected
+    assert str(LeftOut("race", "Black", 0.304, 0.018)) == (
+        "30% of the records with race = Black, 2% of all others"
+    )
+
+
+def test_what_is_left_out_by_chance_or_hardly_more_is_not() -> None:
+    """Neither in sixty tables in which who is left out was drawn, nor for a small difference."""
+    said = []
+    for state in range(60):
+        leaves, chance = drawn(state, records=400)
+        said.append(value_left_out(counted(leaves), chance.random(400) < 0.08))
+    assert said == [None] * 60
+    leaves, chance = drawn(1)
+    for often, seldom in ((0.06, 0.03), (0.3, 0.2)):
+        gone = chance.random(len(leaves)) < np.where(leaves[:, 0] == 2, often, seldom)
+        assert value_left_out(counted(leaves), gone) is None, "too few points, or not twice as many"
+
+
+def test_no_value_of_few_is_named_nor_one_beside_few() -> None:
+    leaves, _ = drawn(1)
+    for rare, common in ((1, 0), (0, 1)):
+        leaves[:, 2] = common
+        leaves[:49, 2] = rare
+        of_few = leaves[:, 2] == 1
+        assert value_left_out(counted(leaves), of_few) is None
+    # Enough records, but a small share; and a range of ages is no value.
+    leaves[:190, 2] = 0
+    assert value_left_out(counted(leaves), leaves[:, 2] == 0) is None
+    leaves[:, 2] = 0
+    assert value_left_out(counted(leaves), leaves[:, 1] == 3) is None
+
+
+def test_people_are_counted_and_not_their_records() -> None:
+    leaves, _ = drawn(1)
+    leaves[:, 0] = 1
+    leaves[:400, 0] = 2
+    people = np.arange(len(leaves))
+    assert value_left_out(counted(leaves, people), leaves[:, 0] == 2) is not None
+    people[:400] %= 40
+    assert value_left_out(counted(leaves, people), leaves[:, 0] == 2) is None
+
+
+def test_the_page_names_it_for_the_alternatives_where_it_is_so() -> None:
+    """Region west has classes of fewer than k, and each other class has more."""
+    leaves = np.repeat([[0, 0, 0], [1, 0, 0]], 300, axis=0)
+    west = np.column_stack([np.full(240, 3), np.tile(np.arange(4), 60), np.repeat([0, 1], 120)])
+    own = counted(np.concatenate([leaves, west]))
+    spec = SimpleNamespace(
+        suppression_limit=0.5,
+        guarantees=SimpleNamespace(resolved=[{"model": "k_anonymity", "k": 5}]),
+    )
+
+    def alternative(name: str, k: int) -> Alternative:
+        checked: Any = SimpleNamespace(node=(0, 0, 0))
+        return Alternative((name,), k, checked, np.zeros(0, dtype=np.bool_))
+
+    weak, strong = alternative("more-use", 5), alternative("more-privacy", 50)
+    assert left_out_of(spec, own, weak) is None  # type: ignore[arg-type]
+    tried: Any = SimpleNamespace(spec=spec, counted=own)
+    assert [*_left_out(tried, [weak])] == []
+    assert [*_left_out(tried, [weak, strong])] == [
+        "Left out far more than others. more-privacy: 100% of the records with region = west, "
+        "0% of all others."
+    ]

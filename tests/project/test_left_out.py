@@ -1,0 +1,99 @@
+"""`dbt-anonymize results` names the released value whose records are left out most."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+
+from dbt_anonymize.project.left_out import Group, LeftOut, most_left_out, standing_out
+from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.spec import Spec
+from tests.cli.conftest import run
+from tests.projects import Project
+from tests.spec.declarations import SPEC, spec
+from tests.worlds.specs import categories
+
+
+@pytest.mark.parametrize(
+    ("size", "lost", "total", "all_lost", "is_said"),
+    [
+        (100, 30, 1000, 48, True),
+        (100, 6, 1000, 24, False),  # less than five points
+        (100, 30, 1000, 228, False),  # not twice as many as the others
+        (49, 30, 900, 40, False),  # few have it
+        (900, 300, 949, 300, False),  # few others
+        (100, 50, 2100, 50, False),  # less than a twentieth of all
+        (60, 7, 360, 20, False),  # chance
+    ],
+)
+def test_a_value_stands_out_where_it_is_much_no_chance_and_of_many(
+    size: int, lost: int, total: int, all_lost: int, *, is_said: bool
+) -> None:
+    found = standing_out([Group("race", "Black", size, lost)], total, all_lost)
+    assert (found is not None) == is_said
+
+
+def test_the_more_values_are_looked_at_the_more_is_chance() -> None:
+    value = Group("race", "Black", 100, 12)
+    others = [Group("city", str(number), 100, 4) for number in range(40)]
+    assert standing_out([value], 1000, 48) is not None
+    assert standing_out([value, *others], 1000, 48) is None
+
+
+def test_the_largest_difference_is_named() -> None:
+    groups = [Group("race", "Black", 200, 60), Group("city", "Ulm", 100, 50)]
+    found = standing_out(groups, 1000, 80)
+    assert found == LeftOut("city", "Ulm", 0.5, 30 / 900)
+
+
+@pytest.mark.dbt
+def test_results_name_it_where_a_build_leaves_them_out(consumer: Project) -> None:
+    def said() -> str:
+        done = run("results", "customers", "--project-dir", consumer.folder)
+        assert done.exit_code == 0, done.output
+        return " ".join(done.output.split())
+
+    consumer.execute("update customers_results set is_chosen = effort = 1")
+    assert "Left out far more than others" not in said()
+    sizes = dict(
+        consumer.query(
+            "select gender, sum(records) from customers_classes where effort = 1 group by 1"
+        )
+    )
+    label = max((one for one in sizes if one != "*"), key=lambda one: sizes[one])
+    consumer.execute(f"update customers_classes set is_suppressed = gender = '{label}'")
+    assert 50 <= sizes[label] <= sum(sizes.values()) - 50
+    expected = f"100% of the records with gender = {label}, 0% of all others."
+    assert f"Left out far more than others: {expected}" in said()
+
+
+PRIVATE = {
+    "columns": SPEC["columns"] | {"income": {"role": "dropped"}, "ill": categories("ills", 1)},
+    "features": ["age", "city"],
+    "efforts": [{"age": 1, "city": 0, "ill": 0}],
+    "guarantees": {"k_anonymity": {"k": 5}, "differential_privacy": {"epsilon": 2, "delta": 1e-5}},
+    "suppression_limit": 1,
+    "release": {"effort": 1},
+}
+
+
+class Unasked:
+    """A warehouse that must not be asked."""
+
+
+@pytest.mark.parametrize(
+    ("changes", "effort"),
+    [
+        ({}, None),
+        ({"subject": "phone"}, 1),
+        (PRIVATE, 1),
+        ({"efforts": [{"recoding": "multidimensional"}]}, 1),
+        ({"release": {"effort": 1, "joiners": "wait"}, "freeze": True}, 1),
+    ],
+)
+def test_nothing_is_said_where_classes_are_not_those_of_people_and_labels(
+    changes: dict[str, Any], effort: int | None
+) -> None:
+    declared = Spec.model_validate(spec(**changes))
+    assert most_left_out(cast("Warehouse", Unasked()), declared, effort) is None
