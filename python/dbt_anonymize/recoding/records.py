@@ -25,7 +25,7 @@ _IN_WAREHOUSE = "dbt_anonymize_text"
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """What a recoding reads, as generated models say it.
+    """Input of a recoding, as generated models declare it.
 
     Attributes
     ----------
@@ -206,7 +206,7 @@ def _joined(
 
 @dataclass(frozen=True)
 class _Key:
-    """What tells rows apart in one quasi-identifier: its leaves, or its values."""
+    """Codes that tell rows apart in one quasi-identifier: of its leaves, or of its values."""
 
     place: int
     leaves: Leaves
