@@ -61,16 +61,13 @@ OF_SAMPLES = tuple(
 )
 # Of one with a population, a subject and recodings, what differs by those.
 OF_PEOPLE = (
-    *("microdata", "frequencies", "population", "effort_3", "effort_4", "recoding_3", "recoding_4"),
+    *("microdata", "frequencies", "population", "effort_3", "effort_4", "recoding_3"),
     # And what else a release costs.
     *("quality_by_group", "importance", "decision_grid"),
 )
-# Of multidimensional recoding, cell suppression, groups and payouts, with guarantees beyond k and
-# relaxed cuts.
+# Of cell suppression and payouts, with guarantees beyond k.
 OF_ROUNDS = (
-    *("measured_setup", "measured_round", "measured_result", "relaxed_round"),
     *(f"cells_measured_{part}" for part in ("setup", "step_1", "forced", "result")),
-    *("grouped_setup", "grouped_result", "grouped_median_result", "grouped_mode_result"),
     "paid_stronger",
 )
 

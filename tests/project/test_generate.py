@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 from collections.abc import Callable
@@ -21,7 +22,7 @@ from tests.spec.declarations import REPOSITORY, SPEC, rich, spec, write_project,
 
 
 def python_call_of(code: str) -> dict[str, Any]:
-    """Return what the generated Python model passes to `evaluate` or `evaluate_outer`."""
+    """Return what the generated Python model passes to the functions that it calls."""
     received: dict[str, Any] = {}
 
     class Dbt:
@@ -32,10 +33,15 @@ def python_call_of(code: str) -> dict[str, Any]:
             received["config"] = options
 
     namespace: dict[str, Any] = {}
-    code = re.sub(r"    from dbt_anonymize.evaluation import \w+\n", "", code)
+    code = re.sub(r"    from dbt_anonymize.\w+ import .*\n", "", code)
     exec(code, namespace)  # noqa: S102 (the generated model itself)
     for name in ("evaluate", "evaluate_outer"):
         namespace[name] = lambda session, **arguments: received.update(arguments)
+    namespace["Source"] = lambda **arguments: received.update(arguments)
+    for name in ("multidimensional", "grouped"):
+        namespace[f"{name}_recoding"] = functools.partial(
+            lambda kind, source, **arguments: received.update(arguments, recoding=kind), name
+        )
     namespace["model"](Dbt(), None)
     return received
 
@@ -233,7 +239,13 @@ def test_without_efforts_there_is_no_history(tmp_path: Path) -> None:
 def test_guarantees_reach_every_macro_that_checks_them() -> None:
     files = files_of(rich())
     for name in ("microdata", "classes", "privacy", "anonymized", "recoding_3", "recoding_4"):
-        assert call_of(files[f"visits_{name}.sql"])[1]["guarantees"] == [
+        file = f"visits_{name}."
+        given = (
+            python_call_of(files[f"{file}py"])
+            if f"{file}py" in files
+            else call_of(files[f"{file}sql"])[1]
+        )
+        assert given["guarantees"] == [
             {"model": "k_anonymity", "k": 3},
             {"model": "k_map", "k": 5, "estimator": "poisson", "significance": 0.05},
             {"model": "t_closeness", "attribute": "ill", "t": 0.5, "distance": "hierarchical"},
@@ -244,9 +256,8 @@ def test_guarantees_reach_every_macro_that_checks_them() -> None:
 def test_properties_describe_every_model_and_every_column(content: dict[str, Any]) -> None:
     files = files_of(content)
     models = {model["name"]: model for model in yaml.safe_load(files["_visits.yml"])["models"]}
-    assert {f"{name}.sql" for name in models} | {"visits_evaluation.py"} == (
-        set(files) | {"visits_evaluation.sql"}
-    ) - {"_visits.yml", "_visits_exposures.yml"}
+    written = {name.partition(".")[0] for name in files} - {"_visits", "_visits_exposures"}
+    assert models.keys() == written
     for model in models.values():
         assert model["description"]
         assert all(column["description"] for column in model["columns"])
