@@ -1,25 +1,23 @@
-"""Time of Mondrian in a real ``dbt build``, and its generalization.
+"""CPU time and memory of recodings, and how much they generalize.
 
-usage: python benchmarks/recoding.py [--rows ROWS] [--threads THREADS] [--k K] [--relaxed | --means]
+usage: python benchmarks/recoding.py [--rows ROWS] [--k K] [--recoding RECODING] [--table TABLE]
 
 Reads adult (8 quasi-identifiers) and survey where ``DBT_ANONYMIZE_DATA`` (by default
-``../shared/data``) has them, and a seeded table of ROWS records in any case. Prints the time of the
-plain ``group by`` that is the floor; the CPU seconds of the whole build, dbt included; and the
-normalized certainty penalty: the mean share of the domain that a cell leaves open, 0 for a single
-value. With ``--means`` the groups of
-Mondrian are released with the means of their numbers (microaggregation in SQL).
+``../shared/data``) has them, and a seeded table of ROWS records in any case, most of which differ.
+Prints the distinct rows; the CPU seconds of the plain ``group by`` that is the floor, of reading
+and coding, of the kernel, and of writing labels; the most memory so far; and the normalized
+certainty penalty: the mean share of the domain that a cell leaves open, 0 for a single value.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import csv
-import json
 import os
+import resource
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,10 +26,14 @@ import duckdb
 import numpy as np
 import pandas as pd
 
+from dbt_anonymize.privacy.table import IntArray
+from dbt_anonymize.recoding.labels import Labels
+from dbt_anonymize.recoding.multidimensional import labels_of_parts, mondrian_parts
+from dbt_anonymize.recoding.records import Records, Source
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("DBT_ANONYMIZE_DATA", REPOSITORY.parent / "shared" / "data"))
 INTERVALS = {"age", "AGE", "YEAR"}
-RELATION = "{{{{ source('main', '{}') }}}}"
 
 
 @dataclass(frozen=True)
@@ -96,67 +98,6 @@ def data_columns(folder: str, prefix: str, names: Sequence[str]) -> list[Column]
     return [Column(name.replace("-", "_"), hierarchy(file)) for name, file in files.items()]
 
 
-def write_project(
-    folder: Path, columns: Sequence[Column], k: int, *, macro: str, threads: int
-) -> None:
-    """Write a dbt project with one model: the recoding."""
-    listed = ", ".join(
-        f"{{'name': '{c.name}', 'kind': '{c.kind}', 'hierarchy': source('main', 'h_{c.name}'), "
-        f"'levels': {c.levels}}}"
-        for c in columns
-    )
-    model = (
-        f"{{{{ dbt_anonymize.{macro} microdata=source('main', 'microdata'), "
-        f"quasi_identifiers=[{listed}], record_key='record_id', sensitive=[], "
-        f"guarantees=[{{'model': 'k_anonymity', 'k': {k}}}]) }}}}"
-    )
-    tables = [{"name": "microdata"}, *({"name": f"h_{c.name}"} for c in columns)]
-    output = {
-        "type": "duckdb",
-        "path": str(folder / "bench.duckdb"),
-        "settings": {"threads": threads},
-    }
-    texts = {
-        "dbt_project.yml": json.dumps(
-            {
-                "name": "bench",
-                "version": "1.0",
-                "profile": "bench",
-                "flags": {"send_anonymous_usage_stats": False},
-            }
-        ),
-        "packages.yml": json.dumps({"packages": [{"local": "package"}]}),
-        "profiles.yml": json.dumps({"bench": {"target": "t", "outputs": {"t": output}}}),
-        "models/sources.yml": json.dumps(
-            {"version": 2, "sources": [{"name": "main", "schema": "main", "tables": tables}]}
-        ),
-        "models/recoding.sql": model,
-    }
-    for name, text in texts.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    # The macros alone: the models of the demonstration need not be parsed.
-    (folder / "package").mkdir()
-    for part in ("dbt_project.yml", "macros"):
-        (folder / "package" / part).symlink_to(REPOSITORY / part)
-
-
-def dbt(folder: Path, *arguments: str) -> Any:
-    """Run dbt in this process and let go of the database."""
-    from dbt.adapters.duckdb.connections import DuckDBConnectionManager  # noqa: PLC0415
-    from dbt.adapters.factory import reset_adapters  # noqa: PLC0415
-    from dbt.cli.main import dbtRunner  # noqa: PLC0415
-
-    with contextlib.chdir(folder):
-        outcome = dbtRunner().invoke([*arguments, "-q", "--profiles-dir", str(folder)])
-    DuckDBConnectionManager.close_all_connections()
-    reset_adapters()
-    if not outcome.success:
-        raise RuntimeError(outcome.exception or [r.message for r in outcome.result.results])
-    return outcome.result
-
-
 def penalty(connection: duckdb.DuckDBPyConnection, columns: Sequence[Column]) -> float:
     """Return the normalized certainty penalty of the recoding."""
     terms = []
@@ -181,48 +122,84 @@ def penalty(connection: duckdb.DuckDBPyConnection, columns: Sequence[Column]) ->
     return float(connection.execute(sql).fetchall()[0][0])
 
 
-def measure(
-    name: str, source: pd.DataFrame, columns: Sequence[Column], arguments: argparse.Namespace
-) -> None:
-    """Build the recoding of one table and print a line."""
-    with tempfile.TemporaryDirectory() as folder_name:
-        folder = Path(folder_name)
-        macro = f"multidimensional_recoding(strict={not arguments.relaxed},"
-        if arguments.means:
-            macro = "grouped_recoding("
-        write_project(folder, columns, arguments.k, macro=macro, threads=arguments.threads)
-        database = str(folder / "bench.duckdb")
-        with duckdb.connect(database) as connection:
-            load_microdata(connection, source, columns)
-            for column in columns:
-                load_hierarchy(connection, f"h_{column.name}", column)
-            connection.execute(f"set threads = {arguments.threads}")
-            floor = group_by_seconds(connection, columns)
-        dbt(folder, "deps")
-        dbt(folder, "parse")
-        started = time.process_time()
-        dbt(folder, "build")
-        cpu = time.process_time() - started
-        with duckdb.connect(database) as connection:
-            records, ncp = connection.sql("from recoding").shape[0], penalty(connection, columns)
-            labels = ", ".join(c.name for c in columns)
-            sizes = f"select count(*) as size from recoding group by {labels}"  # noqa: S608
-            classes, smallest = connection.execute(
-                f"select count(*), min(size) from ({sizes})"  # noqa: S608
-            ).fetchall()[0]
-    print(
-        f"{name:<10}{records:>10,} records  group by {floor:6.2f} s  "
-        f"CPU {cpu:6.2f} s  classes {classes:>8,}  k {smallest}  NCP {ncp:.2%}"
+def source_of(connection: duckdb.DuckDBPyConnection, columns: Sequence[Column], k: int) -> Source:
+    """Return what a recoding reads."""
+    return Source(
+        session=connection,
+        microdata=connection.table("microdata"),
+        record_key="record_id",
+        quasi_identifiers=[
+            {
+                "name": column.name,
+                "kind": column.kind,
+                "levels": column.levels,
+                "hierarchy": connection.table(f"h_{column.name}"),
+            }
+            for column in columns
+        ],
+        guarantees=[{"model": "k_anonymity", "k": k}],
     )
 
 
-def group_by_seconds(connection: duckdb.DuckDBPyConnection, columns: Sequence[Column]) -> float:
-    """Return how long one plain grouping of the raw table takes."""
-    labels = ", ".join(column.name for column in columns)
-    sql = f"select count(*) from (select count(*) from microdata group by {labels})"  # noqa: S608
-    started = time.perf_counter()
-    connection.execute(sql).fetchall()
-    return time.perf_counter() - started
+def multidimensional(records: Records) -> Recoded:
+    """Return the labels of strict Mondrian."""
+    return labelled(records, mondrian_parts(records))
+
+
+def relaxed(records: Records) -> Recoded:
+    """Return the labels of relaxed Mondrian."""
+    return labelled(records, mondrian_parts(records, is_strict=False))
+
+
+def labelled(records: Records, parts: IntArray) -> Recoded:
+    """Return the labels of parts."""
+    labels = labels_of_parts(records, parts)
+    return labels, [parts] * len(labels)
+
+
+Recoded = tuple[Sequence[Labels], Sequence[IntArray]]
+RECODINGS: dict[str, Callable[[Records], Recoded]] = {
+    "multidimensional": multidimensional,
+    "relaxed": relaxed,
+}
+
+
+def measure(
+    name: str, source: pd.DataFrame, columns: Sequence[Column], arguments: argparse.Namespace
+) -> None:
+    """Recode one table and print a line."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        duckdb.connect(f"{folder}/bench.duckdb", config={"memory_limit": "2GB"}) as connection,
+    ):
+        load_microdata(connection, source, columns)
+        for column in columns:
+            load_hierarchy(connection, f"h_{column.name}", column)
+        clock = [time.process_time()]
+        labels = ", ".join(column.name for column in columns)
+        grouped = f"select {labels} from microdata group by all"  # noqa: S608
+        connection.execute(f"select count(*) from ({grouped})").fetchall()  # noqa: S608
+        clock.append(time.process_time())
+        records = Records.read(
+            source_of(connection, columns, arguments.k), by_record=arguments.recoding == "relaxed"
+        )
+        clock.append(time.process_time())
+        recoded = RECODINGS[arguments.recoding](records)
+        clock.append(time.process_time())
+        records.recoded(*recoded).create("recoding")
+        clock.append(time.process_time())
+        ncp = penalty(connection, columns)
+        sizes = f"select count(*) as size from recoding group by {labels}"  # noqa: S608
+        classes, smallest = connection.execute(
+            f"select count(*), min(size) from ({sizes})"  # noqa: S608
+        ).fetchall()[0]
+    floor, read, kernel, written = np.diff(clock)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(
+        f"{name:<10}{len(records):>11,} rows  group by {floor:6.2f} s  read {read:6.2f} s  "
+        f"kernel {kernel:7.3f} s  write {written:6.2f} s  {memory:5.2f} GB  "
+        f"classes {classes:>9,}  k {smallest}  NCP {ncp:.2%}"
+    )
 
 
 def generated(rows: int) -> tuple[pd.DataFrame, list[Column]]:
@@ -256,11 +233,8 @@ def main() -> None:
     """Measure every table that there is."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--k", type=int, default=5)
-    kind = parser.add_mutually_exclusive_group()
-    kind.add_argument("--relaxed", action="store_true")
-    kind.add_argument("--means", action="store_true")
+    parser.add_argument("--recoding", choices=RECODINGS, default="multidimensional")
     parser.add_argument("--table", choices=["adult", "survey", "generated"], help="only this one")
     arguments = parser.parse_args()
     tables: dict[str, tuple[pd.DataFrame, list[Column]]] = {}

@@ -16,6 +16,7 @@ import typer
 import yaml
 
 from dbt_anonymize.cli.main import app, commands
+from dbt_anonymize.extension import extensions
 from dbt_anonymize.project.properties import Column, describe, described, description_context
 from dbt_anonymize.project.steps import steps_of
 from dbt_anonymize.relations import ALL, HISTORY, KEPT, SHARED, Relation
@@ -172,18 +173,17 @@ TOPICS = {
     "privacy": "Privacy models",
     "risk": "Risk",
     "information_loss": "Information loss",
-    "fidelity": "Fidelity",
     "hierarchies": "Hierarchies",
     "generalization": "Generalization",
     "recoding": "Recoding",
     "masks": "Masks",
     "results": "Results",
     "generic_tests": "dbt tests",
-    "search": "Search",
     "release": "Release",
     "vault": "Vault",
     "seeds": "Seeds",
     "relations": "Bodies of generated models",
+    **{one.name: f"{one.name.capitalize()}, an extension" for one in extensions()},
 }
 
 
@@ -231,9 +231,11 @@ def _macro(macro: dict[str, Any]) -> str:
 # --- relations --------------------------------------------------------------------------------
 
 # A spec, and changes of it for what excludes each other.
-EXAMPLE, VARIANTS = yaml.safe_load(
+_DECLARED, VARIANTS = yaml.safe_load(
     (ROOT / "scripts" / "reference_example.yml").read_text(encoding="utf-8")
 ).values()
+# Without the keys of extensions that are not here.
+EXAMPLE = {key: value for key, value in _DECLARED.items() if key in Spec.model_fields}
 READERS = {"vault": "custodians", "release": "whoever reads the release"}
 
 

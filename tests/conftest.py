@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from dbt_anonymize.extension import extensions
 from tests import sampling, tiers
 from tests.differential_privacy.private import sampled_and_private
 from tests.postgres.cluster import find_binaries
@@ -45,6 +46,12 @@ def pytest_configure(config: pytest.Config) -> None:
     config.option.hypothesis_seed = config.option.hypothesis_seed or str(sampling.SEED)
 
 
+def missing_extensions(item: pytest.Item) -> set[str]:
+    """Return the extensions that a test is marked to need and that are not here."""
+    needed = {name for mark in item.iter_markers("needs") for name in mark.args}
+    return needed - {one.name for one in extensions()}
+
+
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups, and pytest the tiers
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep tests together that share what is costly to make, where several processes run them.
@@ -53,6 +60,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     order = {"demonstration": 0, "properties": 1}
     sampling.mark_undrawn(items)
+    for item in items:
+        for missing in missing_extensions(item):
+            item.add_marker(pytest.mark.skip(reason=f"without the extension {missing}"))
     for item in items:
         tier = tiers.tier(item)
         item.add_marker(tier)

@@ -192,7 +192,7 @@ with
 all_rows as (
 
     select
-        {{- dbt_anonymize._mondrian_values(plan) }}
+        {{- dbt_anonymize._cell_values(plan) }}
         records
     from {{ dbt_anonymize._scratch("cells") }}
 
@@ -342,4 +342,15 @@ inner join shown
 {%- for quasi_identifier in plan.quasi_identifiers if quasi_identifier.kind == "interval" %}
 cross join range_{{ plan.quasi_identifiers.index(quasi_identifier) + 1 }}
 {%- endfor %}
+{%- endmacro %}
+
+
+{# Columns that guarantees are about, under their own names, each followed by a comma. #}
+{% macro _cell_values(plan) -%}
+    {%- for attribute in plan.attributes %}
+        value_{{ loop.index }} as {{ dbt_anonymize._quote(attribute) }},
+    {%- endfor %}
+    {%- if plan.has_subject %}
+        subject,
+    {%- endif %}
 {%- endmacro %}

@@ -39,8 +39,15 @@ where {{ dbt_anonymize._quote(key) }} is not null
 {%- endmacro %}
 
 
-{# The SQL type of a column that a command writes. #}
+{# The SQL type of a column that a command writes: of its kind, or that of a column of a relation. #}
 {% macro _type_of_kind(kind) -%}
+    {%- if kind is mapping -%}
+        {%- for column in (adapter.get_columns_in_relation(kind.relation) if execute else [])
+            if column.name | lower == kind.column | lower -%}
+            {{ return(column.data_type) }}
+        {%- endfor -%}
+        {{ return(dbt.type_string()) }}
+    {%- endif -%}
     {{ return({
         "whole": dbt.type_bigint(),
         "number": dbt_anonymize._type_double(),

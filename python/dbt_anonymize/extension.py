@@ -17,6 +17,8 @@ from typing import Any
 
 # Folders of `extensions`, one line each, in the order in which their commands are listed.
 _SHIPPED = (
+    "details",
+    "fidelity",
     "installation",
     "drafting",
     "trial",
@@ -101,14 +103,22 @@ class Extension:
         What it adds to ``dbt-anonymize verify``.
     functions : mapping of str to str
         What it adds to ``dbt_anonymize`` for Python: names, and where they lie in its package.
+    keys : str
+        Pydantic model, relative to the package, whose fields are its keys of the spec; each has a
+        default. What moves neither results nor release is `Annotated` with `BESIDE_RESULTS`.
+    has_relations : bool
+        It adds relations: ``relations.yml`` of its package, as that of the core, where ``after``
+        names the relation that each follows; a template for each in ``templates``.
     needs : tuple of str
-        Extensions that it imports from.
+        Extensions that it imports from, or whose relations it reads.
     """
 
     name: str
     commands: tuple[Command, ...] = ()
     checks: tuple[Check, ...] = ()
     functions: Mapping[str, str] = field(default_factory=dict)
+    keys: str = ""
+    has_relations: bool = False
     needs: tuple[str, ...] = ()
 
     @property
@@ -131,6 +141,11 @@ def extensions() -> tuple[Extension, ...]:
 def commands() -> Iterator[tuple[Extension, Command]]:
     """Yield the commands of all extensions."""
     return ((one, command) for one in extensions() for command in one.commands)
+
+
+def keys() -> tuple[type, ...]:
+    """Return the pydantic models of all keys that extensions add to a spec."""
+    return tuple(one.load(one.keys) for one in extensions() if one.keys)
 
 
 def function(name: str) -> Any:

@@ -1,7 +1,8 @@
 """The registry of relations: ``relations.yml`` says what each holds, who reads it, what erases it.
 
-All that depends on the names or columns of relations derives from it: generated models and their
-descriptions, names that a project may not use, what QNF may read, erasing, `docs/reference`.
+Extensions have such a file of their own. All that depends on names or columns of relations derives
+from it: generated models and their descriptions, names that a project may not use, what QNF may
+read, erasing, `docs/reference`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import Any, Literal
 
 import yaml
 
+from dbt_anonymize.extension import extensions
+
 ErasedBy = Literal["person", "record_key", "source", "release"]
 Reader = Literal["working", "effort", "unread", "vault", "release"]
 NUMBERS = frozenset({"whole", "number"})
@@ -22,7 +25,8 @@ NUMBERS = frozenset({"whole", "number"})
 class Relation:
     """A relation; `relations.yml` describes the fields.
 
-    ``condition`` is its ``if``, ``built_from`` its ``from``, ``values`` its ``with``.
+    ``condition`` is its ``if``, ``built_from`` its ``from``, ``values`` its ``with``; ``extension``
+    adds it, if it is none of the core.
     """
 
     name: str
@@ -41,6 +45,7 @@ class Relation:
     erased_by: ErasedBy | None = None
     nobody: str | None = None
     digests: tuple[str, ...] = ()
+    extension: str | None = None
 
     @property
     def is_in_vault(self) -> bool:
@@ -71,10 +76,21 @@ _FIELDS = {"if": "condition", "from": "built_from", "with": "values"}
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def _read() -> dict[str, Any]:
-    text = resources.files("dbt_anonymize").joinpath("relations.yml").read_text(encoding="utf-8")
+def _read(package: str = "dbt_anonymize") -> dict[str, Any]:
+    text = resources.files(package).joinpath("relations.yml").read_text(encoding="utf-8")
     found: dict[str, Any] = _LOADER(text).get_single_data()
     return found
+
+
+def _with_extensions(registry: dict[str, Any]) -> dict[str, Any]:
+    """Add the relations of extensions, each behind the one that it follows."""
+    for one in (extension for extension in extensions() if extension.has_relations):
+        for name, relation in _read(one.package)["relations"].items():
+            known = [*registry["relations"].items()]
+            place = [*registry["relations"]].index(relation.pop("after")) + 1
+            owned = (name, {**relation, "extension": one.name})
+            registry["relations"] = dict([*known[:place], owned, *known[place:]])
+    return registry
 
 
 def _relations(declared: Mapping[str, Any]) -> dict[str, Relation]:
@@ -100,7 +116,7 @@ def _named(columns: Any, condition: str | None = None) -> Iterator[tuple[str, st
             yield name, kind, more[0]["if"] if more else condition
 
 
-_REGISTRY = _read()
+_REGISTRY = _with_extensions(_read())
 GROUPS: Mapping[str, list[Any]] = _REGISTRY["columns"]
 MODELS = _relations(_REGISTRY["relations"])
 """The relations that dbt builds, in the order of their flow."""

@@ -7,6 +7,9 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
+# A mark of keys that change neither which records are released nor what was measured of them.
+BESIDE_RESULTS = "beside results"
+
 
 class Strict(BaseModel):
     """No unknown keys, no silent conversions (`yes` is not text, `true` is not 1), no NaN."""

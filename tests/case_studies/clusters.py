@@ -14,8 +14,11 @@ import pandas as pd
 from sklearn.datasets import load_breast_cancer
 
 from dbt_anonymize.hierarchies import Hierarchy, IntervalHierarchy, cut_intervals
-from dbt_anonymize.recoding.grouping import group_records
+from dbt_anonymize.recoding import Source
+from dbt_anonymize.recoding.grouping import groups_of
+from dbt_anonymize.recoding.records import Records
 from tests.case_studies.preparation import RECORD_KEY, Study, cell_suppression
+from tests.worlds.recoded import values_of_rows
 
 NAME = "clustering"
 SIZES = (10, 20, 30, 40, 50)
@@ -77,24 +80,43 @@ def _clusters(study: Study, size: int, options: Mapping[str, Any]) -> pd.DataFra
             for name, tree in study.hierarchies.items()
         }
         people = connection.sql(f"select * from read_csv('{read}source.csv')")
-        found = group_records(
-            people,
+        people.create_view("people")
+        leaves = ", ".join(
+            f"(select max(lower_bound) from hierarchy_{name} where lower_bound <= people.{name}) "
+            f"as {name}_leaf"
+            if isinstance(tree, IntervalHierarchy)
+            else f"cast({name} as varchar) as {name}_leaf"
+            for name, tree in study.hierarchies.items()
+        )
+        for name, relation in relations.items():
+            relation.create_view(f"hierarchy_{name}")
+        source = Source(
+            session=connection,
+            microdata=connection.sql(f"select *, {leaves} from people"),
+            record_key=RECORD_KEY,
             quasi_identifiers=[
                 {
                     "name": name,
                     "kind": "interval" if isinstance(tree, IntervalHierarchy) else "categorical",
+                    "levels": len(tree.labels),
                     "hierarchy": relations[name],
                 }
                 for name, tree in study.hierarchies.items()
             ],
-            method="systematic",
-            k=size,
-            **options,
+            guarantees=[],
         )
-        names = {f"q_{i}": name for i, name in enumerate(study.hierarchies, 1)}
-        texts = ", ".join(f"cast({name} as varchar) as {name}" for name in study.hierarchies)
+        rows = Records.read(source, by_value=True)
+        parts = groups_of(rows, "systematic", size, **options)
+        found = pd.DataFrame(values_of_rows(rows), columns=list(study.hierarchies))
+        texts = ", ".join(
+            f"{name}"
+            if isinstance(tree, IntervalHierarchy)
+            else f"cast({name} as varchar) as {name}"
+            for name, tree in study.hierarchies.items()
+        )
         records = people.project(f"{RECORD_KEY}, {texts}").df()
-    joined = records.merge(found.rename(columns=names), on=list(study.hierarchies), how="left")
+    found = found.assign(part=parts + 1)
+    joined = records.merge(found, on=list(study.hierarchies), how="left")
     assert len(joined) == len(records)
     assert joined["part"].notna().all()
     return joined

@@ -32,15 +32,20 @@ def stages(tmp_path: Path, *, has_python: bool = False) -> list[Stage]:
 def test_each_step_comes_before_what_follows_from_it(tmp_path: Path) -> None:
     found = stages(tmp_path)
     names = [stage.step.model if stage.step else None for stage in found]
-    assert names == [None, "customers_groups_4", "customers_evaluation", "customers_outer_quality"]
+    assert names == [
+        None,
+        "customers_recoding_4",
+        "customers_evaluation",
+        "customers_outer_quality",
+    ]
     own = "+path:models/customers"
     assert [stage.selected for stage in found] == [
         (own,),
-        (f"customers_groups_4+,{own}",),
+        (f"customers_recoding_4+,{own}",),
         (f"customers_evaluation+,{own}",),
         (f"customers_outer_quality+,{own}",),
     ]
-    later = ("customers_groups_4+", "customers_evaluation+", "customers_outer_quality+")
+    later = ("customers_recoding_4+", "customers_evaluation+", "customers_outer_quality+")
     assert [stage.excluded for stage in found] == [later, later[1:], later[2:], ()]
     assert [stage.has_results for stage in found] == [False, False, True, False]
 

@@ -85,21 +85,23 @@ def test_a_project_with_python_models_is_told_so(consumer: Project) -> None:
 
 
 def test_a_step_that_a_spec_has_not_is_refused(commanded: Project) -> None:
-    result = command(commanded, "evaluate", "customers", "--step", "groups_1")
+    result = command(commanded, "evaluate", "customers", "--step", "recoding_1")
     assert result.exit_code == 2
-    assert "customers: --step must be one that it has (evaluation); got groups_1." in result.output
+    assert (
+        "customers: --step must be one that it has (evaluation); got recoding_1." in result.output
+    )
 
 
 @pytest.mark.parametrize(
     ("step", "change"),
     [
-        ("groups_4", {"efforts": [{"recoding": "clustering"}]}),
+        ("recoding_4", {"efforts": [{"recoding": "clustering"}]}),
         (
             "outer_quality",
             {"quality": {"outer_share": 0.3, "fit": "per_split", "measure": "roc_auc"}},
         ),
     ],
-    ids=["groups", "outer_quality"],
+    ids=["recoding", "outer_quality"],
 )
 def test_other_steps_find_what_their_python_models_find(
     consumer: Project, tmp_path: Path, step: str, change: dict[str, Any]
@@ -116,7 +118,7 @@ def test_other_steps_find_what_their_python_models_find(
     copy = without_python(consumer, tmp_path / "commanded")
     assert not [*(copy.folder / "models" / "customers").glob("*.py")]
     assert copy.dbt("run", "-s", "customers_fingerprint").succeeded
-    for each in [step] if step == "groups_4" else ["evaluation", step]:
+    for each in [step] if step == "recoding_4" else ["evaluation", step]:
         result = command(copy, "evaluate", "customers", "--step", each)
         assert result.exit_code == 0, result.output
         outcome = copy.dbt("run", "-s", f"customers_{each}")

@@ -6,7 +6,9 @@ import re
 
 import pytest
 
+from dbt_anonymize.extension import extensions
 from dbt_anonymize.relations import KEPT, MODELS, SHARED
+from dbt_anonymize.spec import of_extensions
 from scripts import make_parameters, make_reference
 from tests.golden.test_macro_documentation import PUBLIC
 
@@ -20,6 +22,13 @@ def test_a_page_is_up_to_date(name: str) -> None:
 def test_known_parameters_are_those_of_scikit_learn() -> None:
     written = make_parameters.parameters_of_models()
     assert make_parameters.PARAMETERS.read_text(encoding="utf-8") == written, "make reference"
+
+
+def test_known_keys_of_extensions_are_those_that_they_add() -> None:
+    known = make_parameters.KEYS.read_text(encoding="utf-8").splitlines()
+    here = {one.name for one in extensions()}
+    found = [line for line in known if line.split()[0] in here]
+    assert found == [*of_extensions.lines()], "make reference"
 
 
 def test_every_public_macro_has_an_entry() -> None:

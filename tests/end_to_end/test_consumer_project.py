@@ -37,6 +37,7 @@ def test_it_contains_none_of_our_models_seeds_tests_and_names(
     assert list(manifest["groups"]) == groups
 
 
+@pytest.mark.needs("details")
 def test_its_models_are_what_its_spec_says() -> None:
     assert check(CONSUMER_PROJECT) == []
 

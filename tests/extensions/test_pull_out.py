@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,19 @@ for one in pkgutil.walk_packages(dbt_anonymize.__path__, "dbt_anonymize."):
     if not one.name.endswith("__main__"):
         importlib.import_module(one.name)
 """
+
+VALIDATE = """
+import sys
+from dbt_anonymize.spec.loading import validate
+print(*validate({sys.argv[1]: {}})[1], sep="\\n")
+"""
+
+
+def keys_of(gone: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield the keys of a spec that extensions add."""
+    for one in extensions():
+        if one.keys and one.name in gone:
+            yield from ((one.name, key) for key in one.load(one.keys).model_fields)
 
 
 def succeeded(project: PulledOut, *arguments: str) -> str:
@@ -37,9 +51,15 @@ def test_what_is_left_works_without_it(name: str, tmp_path: Path) -> None:
     shown = succeeded(project, "-m", "dbt_anonymize", "--help")
     known = {*re.findall(r"^│ ([a-z]+) ", shown, flags=re.MULTILINE)}
     assert known == {*commands()} - gone
+    for extension, key in keys_of(project.gone):
+        problem = succeeded(project, "-c", VALIDATE, key)
+        assert f"{key}: " in problem
+        assert f"belongs to the extension {extension}, which is not here" in problem
     succeeded(project, "scripts/make_reference.py")
     tests = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "tests")
     succeeded(project, *tests, "--collect-only", "--assert=plain")
     if FULL:
         succeeded(project, *tests, "-m", "fast")
+    # Demonstrations declare all details; there are fewer now.
+    succeeded(project, "-m", "dbt_anonymize", "generate", "--quiet")
     succeeded(project, "-m", "dbt_anonymize", "generate", "--check", "--quiet")

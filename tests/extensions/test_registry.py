@@ -38,7 +38,7 @@ def test_each_folder_is_an_extension() -> None:
 def test_it_imports_from_those_that_it_needs_alone(one: Extension) -> None:
     modules = (name for _, name in imports(FOLDER / one.name) if name.startswith(OWN))
     used = {name.removeprefix(OWN).split(".")[0] for name in modules}
-    assert used - {one.name} == {*one.needs}
+    assert used - {one.name} <= {*one.needs}
 
 
 def test_the_core_imports_no_extension() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 from collections.abc import Callable
@@ -21,7 +22,7 @@ from tests.spec.declarations import REPOSITORY, SPEC, rich, spec, write_project,
 
 
 def python_call_of(code: str) -> dict[str, Any]:
-    """Return what the generated Python model passes to `evaluate` or `evaluate_outer`."""
+    """Return what the generated Python model passes to the functions that it calls."""
     received: dict[str, Any] = {}
 
     class Dbt:
@@ -32,10 +33,15 @@ def python_call_of(code: str) -> dict[str, Any]:
             received["config"] = options
 
     namespace: dict[str, Any] = {}
-    code = re.sub(r"    from dbt_anonymize.evaluation import \w+\n", "", code)
+    code = re.sub(r"    from dbt_anonymize.\w+ import .*\n", "", code)
     exec(code, namespace)  # noqa: S102 (the generated model itself)
     for name in ("evaluate", "evaluate_outer"):
         namespace[name] = lambda session, **arguments: received.update(arguments)
+    namespace["Source"] = lambda **arguments: received.update(arguments)
+    for name in ("multidimensional", "grouped"):
+        namespace[f"{name}_recoding"] = functools.partial(
+            lambda kind, source, **arguments: received.update(arguments, recoding=kind), name
+        )
     namespace["model"](Dbt(), None)
     return received
 
@@ -169,8 +175,8 @@ def test_an_evaluation_takes_exactly_the_arguments_that_models_give(
 def test_macros_take_exactly_the_arguments_that_models_give() -> None:
     signatures = {
         match[1]: [part.strip() for part in match[2].split(",")]
-        for folder in ("relations", "recoding")
-        for path in (REPOSITORY / "macros" / folder).glob("*.sql")
+        for folder in ("relations", "recoding", "extensions/*")
+        for path in (REPOSITORY / "macros").glob(f"{folder}/*.sql")
         for match in re.finditer(
             r"\{%-? *macro (\w+)\(\s*(.*?)\s*\) ", path.read_text(encoding="utf-8"), re.DOTALL
         )
@@ -210,6 +216,7 @@ def test_macros_take_exactly_the_arguments_that_models_give() -> None:
         assert arguments == known, name
 
 
+@pytest.mark.needs("details")
 def test_a_spec_without_efforts_has_what_a_search_needs_and_no_more() -> None:
     assert set(files_of(spec(efforts=[]))) == {
         "visits_microdata.sql",
@@ -232,7 +239,13 @@ def test_without_efforts_there_is_no_history(tmp_path: Path) -> None:
 def test_guarantees_reach_every_macro_that_checks_them() -> None:
     files = files_of(rich())
     for name in ("microdata", "classes", "privacy", "anonymized", "recoding_3", "recoding_4"):
-        assert call_of(files[f"visits_{name}.sql"])[1]["guarantees"] == [
+        file = f"visits_{name}."
+        given = (
+            python_call_of(files[f"{file}py"])
+            if f"{file}py" in files
+            else call_of(files[f"{file}sql"])[1]
+        )
+        assert given["guarantees"] == [
             {"model": "k_anonymity", "k": 3},
             {"model": "k_map", "k": 5, "estimator": "poisson", "significance": 0.05},
             {"model": "t_closeness", "attribute": "ill", "t": 0.5, "distance": "hierarchical"},
@@ -243,9 +256,8 @@ def test_guarantees_reach_every_macro_that_checks_them() -> None:
 def test_properties_describe_every_model_and_every_column(content: dict[str, Any]) -> None:
     files = files_of(content)
     models = {model["name"]: model for model in yaml.safe_load(files["_visits.yml"])["models"]}
-    assert {f"{name}.sql" for name in models} | {"visits_evaluation.py"} == (
-        set(files) | {"visits_evaluation.sql"}
-    ) - {"_visits.yml", "_visits_exposures.yml"}
+    written = {name.partition(".")[0] for name in files} - {"_visits", "_visits_exposures"}
+    assert models.keys() == written
     for model in models.values():
         assert model["description"]
         assert all(column["description"] for column in model["columns"])
@@ -336,6 +348,6 @@ def test_nothing_is_published_before_all_that_is_measured() -> None:
     while new:
         before |= new
         new = {found for name in new for found in reads.get(name, ())} - before
-    assert {"visits_information_loss", "visits_quasi_identifier_risk", "visits_curves"} <= before
+    assert {"visits_information_loss", "visits_classes", "visits_evaluation"} <= before
     # The mapping to people is of the release.
     assert files.keys() - before <= {"visits_identifiers"}

@@ -6,7 +6,7 @@ from tests.project.test_generate import call_of, files_of, python_call_of
 from tests.spec.declarations import rich
 
 
-def test_groups_that_need_python_have_a_model_of_their_own() -> None:
+def test_groups_are_found_as_declared() -> None:
     content = rich()
     del content["subject"]
     content["efforts"][2:] = [
@@ -20,23 +20,22 @@ def test_groups_that_need_python_have_a_model_of_their_own() -> None:
         {"recoding": "clustering", "cluster_size": 9, "halve": True},
     ]
     files = files_of(content)
-    name, given = call_of(files["visits_recoding_3.sql"])
-    assert name == "grouped_recoding"
-    assert given["groups"] == "ref visits_groups_3"
-    assert (given["numbers"], given["p_percent"]) == ("mean", 20.0)
-    assert '"kind": "interval"' in files["visits_groups_3.py"]
-    assert "k=8" in files["visits_groups_3.py"]
-    assert "groups" not in call_of(files["visits_recoding_4.sql"])[1]
-    assert "visits_groups_4.py" not in files
-    assert call_of(files["visits_recoding_4.sql"])[1]["categories"] == "mode"
+    means, modes, clusters = (python_call_of(files[f"visits_recoding_{n}.py"]) for n in (3, 4, 5))
+    assert (means["recoding"], means["method"], means["least"]) == ("grouped", "mdav", 8)
+    assert (means["numbers"], means["p_percent"], means["k"]) == ("mean", 20.0, 8)
+    assert means["quasi_identifiers"][0]["kind"] == "interval"
+    assert (modes["method"], modes["numbers"], modes["categories"]) == (
+        "mondrian",
+        "median",
+        "mode",
+    )
+    assert not {"least", "p_percent"} & modes.keys()
+    assert (clusters["method"], clusters["least"]) == ("systematic", 9)
+    assert (clusters["halve"], clusters["numbers"]) == (True, "interval")
+    assert "passes" not in clusters
     of_classes = call_of(files["visits_classes.sql"])[1]["efforts"]
     assert [n for n, effort in of_classes.items() if effort.get("has_modes")] == [4]
     assert call_of(files["visits_anonymized.sql"])[1]["with_modes"] == [4]
-    clusters = files["visits_groups_5.py"]
-    assert "k=9" in clusters
-    assert "halve=True" in clusters
-    assert "passes" not in clusters
-    assert call_of(files["visits_recoding_5.sql"])[1]["numbers"] == "interval"
     scored = python_call_of(files["visits_evaluation.py"])["efforts"]
     assert [effort.get("has_means", False) for effort in scored] == [
         False,
@@ -51,12 +50,13 @@ def test_groups_that_need_python_have_a_model_of_their_own() -> None:
 
 def test_a_recoded_effort_has_a_model_of_its_own() -> None:
     files = files_of(rich())
-    recoding = {number: call_of(files[f"visits_recoding_{number}.sql"]) for number in (3, 4)}
-    assert recoding[3][0] == "local_recoding"
-    assert recoding[3][1]["rounds"] == [{"age": 1, "city": 1}, {"age": 3, "city": 2}]
-    assert recoding[3][1]["k"] == 8
-    assert recoding[4][0] == "multidimensional_recoding"
-    assert recoding[4][1]["strict"] is False
+    macro, local = call_of(files["visits_recoding_3.sql"])
+    assert macro == "local_recoding"
+    assert local["rounds"] == [{"age": 1, "city": 1}, {"age": 3, "city": 2}]
+    assert local["k"] == 8
+    mondrian = python_call_of(files["visits_recoding_4.py"])
+    assert (mondrian["recoding"], mondrian["strict"]) == ("multidimensional", False)
+    assert mondrian["has_subject"]
     suppression, given = call_of(files["visits_recoding_5.sql"])
     assert (suppression, given["importance"]) == ("cell_suppression", {"age": 2.0})
     efforts = call_of(files["visits_classes.sql"])[1]["efforts"]

@@ -25,7 +25,7 @@ PATH = "anonymizations/customers.yml"
         ({"description": "Visits of a year."}, False),
         ({"owner": {"name": "Care"}}, False),
         # What is as by default is not a change.
-        ({"mapping": "class", "fidelity": None}, False),
+        ({"mapping": "class", "owner": None}, False),
     ],
 )
 def test_what_changes_the_models_changes_the_digest(

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from tests.properties.compared import COMPARED_MODELS, COMPARED_SEEDS
+from tests.extensions import of_extensions
 from tests.properties.compilation import (
     LEVELS,
     Policy,
@@ -70,7 +70,7 @@ def statements() -> Mapping[str, str]:
     models = {name: text for shape in shapes for name, text in shape_models(shape).items()}
     seeds = [name for shape in shapes for name in shape_seeds(shape)]
     models |= GUARDED_MODELS | SAMPLED_MODELS | GENERIC_MODELS | FURTHER_MODELS | GAME_MODELS
-    models |= MEASURED_MODELS | COMPARED_MODELS | TARGET_MODELS | OUTER_MODELS | WAITING_MODELS
+    models |= MEASURED_MODELS | TARGET_MODELS | OUTER_MODELS | WAITING_MODELS
     seeds += [
         *GUARDED_SEEDS,
         *SAMPLED_SEEDS,
@@ -78,10 +78,12 @@ def statements() -> Mapping[str, str]:
         *GAME_SEEDS,
         *FURTHER_SEEDS,
         *MEASURED_SEEDS,
-        *COMPARED_SEEDS,
         *TARGET_SEEDS,
         *OUTER_SEEDS,
         *WAITING_SEEDS,
     ]
+    for one in of_extensions("compiled"):
+        models |= one.MODELS
+        seeds += one.SEEDS
     with tempfile.TemporaryDirectory() as folder:
         return MappingProxyType(compile_models(Path(folder), models, seeds))

@@ -96,30 +96,7 @@ def risk_models() -> dict[str, str]:
     """Return the models that measure risk."""
     people, population = Ref("people"), Ref("population")
     columns = list(RISK_COLUMNS)
-    models = {
-        "risk_profile": call("risk_profile", classes=Ref("classes"), efforts=[0, 1, 2]),
-        "quasi_identifier_risk": call(
-            "quasi_identifier_risk",
-            frequencies=Ref("people_frequencies"),
-            quasi_identifiers=columns,
-        ),
-        "large_quasi_identifier_risk": call(
-            "_risk_of_subsets",
-            frequencies=Ref("large_frequencies"),
-            quasi_identifiers=["attribute_0", "attribute_1", "attribute_2"],
-            plan={
-                "tuples": "large_tuples",
-                "numbers_of_values": [41, 3, 3961],
-                "one_in": 16,
-                "counted_whole": 500,
-            },
-        ),
-        "many_quasi_identifiers_risk": call(
-            "quasi_identifier_risk",
-            frequencies=Ref("wide_frequencies"),
-            quasi_identifiers=[f"attribute_{i}" for i in range(31)],
-        ),
-    }
+    models: dict[str, str] = {}
     for who, subject in (("records", None), ("subjects", "person")):
         of = {"relation": people, "quasi_identifiers": columns, "subject": subject}
         models |= {
@@ -151,8 +128,5 @@ MEASURED_SEEDS = [
         "classes",
         "people",
         "population",
-        "people_frequencies",
-        "wide_frequencies",
-        "large_frequencies",
     ),
 ]

@@ -119,10 +119,7 @@ FURTHER_MODELS: dict[str, str] = {
     },
     **_results(0.25, "k", "auto", measure="mae"),
     **_results("auto", "k", "auto", choose="pareto_knee", model="zero_rule"),
-    **{
-        f"{macro}_of_evaluation": call(macro, evaluation=Ref("evaluation"))
-        for macro in ("scores", "curves", "calibration", "confusion")
-    },
+    "scores_of_evaluation": call("scores", evaluation=Ref("evaluation")),
     **{
         f"importance_of_{measure}": call(
             "importance", evaluation=Ref("evaluation"), measure=measure, folds=FOLDS
@@ -138,7 +135,6 @@ FURTHER_MODELS: dict[str, str] = {
     "quality_of_folds": call(
         "quality", scores=Ref("scores"), folds=FOLDS, confidence=CONFIDENCE, margin=MARGIN
     ),
-    "alpha_ranges": call("alpha_ranges", results=Ref("results")),
     **{
         name: "select degrees, "
         + call(

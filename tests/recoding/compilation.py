@@ -185,50 +185,19 @@ def recoding(case: Case) -> str:
     if case.k:
         given["k"] = case.k
     names = [q.name for q in case.quasi_identifiers]
-    macro = "multidimensional_recoding"
     if case.rounds:
         given["rounds"] = [dict(zip(names, levels, strict=True)) for levels in case.rounds]
         macro = "payout_recoding" if case.is_paid else "local_recoding"
-    elif case.levels:
+    else:
         given["levels"] = dict(zip(names, case.levels, strict=True))
         given["importance"] = dict(zip(names, case.importance, strict=False))
         macro = "cell_suppression"
-    else:
-        given["strict"] = case.strict
     return (
         f"{{{{ dbt_anonymize.{macro}(microdata={relation(case.microdata)}, "
         f"quasi_identifiers={quasi_identifiers(case)}, "
         + ", ".join(f"{name}={value!r}" for name, value in given.items())
         + ") }}"
     )
-
-
-def parts(case: Case) -> dict[str, str]:
-    """Return models whose text is the statements of a multidimensional recoding."""
-    plan = (
-        f"{{% set plan = dbt_anonymize._mondrian_plan({quasi_identifiers(case)}, "
-        f"{case.record_key!r}, {[dict(g) for g in case.guarantees]!r}, "
-        f"{case.strict and not case.numbers!r}, "
-        f"{case.k!r}, {case.has_subject!r}, None, {{}}) %}}"
-    )
-    calls = {
-        "setup": f"_mondrian_setup({relation(case.microdata)}, plan)",
-        "round": "_mondrian_round(plan)",
-        "result": "_mondrian_result(plan)",
-    }
-    if case.numbers:
-        microdata, groups = relation(case.microdata), relation(f"{case.name}_groups")
-        calls = {
-            "setup": f"_grouped_setup({microdata}, {groups}, plan)",
-            "result": f"_grouped_result({microdata}, plan, {case.numbers!r}, 10, "
-            f"{case.categories!r})",
-        }
-    return {
-        f"{case.name}_{part}": plan
-        + f"{{% set made = dbt_anonymize.{call} %}}"
-        + f"{{{{ made if made is string else made | join({NEXT!r}) }}}}"
-        for part, call in calls.items()
-    }
 
 
 def cell_parts(case: Case) -> dict[str, str]:
@@ -294,7 +263,6 @@ def write_project(folder: Path, models: Mapping[str, str], database: str) -> Non
         for case in (*CASES, *LOCAL_CASES, *PAID_CASES, *CELL_CASES, *GROUPED_CASES)
         for name in [
             case.microdata,
-            f"{case.name}_groups",
             f"{case.name}_effort",
             f"{case.name}_labels",
             *map(case.hierarchy, range(len(case.quasi_identifiers))),
@@ -337,8 +305,6 @@ def frozen_statements() -> Mapping[str, str]:
 def statements() -> Mapping[str, str]:
     """Return the compiled SQL of all models by name."""
     models: dict[str, str] = {}
-    for case in (*CASES, *GROUPED_CASES):
-        models.update(parts(case))
     for case in CELL_CASES:
         models.update(cell_parts(case))
     models.update({case.name: recoding(case) for case in (*LOCAL_CASES, *PAID_CASES)})

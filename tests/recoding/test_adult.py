@@ -17,8 +17,6 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.mark.sampled_tests(group="builds")
-@pytest.mark.dbt  # by way of the benchmark, which builds a real project
 def test_mondrian_generalizes_less_than_the_reference() -> None:
     # Reference: a penalty of 6.7 %.
     finished = subprocess.run(

@@ -12,12 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt_anonymize.recoding import group_records
+from dbt_anonymize.recoding.grouping import groups_of
+from dbt_anonymize.recoding.records import Records
 from tests.oracle.generalization import CategoricalHierarchy, IntervalHierarchy
 from tests.oracle.grouping import Members
 from tests.oracle.recoding import Cell, World
 from tests.recoding.compilation import GROUPED_CASES, Case
-from tests.worlds.recoded import PROPERTY, Warehouse, quote, worlds
+from tests.worlds.recoded import PROPERTY, Warehouse, values_of_rows, worlds
 
 
 @st.composite
@@ -40,25 +41,13 @@ def scattered(draw: st.DrawFn, case: Case) -> World:
 
 
 def groups_in(warehouse: Warehouse, case: Case, world: World, k: int) -> dict[int, list[int]]:
-    """Store the groups of a case; return the records of each."""
-    c = warehouse.connection
-    found = group_records(
-        c.table(quote(case.microdata)),
-        quasi_identifiers=[
-            {"name": q.name, "kind": q.kind, "hierarchy": c.table(quote(case.hierarchy(i)))}
-            for i, q in enumerate(case.quasi_identifiers)
-        ],
-        method="mdav",
-        k=k,
-    )
-    c.register("found", found)
-    c.execute(f"create or replace table {quote(f'{case.name}_groups')} as select * from found")
-    c.unregister("found")
-    parts = {tuple(row[:-1]): row[-1] for row in c.sql(f"from {case.name}_groups").fetchall()}
+    """Return the records of each group."""
+    records = Records.read(warehouse.source(case), by_value=True)
+    group_of_row = groups_of(records, "mdav", k)
+    groups = dict(zip(values_of_rows(records), group_of_row.tolist(), strict=True))
     members = defaultdict(list)
     for key, record in enumerate(world.records):
-        texts = (None if v is None else str(v) for v in record.quasi_identifiers)
-        members[parts[tuple(texts)]].append(key)
+        members[groups[record.quasi_identifiers]].append(key)
     return members
 
 
@@ -124,8 +113,9 @@ def test_a_group_is_released_with_its_mean_or_its_interval(
 ) -> None:
     world = data.draw(scattered(case))
     warehouse.load(case, world)
-    groups = groups_in(warehouse, case, world, data.draw(st.sampled_from([2, 4])))
-    shown = warehouse.recode(case)
+    k = data.draw(st.sampled_from([2, 4]))
+    groups = groups_in(warehouse, case, world, k)
+    shown = warehouse.recode(case, k=k)
     assert shown.keys() == set(range(len(world.records)))
     bounds = defaultdict(set)
     for keys in groups.values():

@@ -12,9 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbt_anonymize.errors import RecodingError
-from dbt_anonymize.recoding import group_records
+from dbt_anonymize.recoding import Source, grouping
 from dbt_anonymize.recoding.optimum import optimal_groups
+from dbt_anonymize.recoding.records import Records
 from tests.oracle.grouping import Row, Value, least_squares, mdav, squares
+from tests.worlds.recoded import values_of_rows
 
 FAST = settings(max_examples=25, deadline=None, derandomize=True, database=None)
 # Steps of 1/16, so that no distance is rounded.
@@ -49,18 +51,29 @@ def groups_of(
         c.execute(f"create table ages as {AGES}")
         c.execute("create table cities (value varchar, level_1 varchar, level_2 varchar)")
         c.executemany("insert into cities values (?, ?, '*')", list(CITIES.items()))
-        trees = {"age": ("interval", "ages"), "city": ("categorical", "cities")}
-        found = group_records(
-            c.table("microdata"),
+        trees = {"age": ("interval", "ages", 1), "city": ("categorical", "cities", 2)}
+        c.execute("alter table microdata add column record_id integer")
+        source = Source(
+            session=c,
+            microdata=c.sql("select *, age // 4 * 4 as age_leaf, city as city_leaf from microdata"),
+            record_key="record_id",
             quasi_identifiers=[
-                {"name": name, "kind": trees[name][0], "hierarchy": c.table(trees[name][1])}
+                {
+                    "name": name,
+                    "kind": trees[name][0],
+                    "levels": trees[name][2],
+                    "hierarchy": c.table(trees[name][1]),
+                }
                 for name in names
             ],
-            method=method,
-            k=k,
+            guarantees=[],
         )
-        c.register("found", found)
-        return {tuple(row[:-1]): row[-1] for row in c.sql("select * from found").fetchall()}
+        rows = Records.read(source, by_value=True)
+    groups = grouping.groups_of(rows, method, k) + 1
+    return {
+        (None if age is None else str(int(age)), *cities): group
+        for (age, *cities), group in zip(values_of_rows(rows), groups.tolist(), strict=True)
+    }
 
 
 def row_of(age: int | None, city: str | None) -> Row:

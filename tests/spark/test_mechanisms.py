@@ -20,11 +20,11 @@ from tests.spark.session import on_spark, query
 pytestmark = pytest.mark.slow
 
 NUMBERS = range(FIRST, FIRST + len(EFFORTS))
-# Efforts whose groups Python finds.
-GROUPED = [
+# Efforts that Python recodes.
+KERNELS = [
     number
     for number, effort in zip(NUMBERS, EFFORTS, strict=True)
-    if effort["recoding"] == "clustering" or effort.get("method") == "mdav"
+    if effort["recoding"] not in {"local", "cell_suppression"}
 ]
 
 
@@ -38,14 +38,13 @@ def on_duckdb(
     with_mechanisms(there)
     there.build("--exclude", "resource_type:test", "customers_evaluation+")
     here = on_spark(there, folder / "spark", spark, schema="recoded")
-    ungrouped = [f"+customers_recoding_{number}" for number in NUMBERS if number not in GROUPED]
+    in_sql = [f"+customers_recoding_{number}" for number in NUMBERS if number not in KERNELS]
     without_tests = ("--exclude", "resource_type:test")
-    here.build("-s", *ungrouped, "customers_fingerprint", *without_tests)
-    for number in GROUPED:
-        result = command(here, "evaluate", "customers", "--step", f"groups_{number}")
+    here.build("-s", *in_sql, "customers_fingerprint", *without_tests)
+    for number in KERNELS:
+        result = command(here, "evaluate", "customers", "--step", f"recoding_{number}")
         assert result.exit_code == 0, result.output
-        built = (f"customers_groups_{number}", f"customers_recoding_{number}")
-        here.build("-s", *built, *without_tests)
+        here.build("-s", f"customers_recoding_{number}", *without_tests)
     return there
 
 

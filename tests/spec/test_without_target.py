@@ -67,6 +67,7 @@ def test_what_needs_a_target_is_refused(changes: dict[str, Any], place: str) -> 
     assert not [one for one in violations(spec(**changes)) if str(one).startswith(f"{place}: ")]
 
 
+@pytest.mark.needs("details")
 def test_no_model_of_models_is_generated() -> None:
     found = Spec.model_validate(untested())
     files, tested = render(found), render(Spec.model_validate(SPEC))

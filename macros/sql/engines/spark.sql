@@ -448,12 +448,6 @@ order by {{ listed }}
 {%- endmacro %}
 
 
-{# The macro of dbt begins with a comment, which would take the rest of the line along. #}
-{% macro spark___side_of_label(label, side, between) -%}
-    {{ return("split_part(" ~ label ~ ", '" ~ between ~ "', " ~ side ~ ")") }}
-{%- endmacro %}
-
-
 {#
   A CTE is computed again for each mention, and its plan is written out again in that of each CTE after it; of a hundred
   nested selects there is no plan at all. So each statement has only the CTEs that it needs.

@@ -19,7 +19,7 @@ def evaluate(
     *,
     step: Annotated[
         str,
-        typer.Option(help="evaluation, outer_quality, or groups_<i> of effort i (clustering)."),
+        typer.Option(help="evaluation, outer_quality, or recoding_<i> of effort i."),
     ] = "evaluation",
 ) -> None:
     """Train models on every effort, in projects without Python models."""

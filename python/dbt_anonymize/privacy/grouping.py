@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,19 +34,28 @@ def classes_of(table: Table, node: Node) -> Classes:
 def classes_by(table: Table, labels: IntArray, node: Node = ()) -> Classes:
     """Group the rows of a table by the codes of their labels (rows, attributes)."""
     first, class_of_row = group(labels)
-    count = len(first)
+    return replace(
+        classes_in(table, class_of_row, len(first)),
+        levels=tuple(node),
+        codes=labels[first],
+        first=first,
+    )
+
+
+def classes_in(table: Table, class_of_row: IntArray, count: int) -> Classes:
+    """Count what is in classes that are given, without their labels."""
     records = sums(class_of_row, table.records, count)
     population = None
     if table.population is not None:
         population = sums(class_of_row, table.population, count)
     return Classes(
-        levels=tuple(node),
-        codes=labels[first],
+        levels=(),
+        codes=np.empty((count, 0), dtype=np.int64),
         records=records,
         people=records
         if table.subject is None
         else people_in(class_of_row, table.subject, table.records, count),
-        first=first,
+        first=np.arange(count),
         population=population,
         values=tuple(
             value_counts(class_of_row, values, table.records, table.subject)

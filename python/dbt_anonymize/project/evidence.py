@@ -29,6 +29,7 @@ PARTS = {
         "verification",
         "releases",
     )
+    if name in ALL
 }
 
 # What `verify` writes: each row is about the published rows whose digest stands in it.

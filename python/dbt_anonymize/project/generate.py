@@ -123,8 +123,10 @@ def render(spec: Spec, *, has_python: bool = True, words: Words | None = None) -
     }
     for number, effort in spec.numbered_efforts.items() if spec.efforts else ():
         description_context_effort = {**context, "number": number, "effort": effort}
-        kinds = ["effort.sql"] if effort.is_full_domain else ["recoding.sql", "effort.sql"]
-        kinds += ["groups.py"] if effort.has_groups and not spec.freeze else []
+        kinds = ["effort.sql"]
+        if not effort.is_full_domain:
+            is_kernel = effort.has_kernel and not spec.freeze
+            kinds.insert(0, "recoding.py" if is_kernel else "recoding.sql")
         for kind, suffix in (name.split(".") for name in kinds):
             files[f"{spec.name}_{kind}_{number}.{suffix}"] = _render(
                 f"{kind}.{suffix}", owner, command, description_context_effort

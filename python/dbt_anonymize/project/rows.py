@@ -9,18 +9,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
 from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.evaluation.data.reading import FeatureColumn
 from dbt_anonymize.evaluation.data.sampling import Sample
 from dbt_anonymize.evaluation.run import report_sample
-from dbt_anonymize.literals import quote_text
-from dbt_anonymize.project.engines import Drawn, Reader, engine_of
+from dbt_anonymize.literals import quote_name, quote_text
+from dbt_anonymize.project.engines import Drawn, Reader, engine_of, server_of
 from dbt_anonymize.project.generate import render
-from dbt_anonymize.project.steps import EVALUATION, Step
+from dbt_anonymize.project.steps import EVALUATION, RECODING, Step
 
 if TYPE_CHECKING:
     import duckdb
-    import pandas as pd
 
     from dbt_anonymize.project.warehouse import Warehouse
     from dbt_anonymize.spec import Spec
@@ -81,8 +82,24 @@ def compute_rows(warehouse: Warehouse, spec: Spec, step: Step) -> pd.DataFrame:
     with engine.open_reader(warehouse) as reader:
         # What dbt itself would run; a spec can put nothing into it but literals.
         exec(render(spec)[f"{step.model}.py"], names)  # noqa: S102
-        frame: pd.DataFrame = names["model"](_Dbt(_ref(reader, drawn)), reader.session)
-        return frame
+        if step.name.startswith(RECODING) and not engine.READS_IN_PLACE:
+            # Labels are texts of values.
+            server_of(warehouse).write_alike(warehouse, reader.session)
+        rows = names["model"](_Dbt(_ref(reader, drawn)), reader.session)
+        return rows if isinstance(rows, pd.DataFrame) else _as_frame(rows, step)
+
+
+def _as_frame(rows: duckdb.DuckDBPyRelation, step: Step) -> pd.DataFrame:
+    """Fetch a relation; what has the type of another column is text on the way."""
+    columns = [
+        quote_name(name) if isinstance(kind, str) else f"cast({quote_name(name)} as text)"
+        for name, kind in step.columns.items()
+    ]
+    named = (
+        f"{sql} as {quote_name(name)}" for sql, name in zip(columns, step.columns, strict=True)
+    )
+    frame: pd.DataFrame = rows.project(", ".join(named)).df()
+    return frame
 
 
 def _ref(reader: Reader, drawn: Drawn) -> Callable[[str], duckdb.DuckDBPyRelation]:

@@ -14,19 +14,20 @@ from dbt_anonymize.spec import Spec
 
 # The kinds of columns that `rows_of_command` knows, by those of pandas.
 _KINDS = {"int64": "whole", "float64": "number", "str": "text", "boolean": "boolean"}
-EVALUATION, OUTER_QUALITY, GROUPS = "evaluation", "outer_quality", "groups"
+EVALUATION, OUTER_QUALITY, RECODING = "evaluation", "outer_quality", "recoding"
 
 
 @dataclass(frozen=True)
 class Step:
     """A model that needs Python.
 
-    ``columns``: kind by name; that of ``key`` is never NULL. ``after``: models that it reads.
+    ``columns``: kind by name, or the relation and column of the same type, whose values the command
+    writes as text; that of ``key`` is never NULL. ``after``: models that it reads.
     """
 
     anonymization: str
     name: str
-    columns: Mapping[str, str]
+    columns: Mapping[str, str | tuple[str, str]]
     key: str = "effort"
     after: tuple[str, ...] = ()
 
@@ -51,13 +52,11 @@ def steps_of(spec: Spec) -> list[Step]:
     """Return the steps of a spec in the order in which they can run."""
     if not spec.efforts or spec.freeze:
         return []
-    places = range(1, len(spec.quasi_identifiers) + 1)
-    groups = {**{f"q_{place}": "text" for place in places}, "part": "whole"}
     efforts = tuple(f"{spec.name}_effort_{number}" for number in spec.numbered_efforts)
     steps = [
-        Step(spec.name, f"{GROUPS}_{number}", groups, "part")
-        for number, effort in spec.numbered_efforts.items()
-        if effort.has_groups
+        Step(spec.name, f"{RECODING}_{number}", _recoded(spec), spec.record_key)
+        for number, effort in spec.recoded_efforts.items()
+        if effort.has_kernel
     ]
     if spec.is_tested:
         columns = _kinds(outputs.COLUMN_TYPES)
@@ -66,6 +65,19 @@ def steps_of(spec: Spec) -> list[Step]:
         columns, after = _kinds(outer.COLUMN_TYPES), (f"{spec.name}_results", *efforts)
         steps.append(Step(spec.name, OUTER_QUALITY, columns, after=after))
     return steps
+
+
+def _recoded(spec: Spec) -> dict[str, str | tuple[str, str]]:
+    """Return the columns of a recoding."""
+    columns: dict[str, str | tuple[str, str]] = {
+        spec.record_key: (f"{spec.name}_microdata", spec.record_key)
+    }
+    for name, tree in spec.quasi_identifiers.items():
+        columns[name] = "text"
+        for end in ("lower", "upper") if tree.kind == "interval" else ():
+            columns[f"{name}_{end}"] = (tree.ref, f"{end}_bound")
+        columns |= {f"{name}_level": "whole", f"{name}_share": "number"}
+    return columns
 
 
 def _kinds(types: Mapping[str, str]) -> dict[str, str]:

@@ -10,13 +10,17 @@ from typing import Any
 import jinja2
 
 from dbt_anonymize import literals
+from dbt_anonymize.extension import extensions
 
 
 @functools.cache
 def environment() -> jinja2.Environment:
-    """Return the environment of templates."""
+    """Return the environment of templates: those of the core, and of relations of extensions."""
+    packages = (one.package for one in extensions() if one.has_relations)
     jinja = jinja2.Environment(
-        loader=jinja2.PackageLoader("dbt_anonymize.project"),
+        loader=jinja2.ChoiceLoader(
+            [jinja2.PackageLoader(package) for package in ("dbt_anonymize.project", *packages)]
+        ),
         undefined=jinja2.StrictUndefined,
         block_start_string="<%",
         block_end_string="%>",

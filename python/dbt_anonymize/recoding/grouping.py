@@ -1,80 +1,104 @@
-"""From microdata to the group of each distinct tuple of quasi-identifiers."""
+"""Grouped recoding: microaggregation and clustering release what is common to each group."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import pandas as pd
 
 from dbt_anonymize.errors import RecodingError
-from dbt_anonymize.evaluation.data.relations import (
-    SOURCE,
-    column_kind,
-    number_sql,
-    query,
-    text_sql,
-)
+from dbt_anonymize.privacy.grouping import distinct_rows
+from dbt_anonymize.privacy.table import IntArray
 from dbt_anonymize.recoding.mdav import mdav
+from dbt_anonymize.recoding.multidimensional import labels_of_parts, mondrian_parts
 from dbt_anonymize.recoding.optimum import optimal_groups
+from dbt_anonymize.recoding.records import Records, Source
+from dbt_anonymize.recoding.released_groups import released_labels
 from dbt_anonymize.recoding.systematic import systematic_clusters
-from dbt_anonymize.recoding.tuples import Attribute, Category, Codes, Number, Tuples
+from dbt_anonymize.recoding.tuples import Category, Number, Tuples
 
 if TYPE_CHECKING:
     import duckdb
 
+Method = Literal["mdav", "optimal", "systematic", "mondrian"]
 
-def group_records(
-    microdata: duckdb.DuckDBPyRelation,
+
+def grouped_recoding(
+    source: Source,
     *,
-    quasi_identifiers: Sequence[Mapping[str, Any]],
-    method: str,
-    k: int,
+    method: Method,
+    least: int = 1,
     passes: int = 1,
     halve: bool = False,
-) -> pd.DataFrame:
-    """Put records into groups of at least ``k``, by their quasi-identifiers alone.
+    numbers: Literal["mean", "median", "interval"] = "mean",
+    p_percent: float = 10,
+    categories: Literal["ancestor", "mode"] = "ancestor",
+) -> duckdb.DuckDBPyRelation:
+    """Return one row per record: what is released of the group which it is in.
 
-    Called by a generated model. ``quasi_identifiers`` have ``name``, ``kind`` (interval or
-    categorical) and ``hierarchy`` (a relation). ``method``: mdav; optimal for one interval; or
-    systematic, which alone has ``passes`` and ``halve``, and with the latter groups of half of
-    ``k``.
-
-    Returns one row per distinct tuple: ``q_<i>``, the i-th quasi-identifier as text (from 1; NULL
-    is a value of its own), and ``part``, the group, from 1. The same table gives the same groups:
-    tuples are in the order of the quasi-identifiers, numbers ascending, categories by the labels of
-    their hierarchy from the root down, NULL last. A value that is not in its hierarchy is a
-    `RecodingError`.
+    ``method``: those of Mondrian, which keep the guarantees; or of ``least`` records or more, by
+    quasi-identifiers alone: mdav; optimal for one interval; systematic, which alone has ``passes``
+    and ``halve``. Of a number its mean, median or interval is released, of a category the lowest
+    label that covers the group or its mode.
     """
-    names = [q["name"] for q in quasi_identifiers]
-    columns = [f"{text_sql(name)} as q_{i}" for i, name in enumerate(names, 1)]
-    for i, q in enumerate(quasi_identifiers, 1):
-        if q["kind"] == "interval":
-            number = number_sql(q["name"], column_kind(microdata, q["name"]))
-            columns.append(f"any_value({number}) as n_{i}")
-    keys = ", ".join(map(text_sql, names))
-    sql = f"select {', '.join(columns)}, count(*) as records from {SOURCE} group by {keys}"  # noqa: S608
-    rows = query(microdata, sql).df()
-    attributes = [_attribute(i, q, rows) for i, q in enumerate(quasi_identifiers, 1)]
-    order = np.lexsort([_rank(attribute) for attribute in reversed(attributes)])
-    tuples = Tuples(attributes, rows["records"].to_numpy(dtype=np.int64)).take(order)
-    frame = pd.DataFrame(
-        {f"q_{i}": rows[f"q_{i}"].to_numpy()[order] for i in range(1, len(names) + 1)}, dtype="str"
-    )
-    if method == "systematic":
-        parts = systematic_clusters(tuples, k, passes=passes, halve=halve)
+    records = Records.read(source, by_value=True)
+    if method == "mondrian":
+        parts = mondrian_parts(records)
     else:
-        parts = _groups(tuples, method, k)
-    return frame.assign(part=parts + 1)
+        parts = groups_of(records, method, least, passes=passes, halve=halve)
+    labels, classes = released_labels(
+        *(records, parts, labels_of_parts(records, parts)),
+        numbers=numbers,
+        p_percent=p_percent,
+        categories=categories,
+    )
+    return records.recoded(labels, [parts] * len(labels), classes)
 
 
-def _groups(tuples: Tuples, method: str, k: int) -> Codes:
-    if not len(tuples):
+def groups_of(
+    records: Records, method: Method, least: int, *, passes: int = 1, halve: bool = False
+) -> IntArray:
+    """Group similar tuples of quasi-identifiers; return the group of each row, from 0."""
+    if not len(records):
         return np.zeros(0, dtype=np.int64)
+    tuples, tuple_of_row = distinct_tuples(records)
+    if method == "systematic":
+        groups = systematic_clusters(tuples, least, passes=passes, halve=halve)
+    else:
+        groups = (_optimal if method == "optimal" else mdav)(tuples, least)
+    return groups[tuple_of_row]
+
+
+def distinct_tuples(records: Records) -> tuple[Tuples, IntArray]:
+    """Return the distinct tuples of quasi-identifiers, and the one of each row.
+
+    They are in the order of the quasi-identifiers: numbers ascending, categories as in their
+    hierarchy, NULL last.
+    """
+    keys = []
+    for codes, numbers, leaves in zip(records.codes, records.numbers, records.leaves, strict=True):
+        rank = codes if numbers is None else np.unique(numbers, return_inverse=True)[1] + 1
+        keys.append(np.where(codes == 0, max(len(leaves), int(rank.max())) + 1, rank))
+    first, tuple_of_row = distinct_rows(keys)
+    order = np.lexsort([key[first] for key in reversed(keys)])
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    first, tuple_of_row = first[order], place[tuple_of_row]
+    attributes: list[Number | Category] = []
+    for codes, numbers, leaves in zip(records.codes, records.numbers, records.leaves, strict=True):
+        if numbers is not None and leaves.bounds:
+            lower, upper = leaves.bounds
+            attributes.append(Number((numbers[first] - lower[0]) / (upper[-1] - lower[0])))
+        else:
+            null = np.full((leaves.height, 1), -1, dtype=np.int64)
+            tree = np.hstack([leaves.labels[: leaves.height], null])
+            attributes.append(Category(np.where(codes == 0, len(leaves), codes - 1)[first], tree))
+    counts = np.bincount(tuple_of_row, weights=records.table.records).astype(np.int64)
+    return Tuples(attributes, counts), tuple_of_row
+
+
+def _optimal(tuples: Tuples, k: int) -> IntArray:
     (number, *others) = tuples.attributes
-    if method != "optimal":
-        return mdav(tuples, k)
     if others or not isinstance(number, Number):
         raise RecodingError(
             "method optimal must have one quasi-identifier, a number or a date; got "
@@ -87,44 +111,3 @@ def _groups(tuples: Tuples, method: str, k: int) -> Codes:
     if tuples.counts[~known].sum() >= k:
         groups[~known] = groups[known].max(initial=-1) + 1
     return groups
-
-
-def _rank(attribute: Attribute) -> np.ndarray[Any, Any]:
-    return attribute.numbers if isinstance(attribute, Number) else attribute.leaves
-
-
-def _attribute(i: int, q: Mapping[str, Any], rows: pd.DataFrame) -> Attribute:
-    tree = q["hierarchy"]
-    if q["kind"] == "interval":
-        lower, upper = (
-            number_sql(bound, column_kind(tree, bound)) for bound in ("lower_bound", "upper_bound")
-        )
-        (ends,) = query(tree, f"select min({lower}), max({upper}) from {SOURCE}").fetchall()  # noqa: S608
-        if ends[0] is None:
-            raise RecodingError(f"the hierarchy of {q['name']} must have intervals; it is empty.")
-        values = rows[f"n_{i}"].to_numpy(dtype=np.float64, na_value=np.nan)
-        return Number((values - ends[0]) / (ends[1] - ends[0]))
-    return _category(q["name"], tree, rows[f"q_{i}"])
-
-
-def _category(name: str, tree: duckdb.DuckDBPyRelation, texts: pd.Series[Any]) -> Category:
-    levels = sum(column.lower().startswith("level_") for column in tree.columns)
-    labels = [text_sql("value"), *(text_sql(f"level_{level}") for level in range(1, levels))]
-    # By bytes, as everywhere: a collation may take different values for the same.
-    order = ", ".join(f"encode({label})" for label in reversed(labels))
-    found = query(
-        tree,
-        f"select {', '.join(f'{label} as l_{i}' for i, label in enumerate(labels))} "  # noqa: S608
-        f"from {SOURCE} order by {order}",
-    ).df()
-    places = pd.Index(found["l_0"]).get_indexer(pd.Index(texts.fillna("")))
-    is_null = texts.isna().to_numpy()
-    if (places[~is_null] < 0).any():
-        raise RecodingError(
-            f"every value of {name} must be in its hierarchy; {int((places[~is_null] < 0).sum())} "
-            "are not. Build again from the microdata on."
-        )
-    coded = np.array([pd.factorize(found[f"l_{i}"])[0] for i in range(levels)], dtype=np.int64)
-    null = np.full((levels, 1), -1, dtype=np.int64)
-    leaves = np.where(is_null, len(found), places).astype(np.int64)
-    return Category(leaves, np.hstack([coded, null]))

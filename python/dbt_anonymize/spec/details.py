@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from dbt_anonymize.relations import DETAILS
+from dbt_anonymize.spec.of_extensions import remedy_of
 from dbt_anonymize.spec.problems import did_you_mean, names
 from dbt_anonymize.validation import rule_error
 
-if TYPE_CHECKING:
+if TYPE_CHECKING or not DETAILS:  # noqa: SIM108 (mypy knows no literal of a variable)
     Detail = str
 else:
     Detail = Literal[DETAILS]
@@ -25,6 +26,7 @@ def _known(value: object) -> object:
         remedy = f"Write `details: all`, or some of {names(DETAILS)} as a list."
         if wrong and "all" not in wrong:
             remedy = did_you_mean(wrong[0], DETAILS, remedy)
+            remedy = remedy_of(f"details.{wrong[0]}", remedy)
         raise rule_error("must be all, or a list of details", remedy)
     return value
 

@@ -116,9 +116,9 @@ class Effort(Strict):
         return "systematic" if self.recoding == "clustering" else self.method or "mdav"
 
     @property
-    def has_groups(self) -> bool:
-        """Tell whether groups come from a relation of their own."""
-        return self.is_grouped and self.group_method != "mondrian"
+    def has_kernel(self) -> bool:
+        """Tell whether Python recodes, and not SQL."""
+        return self.is_grouped or self.recoding == "multidimensional"
 
     @property
     def group_numbers(self) -> str:

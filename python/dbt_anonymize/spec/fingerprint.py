@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
+from dbt_anonymize.validation import BESIDE_RESULTS
+
 if TYPE_CHECKING:
     from dbt_anonymize.privacy.differential_privacy import DifferentialPrivacy
     from dbt_anonymize.spec.models import Spec
@@ -20,7 +22,6 @@ _NOT_OF_RESULTS: dict[str, Any] = {
     "mapping": True,
     "relinking": True,
     "details": True,
-    "fidelity": True,
     "tolerance": True,
     "partition_by": True,
     "release": {"about", "access", "composition", "formats", "joiners", "midpoints", "recompute"},
@@ -58,7 +59,12 @@ def _digest(content: object) -> str:
 def fingerprint_of(spec: BaseModel) -> str:
     """Return eight hexadecimal digits that change with whatever results or release depend on."""
     # What is not declared is left out: a version that can declare more gives the same digits.
-    content = spec.model_dump(mode="json", exclude=_NOT_OF_RESULTS, exclude_none=True)
+    beside = {
+        name: True
+        for name, field in type(spec).model_fields.items()
+        if BESIDE_RESULTS in field.metadata
+    }
+    content = spec.model_dump(mode="json", exclude=_NOT_OF_RESULTS | beside, exclude_none=True)
     if content.get("freeze") is False:
         del content["freeze"]
     return _digest(content)[:8]

@@ -15,6 +15,7 @@ from dbt_anonymize.spec.draft import UNDECIDED
 from dbt_anonymize.spec.efforts import levels_alone
 from dbt_anonymize.spec.hierarchy_levels import with_levels
 from dbt_anonymize.spec.models import SHAPE_ALONE, Spec
+from dbt_anonymize.spec.of_extensions import remedy_of
 from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, short_repr
 from dbt_anonymize.spec.rules import BROKEN_RULES, violations
 from dbt_anonymize.spec.yaml_file import read_yaml
@@ -229,7 +230,8 @@ def _known_keys(path: KeyPath) -> str:
     for key in path[:-1]:
         types = [found for one in types for found in _types_below(one, key)]
     known = [name for one in types for name in _fields(one)]
-    return did_you_mean(path[-1], known, f"Remove it; known keys are {names(known)}.")
+    remedy = did_you_mean(path[-1], known, f"Remove it; known keys are {names(known)}.")
+    return remedy_of(".".join(map(str, path)), remedy)
 
 
 def _types_below(annotation: Any, key: str | int) -> list[Any]:

@@ -6,7 +6,7 @@ Types and single values are checked here; what must hold between keys is in ``ru
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import (
     BeforeValidator,
@@ -17,6 +17,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from dbt_anonymize.extension import keys
 from dbt_anonymize.privacy.differential_privacy import DifferentialPrivacy
 from dbt_anonymize.privacy.model import PrivacyModel
 from dbt_anonymize.privacy.registry import measures_of
@@ -24,7 +25,6 @@ from dbt_anonymize.spec.columns import Column, Hierarchy
 from dbt_anonymize.spec.columns_by_role import ColumnsByRole
 from dbt_anonymize.spec.details import Details
 from dbt_anonymize.spec.efforts import AnyEffort, Effort
-from dbt_anonymize.spec.fidelity import Fidelity
 from dbt_anonymize.spec.fingerprint import (
     digest_of,
     fingerprint_of,
@@ -73,8 +73,8 @@ SpecName = Annotated[
 SHAPE_ALONE = "shape alone"
 
 
-class Spec(ColumnsByRole, TestedByModels, Strict):
-    """One anonymization.
+class CoreSpec(ColumnsByRole, TestedByModels, Strict):
+    """One anonymization, but for the keys of extensions.
 
     Examples
     --------
@@ -170,8 +170,6 @@ class Spec(ColumnsByRole, TestedByModels, Strict):
     """By how much a release may be worse than the one before; `dbt-anonymize diff` checks it."""
     details: Details = ()
     """Relations that tell more than the choice needs, by name; or all of them."""
-    fidelity: Fidelity | None = None
-    """Measure how far efforts are from the original, without any model; {} takes the defaults."""
 
     @field_validator("qnf")
     @classmethod
@@ -184,7 +182,7 @@ class Spec(ColumnsByRole, TestedByModels, Strict):
         return without_left_out(raw) if isinstance(raw, Mapping) else raw
 
     @model_validator(mode="after")
-    def _keeps_the_rules(self, info: ValidationInfo) -> Spec:
+    def _keeps_the_rules(self, info: ValidationInfo) -> Self:
         problems = [] if info.context == SHAPE_ALONE else violations(self.model_dump(mode="python"))
         if problems:
             raise PydanticCustomError(
@@ -370,3 +368,11 @@ class Spec(ColumnsByRole, TestedByModels, Strict):
             return effort
         levels = {name: effort.levels[name] for name in self.quasi_identifiers}
         return effort.model_copy(update={"levels": levels})
+
+
+if TYPE_CHECKING:
+    Spec = CoreSpec
+else:
+
+    class Spec(*keys(), CoreSpec):
+        """One anonymization."""

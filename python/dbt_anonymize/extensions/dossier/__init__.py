@@ -5,4 +5,5 @@ from dbt_anonymize.extension import Command, Extension, Stage
 EXTENSION = Extension(
     name="dossier",
     commands=(Command("dossier", "commands.dossier", Stage.read),),
+    needs=("details",),
 )

@@ -1,0 +1,32 @@
+"""Keys and details that belong to extensions, also to those that are not installed here.
+
+``of_extensions.txt`` has a line for each: the extension, and what it adds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import resources
+
+from dbt_anonymize.extension import extensions
+from dbt_anonymize.relations import MODELS
+
+FILE = "of_extensions.txt"
+
+
+def lines() -> Iterator[str]:
+    """Yield what the extensions that are here add, as the file has it."""
+    for one in extensions():
+        names = list(one.load(one.keys).model_fields) if one.keys else []
+        details = (name for name, of in MODELS.items() if of.detail and of.extension == one.name)
+        yield from (f"{one.name} {name}" for name in names)
+        yield from (f"{one.name} details.{name}" for name in details)
+
+
+def remedy_of(key: str, otherwise: str) -> str:
+    """Return what to do about a key that is unknown here, or ``otherwise``."""
+    text = resources.files(__package__).joinpath(FILE).read_text(encoding="utf-8")
+    owners = {key: extension for extension, key in map(str.split, text.splitlines())}
+    if key not in owners:
+        return otherwise
+    return f"It belongs to the extension {owners[key]}, which is not here. Add that, or remove it."

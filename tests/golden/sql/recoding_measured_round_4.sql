@@ -1,7 +1,0 @@
-insert into dbt_anonymize_done_rows
-select distinct
-    part,
-    code_1,
-    code_2
-from dbt_anonymize_rows
-where part not in (select cuts.part from dbt_anonymize_cuts as cuts)
