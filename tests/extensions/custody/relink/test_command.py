@@ -16,7 +16,7 @@ import duckdb
 import pytest
 from click.testing import Result
 
-from dbt_anonymize.cli import relink as relinking
+from dbt_anonymize.extensions.custody.commands import relink as relinking
 from dbt_anonymize.output import show
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.results import read_results
