@@ -4,7 +4,7 @@ usage: python benchmarks/recoding.py [--rows ROWS] [--k K] [--recoding RECODING]
 
 Reads adult (8 quasi-identifiers) and survey where ``DBT_ANONYMIZE_DATA`` (by default
 ``../shared/data``) has them, and a seeded table of ROWS records in any case, most of which differ.
-Prints the distinct rows; the CPU seconds of the plain ``group by`` that is the floor, of the kernel,
+Prints the distinct rows; CPU seconds of the plain ``group by`` that is the floor, of the kernel,
 and of all with reading, coding and writing labels; the most memory so far; and the normalized
 certainty penalty: the mean share of the domain that a cell leaves open, 0 for a single value.
 """
@@ -242,7 +242,7 @@ def measure(
 
 
 def generated(rows: int) -> tuple[str, list[Column]]:
-    """Return a select of a seeded table of 8 columns, of which most rows differ; and hierarchies."""
+    """Return a select of a seeded table, most of whose rows differ, and its 8 columns."""
     ages = [
         [str(v), *(f"[{v // n * n}, {v // n * n + n})" for n in (5, 10)), "*"] for v in range(100)
     ]
