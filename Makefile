@@ -5,11 +5,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-compile --constraint constraints.txt
 # Byte code is kept when it is first used; where Python may not, each start of dbt would compile for 3 s.
-BYTECODE := $(if $(PYTHONDONTWRITEBYTECODE),$(BIN)/python -m compileall -q -j 2 $(VENV)/lib python,:)
+# A third of all files are tests of packages.
+BYTECODE := $(if $(PYTHONDONTWRITEBYTECODE),$(BIN)/python -m compileall -q -j 2 -x '/tests?/' $(VENV)/lib python,:)
 
 PYTEST := $(BIN)/pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder
 
-.PHONY: help setup setup-dev demo chromium lint lint-python lint-sql format types test test-fast test-slow coverage compat compat-smallest postgres postgres-18 spark spark-smallest recipes ducklake bi faults pull-out docs reference seeds dist generate bench clean
+.PHONY: help setup setup-dev demo chromium lint lint-python lint-sql format types test test-fast test-slow coverage compat compat-smallest postgres postgres-18 spark spark-packages spark-smallest recipes ducklake bi faults pull-out docs reference seeds dist generate bench clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -58,9 +59,11 @@ format: setup-dev ## Format the Python code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# The linters and the tests of another dbt and of Spark share the cores; the tests lint a sample of the SQL.
-test: setup-dev ## Run the linters and the tests, samples of the expensive ones
-	$(MAKE) --jobs=2 lint-python compat-smallest spark-smallest
+# Each core installs something; then the linters and the tests of another dbt and of Spark share them.
+# The tests lint a sample of the SQL.
+test: ## Run the linters and the tests, samples of the expensive ones
+	$(MAKE) --jobs=2 setup-dev spark-packages
+	$(MAKE) --jobs=2 spark-smallest lint-python compat-smallest
 	$(PYTEST) -m "not slow"
 
 test-fast: setup-dev ## Run the tests that need no dbt
@@ -110,12 +113,20 @@ postgres-18: export DBT_ANONYMIZE_FULL := 1
 postgres-18: setup-dev .postgres-18/.ready ## Run all tests on Postgres 18, which npm installs
 	PATH="$(CURDIR)/.postgres-18/native/bin:$$PATH" $(BIN)/pytest tests/postgres
 
-# The files of .venv again, and Spark with its half a gigabyte.
-.venv-spark/.ready: pyproject.toml constraints.txt scripts/link_venv.py $(VENV)/.dev
+# Half a gigabyte, which .venv need not be ready for.
+.venv-spark-packages/.ready: tests/spark/requirements.txt constraints.txt | $(BIN)/python
 	@echo "Installing into $(@D) ..."
-	$(BIN)/python scripts/link_venv.py $(VENV) $(@D)
-	$(@D)/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt --editable '.[spark]'
+	rm -rf $(@D)
+	$(PIP) --no-deps --target $(@D) --requirement $<
 	@touch $@
+
+# The files of .venv again, and Spark.
+.venv-spark/.ready: scripts/link_venv.py .venv-spark-packages/.ready $(VENV)/.dev
+	$(BIN)/python scripts/link_venv.py $(VENV) $(@D) .venv-spark-packages
+	@touch $@
+
+spark-packages:
+	@if command -v java >/dev/null; then $(MAKE) .venv-spark-packages/.ready; fi
 
 spark: export DBT_ANONYMIZE_FULL := 1
 spark: .venv-spark/.ready ## Run all tests on a local Spark, which needs Java 17, and the smallest part on two executors

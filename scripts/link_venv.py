@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 
-def link_venv(source: Path, target: Path) -> None:
+def link_venv(source: Path, target: Path, packages: Path | None = None) -> None:
     """Make a virtual environment with the packages of another.
 
     Parameters
@@ -21,10 +21,18 @@ def link_venv(source: Path, target: Path) -> None:
         A virtual environment.
     target : Path
         Folder of the new one; what was there is removed.
+    packages : Path, optional
+        Further packages, as ``pip install --target`` leaves them.
     """
     if target.exists():
         shutil.rmtree(target)
     shutil.copytree(source, target, symlinks=True, copy_function=os.link)
+    if packages is not None:
+        (own,) = (target / "lib").glob("python3*/site-packages")
+        for path in packages.iterdir():
+            if path.is_dir() and path.name != "bin":
+                place = own / path.name
+                shutil.copytree(path, place, copy_function=_link_new, dirs_exist_ok=True)
     # Scripts name the interpreter that runs them.
     old, new = (str(folder.absolute()).encode() for folder in (source, target))
     for script in (target / "bin").iterdir():
@@ -34,6 +42,12 @@ def link_venv(source: Path, target: Path) -> None:
             script.unlink()
             script.write_bytes(text.replace(old, new))
             script.chmod(mode)
+
+
+def _link_new(source: str, target: str) -> None:
+    """Link a file; packages of one namespace share some."""
+    if not os.path.lexists(target):
+        os.link(source, target)
 
 
 if __name__ == "__main__":

@@ -111,11 +111,15 @@
   in the form that does not cancel); and `excess`, the logarithm of expected over observed ones, which is negative
   towards b = 0. With d = (1 - f)(1 - b): E f1 = K f (b / (1 - d))^a (1 + a d / (1 - d)),
   E f2 = K a b^a f^2 (1 - b) (2 - (1 - a) d) / (2 (1 - d)^(a + 2)).
+  Towards b = 1, where a is as large as 10^18, what is small is never a difference: (1 - d) / b = 1 + f (1 - b) / b.
 #}
 {% macro _negative_binomial_excess(points) -%}
 select
     *,
-    a * (ln(b) - ln(rest)) + ln(1 + a * d / rest) - ln(ones / (total * fraction)) as excess
+    ln(1 + a * d / rest) - ln(ones / (total * fraction)) - a * case
+        when growth < 0.0001 then growth - growth * growth / 2 + growth * growth * growth / 3
+        else ln(1 + growth)
+    end as excess
 from (
     select
         *,
@@ -126,18 +130,20 @@ from (
     from (
         select
             *,
-            2 - d - d * (twos / ones * 2 * rest / (fraction * (1 - b))) as linear,
-            rest * (twos / ones * 2 * rest / (fraction * (1 - b))) as free
+            2 - d - d * (twos / ones * 2 * rest / (fraction * not_b)) as linear,
+            rest * (twos / ones * 2 * rest / (fraction * not_b)) as free
         from (
             select
                 *,
-                (1 - fraction) * (1 - b) as d,
+                (1 - fraction) * not_b as d,
                 {#- 1 - d, which would lose the digits of a small b. #}
-                fraction + b * (1 - fraction) as rest
+                fraction + b * (1 - fraction) as rest,
+                fraction * not_b / b as growth
             from (
                 select
                     *,
-                    1 / (1 + exp(-logit)) as b
+                    1 / (1 + exp(-logit)) as b,
+                    1 / (1 + exp(logit)) as not_b
                 from (
                     {{ points }}
                 ) as points

@@ -19,6 +19,7 @@ from typing import Any
 _SHIPPED = (
     "details",
     "fidelity",
+    "custody",
     "installation",
     "drafting",
     "trial",
@@ -67,6 +68,7 @@ class Reads(StrEnum):
 
     sources = "sources"
     release = "release"
+    vault = "vault"
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,8 @@ class Check:
     function : str
         Module and function, relative to the extension, which returns findings. One that reads
         ``sources`` follows columns before the warehouse is read, and is given project and spec,
-        ``target`` and ``manifest``; one that reads a ``release`` is given `verify.checked.Checked`.
+        ``target`` and ``manifest``; one that reads a ``release`` is given `verify.checked.Checked`;
+        one of the ``vault`` is given warehouse and spec, also where no release can be read.
     reads : Reads
     """
 

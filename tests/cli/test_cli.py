@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import random
 import re
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from dbt_anonymize.errors import SpecError
 from dbt_anonymize.extension import extensions
 from dbt_anonymize.spec import load_spec
 from tests.cli.conftest import run
+from tests.sampling import SEED, number_of
 from tests.spec.declarations import SPEC, spec, write_project
 
 
@@ -191,6 +193,8 @@ def test_help_loads_nothing_slow_and_no_other_command() -> None:
     group: Any = get_command(app)
     parts = {name: getattr(group.get_command(None, name), "commands", {}) for name in commands()}
     asked = [[name, *part] for name in commands() for part in ([], *([one] for one in parts[name]))]
+    number = number_of("commands whose help loads little", len(asked), 16)
+    asked = random.Random(SEED).sample(asked, number)
     finished = subprocess.run(
         [sys.executable, "-c", AFTER_HELP, json.dumps([[], *asked])],
         capture_output=True,
@@ -210,7 +214,7 @@ def test_help_loads_nothing_slow_and_no_other_command() -> None:
         ours = {name for name in modules if name.startswith("dbt_anonymize")}
         registered = {f"dbt_anonymize.extensions.{one.name}" for one in extensions()}
         ours -= registered
-        assert len([name for name in ours if ".cli" not in name and ".commands" not in name]) <= 40
+        assert len([name for name in ours if ".cli" not in name and ".commands" not in name]) <= 42
 
 
 def test_a_command_seldom_looks_for_garbage(tmp_path: Path) -> None:

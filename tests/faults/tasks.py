@@ -22,9 +22,6 @@ from dbt_anonymize.release import lock as release_lock
 from dbt_anonymize.release import publish as publish_module
 from dbt_anonymize.release.publish import publish
 from dbt_anonymize.spec import load_specs
-from dbt_anonymize.vault.relink.audit import Attempt
-from dbt_anonymize.vault.relink.released_rows import GivenRows
-from dbt_anonymize.vault.relink.run import relink
 from tests.faults.people import RELEASE, TABLE
 
 _REQUESTS_OF_A_SESSION = 5
@@ -96,6 +93,9 @@ def relink_again_and_again(folder: str, purpose: str, values: list[str]) -> int:
 
     Prints the number of each attempt, and how many rows a request had once it shows people.
     """
+    from dbt_anonymize.extensions.custody.relink.released_rows import GivenRows
+    from dbt_anonymize.extensions.custody.relink.run import relink
+
     project = find_project(Path(folder))
     (spec,) = load_specs(project.root, ["customers"])
     rows = 0
@@ -111,7 +111,7 @@ def relink_again_and_again(folder: str, purpose: str, values: list[str]) -> int:
                     _print_now("shown", rows)
 
 
-def _print_attempt(_: Attempt, number: int) -> None:
+def _print_attempt(_: object, number: int) -> None:
     _print_now("attempt", number)
 
 

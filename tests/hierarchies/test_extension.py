@@ -21,6 +21,7 @@ from dbt_anonymize.hierarchies import (
     violations,
 )
 from dbt_anonymize.hierarchies.extension import extended_categories, extended_intervals
+from dbt_anonymize.hierarchies.splits import split_at
 from tests.sampling import examples
 
 NUMBERS = st.integers(-300, 300).map(Decimal)
@@ -38,6 +39,8 @@ def rows(hierarchy: IntervalHierarchy | CategoricalHierarchy) -> list[tuple[str,
             equal_width_intervals(10, 20, [1, 3, 5]),  # not nested
             cut_intervals([0, 18, 40, 65, 120], merge=[2]),
             cut_intervals([-5, 5]),
+            split_at(equal_width_intervals(0, 40, [5, 10]), [Decimal(30)]),
+            padded_labels(split_at(equal_width_intervals(0, 40, [5, 10]), [Decimal(30)])),
         ]
     ),
     ends=st.tuples(NUMBERS, NUMBERS).map(sorted),
@@ -60,6 +63,16 @@ def test_units_of_the_calendar_go_on() -> None:
     assert extended.labels[0][0] == "2021-Q1"
     assert extended.labels[0][-1] == "2024-Q4"
     assert set(rows(days)) <= set(rows(extended))
+
+
+def test_what_lies_below_a_split_goes_on_and_gets_parts_of_its_own() -> None:
+    ages = padded_labels(split_at(equal_width_intervals(20, 80, [5, 10]), [Decimal(40)]))
+    extended = extended_intervals(ages, Decimal(3), Decimal(97))
+    assert set(rows(ages)) <= set(rows(extended))
+    assert [*dict.fromkeys(extended.labels[1])][-2:] == ["[80, 90)", "[90, 100)"]
+    assert [*dict.fromkeys(extended.labels[2])] == [
+        *("[0, 20)", "[20, 40)", "[40, 80)", "[80, 100)")
+    ]
 
 
 def test_ends_are_nobody_s_value() -> None:

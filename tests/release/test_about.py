@@ -14,7 +14,6 @@ from dbt_anonymize.project.results import EffortResult
 from dbt_anonymize.release.audit import holds_release
 from dbt_anonymize.release.publish import publish
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.vault.moves import copy_release, remove_release
 from tests.differential_privacy import private
 from tests.effort_results import LINES, result_of
 from tests.spec.declarations import spec
@@ -87,7 +86,10 @@ def tables_of(file: Path) -> list[str]:
         return [name for (name,) in connection.execute("show tables").fetchall()]
 
 
+@pytest.mark.needs("custody")
 def test_it_is_published_and_copied_with_the_release(tmp_path: Path) -> None:
+    from dbt_anonymize.extensions.custody.moves import copy_release, remove_release
+
     with duckdb.connect() as session:
         session.execute("create table people as select 'x' as a from range(9)")
         session.execute("create table about as select 1 as place, 'k' as fact")

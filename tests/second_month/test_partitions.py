@@ -9,7 +9,7 @@ import pytest
 
 from dbt_anonymize.project.generate import generate
 from tests.projects import Outcome, Project
-from tests.second_month.test_erase import places_of, without
+from tests.second_month.forgetting import places_of, without
 from tests.second_month.test_freeze import SPEC, run
 from tests.worlds.monthly import (
     MONTHS,

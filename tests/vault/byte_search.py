@@ -21,7 +21,12 @@ def found(file: Path, texts: Collection[str]) -> set[str]:
     windows = np.zeros(max(len(single) - SHORTEST + 1, 0), dtype=np.uint64)
     for place in range(SHORTEST):
         windows |= single[place : place + len(windows)] << np.uint64(8 * place)
-    hits = np.flatnonzero(np.isin(windows, np.array(list(wanted), dtype=np.uint64)))
+    # Two bytes alone leave few places, of which the rest is looked up.
+    sought = np.array(list(wanted), dtype=np.uint64)
+    begins = np.zeros(1 << 16, dtype=np.bool_)
+    begins[sought & np.uint64(0xFFFF)] = True
+    places = np.flatnonzero(begins[windows & np.uint64(0xFFFF)])
+    hits = places[np.isin(windows[places], sought)]
     return {
         text.decode()
         for start in hits.tolist()

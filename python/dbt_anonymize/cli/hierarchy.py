@@ -21,20 +21,21 @@ from dbt_anonymize.cli.hierarchy_values import Values, from_anywhere, from_relat
 from dbt_anonymize.cli.hierarchy_writing import writing
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.hierarchies import arx
-from dbt_anonymize.hierarchies.bounds import Number, as_decimal, numbers_of
+from dbt_anonymize.hierarchies.bounds import Number, as_decimal, numbers_of, parse_bound
 from dbt_anonymize.hierarchies.codes import code_prefixes
 from dbt_anonymize.hierarchies.dates import GRANULARITIES, date_intervals
 from dbt_anonymize.hierarchies.groups import explicit_groups, ordered_groups
 from dbt_anonymize.hierarchies.growing import growing_intervals
 from dbt_anonymize.hierarchies.integers import integer_groups
 from dbt_anonymize.hierarchies.intervals import cut_intervals, equal_width_intervals
-from dbt_anonymize.hierarchies.model import Hierarchy
+from dbt_anonymize.hierarchies.model import Hierarchy, IntervalHierarchy
 from dbt_anonymize.hierarchies.ordered import order_values
 from dbt_anonymize.hierarchies.others import rare_together
 from dbt_anonymize.hierarchies.padding import padded_labels
 from dbt_anonymize.hierarchies.priority import priority_by_frequency, priority_by_order
 from dbt_anonymize.hierarchies.quantiles import quantile_intervals
 from dbt_anonymize.hierarchies.redaction import all_codes, redact_codes
+from dbt_anonymize.hierarchies.splits import split_at
 from dbt_anonymize.hierarchies.steps import nice_step, widened
 from dbt_anonymize.hierarchies.systems import SYSTEMS, code_system
 
@@ -52,6 +53,10 @@ Merge = Annotated[
     typer.Option(help="Further levels: how many neighbours become one at each, such as 2,2,2."),
 ]
 
+Split = Annotated[
+    str | None,
+    typer.Option(help="A last level before * that is parted at these bounds of the one below: 40."),
+]
 Whole = Annotated[
     bool, typer.Option("--whole", help="Whole numbers: none is cut, one by itself names its leaf.")
 ]
@@ -72,6 +77,7 @@ def intervals(
         str | None, typer.Option(help="Or: cut points of the leaves, ends included: 0,18,40,120.")
     ] = None,
     merge: Merge = None,
+    split: Split = None,
     padded: Annotated[
         bool, typer.Option("--padded", help="Labels that sort as text: [05, 10) before [10, 15).")
     ] = False,
@@ -91,7 +97,15 @@ def intervals(
             "intervals needs either --cuts, or --lower, --upper and --widths; got another mixture. "
             "A relation (--ref or --source, with --column) may stand for --lower and --upper."
         )
+    built = _split(built, split)
     return padded_labels(built, whole=whole) if padded or whole else built
+
+
+def _split(built: IntervalHierarchy, bounds: str | None) -> IntervalHierarchy:
+    """Add a last level that is parted at bounds."""
+    return split_at(
+        built, [parse_bound(one.strip()) for one in bounds.split(",")] if bounds else ()
+    )
 
 
 @app.command()
@@ -136,9 +150,11 @@ def growing(
     *,
     leaves: Annotated[int, typer.Option(min=2, help="About how many leaves, at most.")] = 32,
     whole: Whole = False,
+    split: Split = None,
 ) -> Hierarchy:
     """Build intervals with bounds 1, 2, 5, 10, 20, …, finer where many records are."""
-    return growing_intervals(_numbers(values), leaves=leaves, whole=whole)
+    built = growing_intervals(_numbers(values), leaves=leaves, whole=whole)
+    return padded_labels(_split(built, split), whole=whole) if split else built
 
 
 @app.command()
@@ -273,12 +289,14 @@ def dates(
     granularities: Annotated[
         str, typer.Option(help=f"From fine to coarse, some of {','.join(GRANULARITIES)}.")
     ] = "month,quarter,year",
+    split: Split = None,
 ) -> Hierarchy:
     """Build units of the calendar."""
+    units = granularities.split(",")
     if first is not None and last is not None and not values.count:
-        return date_intervals(first.date(), last.date(), granularities.split(","))
+        return _split(date_intervals(first.date(), last.date(), units), split)
     if (first, last) == (None, None) and values.is_table:
-        return date_intervals(*values.date_ends(), granularities.split(","))
+        return _split(date_intervals(*values.date_ends(), units), split)
     raise HierarchyError(
         "dates needs either --first and --last, or --ref or --source and --column; got "
         "another mixture."

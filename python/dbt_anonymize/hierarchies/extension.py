@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
+from itertools import chain
 from typing import cast
 
 from dbt_anonymize.errors import HierarchyError
@@ -19,6 +21,7 @@ from dbt_anonymize.hierarchies.model import (
 )
 from dbt_anonymize.hierarchies.padding import padded_labels
 from dbt_anonymize.hierarchies.rules import check
+from dbt_anonymize.hierarchies.splits import split_at
 
 _SYMBOLS = "*#"
 
@@ -116,7 +119,8 @@ def extended_intervals(
     is_below, is_above = lower < ends[0], upper >= ends[1]  # type: ignore[operator]
     if not is_below and not is_above:
         return hierarchy
-    for one in _going_on(hierarchy, lower, upper):
+    going_on = (_going_on(hierarchy, lower, upper), _split_again(hierarchy, lower, upper))
+    for one in chain.from_iterable(going_on):
         if _keeps(hierarchy, one) and one.leaf(lower) is not None and one.leaf(upper) is not None:
             return one
     return _with_ends(hierarchy, lower if is_below else None, upper if is_above else None)
@@ -150,6 +154,27 @@ def _going_on(
                 yield padded_labels(built, whole=whole, digits=_digits(hierarchy))
     except HierarchyError:
         return
+
+
+def _split_again(
+    hierarchy: IntervalHierarchy, lower: Bound, upper: Bound
+) -> Iterator[IntervalHierarchy]:
+    """Yield what goes on below a last level that parts it; what is new has parts of its own."""
+    if hierarchy.levels < 3:
+        return
+    *labels, level, root = hierarchy.labels
+    lowers, end = hierarchy.lower_bounds, hierarchy.upper_bounds[-1]
+    parts = [lowers[0], *(lowers[at] for at in range(1, len(level)) if level[at] != level[at - 1])]
+    for one in _going_on(replace(hierarchy, labels=(*labels, root)), lower, upper):
+        bounds = [bound for bound in (*parts, end) if one.lower_bounds[0] < bound]  # type: ignore[operator]
+        bounds = [bound for bound in bounds if bound < one.upper_bounds[-1]]  # type: ignore[operator]
+        try:
+            built = split_at(one, bounds)
+        except HierarchyError:  # equal widths by chance
+            return
+        yield built
+        for whole in (False, True):
+            yield padded_labels(built, whole=whole, digits=_digits(hierarchy))
 
 
 def _digits(hierarchy: IntervalHierarchy) -> int | None:

@@ -27,13 +27,13 @@ def neighbour_levels(records: Sequence[int], *, halves: int | None = None) -> li
             sum(w for w, g in zip(weights, groups, strict=True) if g == group)
             for group in range(size)
         ]
-        joined = _partition(sums, (size + 1) // 2)
+        joined = partition(sums, (size + 1) // 2)
         groups = [joined[group] for group in groups]
         levels.append(groups)
     return levels
 
 
-def _partition(weights: Sequence[float], parts: int) -> list[int]:
+def partition(weights: Sequence[float], parts: int) -> list[int]:
     """Cut an order into parts so that the sum of their squared weights is the least."""
     totals = [0.0, *accumulate(weights)]
     size = len(weights)

@@ -9,13 +9,13 @@ from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.extension import Check, Reads, extensions
 from dbt_anonymize.verify.finding import Finding
 
-# Of released rows; the last one reads the vault.
-_ON_ROWS, _AUDIT = ("content", "recomputation", "guarantees"), "audit"
+_ON_ROWS = ("content", "recomputation", "guarantees")
 
 
 def check_names() -> tuple[str, ...]:
     """Return the names of all checks, in the order in which they run."""
-    return (*(one.name for one in of_sources()), *names_on_rows(), _AUDIT)
+    sources, vault = (one.name for one in of_sources()), (one.name for one in of_vault())
+    return (*sources, *names_on_rows(), *vault)
 
 
 def names_on_rows() -> tuple[str, ...]:
@@ -31,6 +31,11 @@ def of_sources() -> list[Check]:
 def of_release() -> list[Check]:
     """Return the checks of extensions that read released rows."""
     return _added(Reads.release)
+
+
+def of_vault() -> list[Check]:
+    """Return the checks of extensions that read what the vault keeps of releases."""
+    return _added(Reads.vault)
 
 
 def _added(reads: Reads) -> list[Check]:

@@ -8,22 +8,20 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 from dbt_anonymize.errors import VerificationError, WarehouseError, safe_reason
-from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.project.engines import ENGINES, require_reached
-from dbt_anonymize.project.erasures import count_erasures
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.open_seeds import open_seeds
 from dbt_anonymize.project.results import is_built, release_file
 from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
 from dbt_anonymize.release.audit import why_unreadable
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.vault.relink.audit import check_audit
 from dbt_anonymize.verify.checked import Checked, content_of, kept, still
 from dbt_anonymize.verify.checks import (
     check_names,
     names_on_rows,
     of_release,
     of_sources,
+    of_vault,
     run_check,
 )
 from dbt_anonymize.verify.copies import check_copies
@@ -87,7 +85,7 @@ def verify(
             else:
                 read = until_checked.enter_context(copied_to_duckdb(warehouse, spec))
             runs = _on_rows(Checked(warehouse, read, project, spec, release, content, earlier))
-        runs["audit"] = lambda: _audit(warehouse, spec)
+        runs |= {one.name: functools.partial(run_check, one, warehouse, spec) for one in of_vault()}
         for check, run in runs.items():
             if check in checks:
                 of_check = _carried_out(check, spec, run, warehouse)
@@ -194,32 +192,3 @@ def _of_seeds(project: Project, spec: Spec) -> Iterator[Finding]:
     """Name seeds with identifiers that others read, or git."""
     for seed in open_seeds(project, [spec]):
         yield Finding("content", seed.file.as_posix(), None, f"{seed}", is_warning=True)
-
-
-def _audit(warehouse: Warehouse, spec: Spec) -> list[Finding]:
-    """Count the recorded re-linkings; what their owner changed in them, no count can show."""
-    if spec.mapping == "none":
-        return []
-    attempts, missing = check_audit(warehouse, spec.name)
-    message = f"{pluralized(attempts, 'attempt')} to re-link, numbered without a gap."
-    if missing:
-        message = (
-            f"attempts must be numbered without a gap; {missing:,} of {attempts + missing:,} are "
-            "missing. Ask who may write the vault, or restore the relation from a backup."
-        )
-    of_attempts = Finding("audit", f"{spec.name}_relinkings", holds=not missing, message=message)
-    return [of_attempts, *_erasures(warehouse, spec)]
-
-
-def _erasures(warehouse: Warehouse, spec: Spec) -> Iterator[Finding]:
-    """Say whether somebody who was to be erased may still be in the release or in a file."""
-    erasures, begun = count_erasures(warehouse, spec.name)
-    message = f"{pluralized(erasures, 'erasure')}, and all are complete."
-    if begun:
-        message = (
-            f"an erasure that was begun must be completed; {begun:,} of {erasures:,} are not, so "
-            "that the published release or the bytes of a file may still have the person. Run the "
-            f"same `dbt-anonymize erase {spec.name} --subject ...` again."
-        )
-    if erasures:
-        yield Finding("audit", f"{spec.name}_erasures", holds=not begun, message=message)

@@ -46,19 +46,19 @@ def column(values: list[str], name: str = "age") -> tuple[ColumnFacts, Any]:
 @pytest.mark.parametrize(
     ("name", "values", "words"),
     [
-        ("age", range(18, 91), "intervals --widths 5,10,20 --whole"),
-        ("alter", range(16, 66), "intervals --widths 5,10,20 --whole"),
-        ("years", range(18, 91), "intervals --widths 5,10,20 --whole"),
+        ("age", range(18, 91), "intervals --widths 5,10,20 --whole --split 60"),
+        ("alter", range(16, 66), "intervals --widths 5,10,20 --whole --split 40"),
+        ("years", range(18, 91), "intervals --widths 5,10,20 --whole --split 60"),
         ("cylinders", (4, 5, 6, 8), "integers"),
-        ("year", range(1990, 2021), "intervals --widths 1,5,10 --whole"),
+        ("year", range(1990, 2021), "intervals --widths 1,5,10 --whole --split 2010"),
         ("points", range(1001), "intervals --widths 50,100,500 --whole"),
         ("visits", [0] * 40 + [1] * 20 + [2] * 10 + [3, 4, 5, 6, 60], "growing --whole"),
         ("year", [1997, 2003, *range(2010, 2015)] * 9, "intervals --widths 1,5 --whole"),
-        ("limit", [15, 20, 25, 30, 35, 40], "intervals --widths 5,10 --whole"),
+        ("limit", [15, 20, 25, 30, 35, 40], "intervals --widths 5,10 --whole --split 30"),
         ("images", [0] * 300 + [1] * 40 + [2] * 10 + [3, 4, 5, 5, 9, 20], "growing --whole"),
         ("hours", [0] * 30 + [*range(1, 60)], "growing --whole"),
         ("fare", [*range(500), 1900], "growing --whole"),
-        ("income", [1000 * 1.01**n for n in range(900)], "growing"),
+        ("income", [1000 * 1.01**n for n in range(900)], "growing --split 100000"),
         ("alike", [30], "intervals --widths 1 --whole"),
     ],
 )
@@ -157,14 +157,23 @@ def test_codes_stored_as_numbers_get_their_zeros_again_and_the_draft_says_so() -
 @pytest.mark.parametrize(
     ("first", "last", "words"),
     [
-        (datetime(2024, 3, 1, 8), datetime(2024, 3, 30, 9), "day,week"),
+        (datetime(2024, 3, 1, 8), datetime(2024, 3, 30, 9), "day,week --split 2024-03-18"),
         (date(2024, 3, 1), date(2024, 9, 30), "month,quarter"),
         (date(2023, 3, 1), date(2024, 9, 30), "month,quarter,year"),
-        (datetime(1940, 3, 1, 8), datetime(2004, 3, 30, 9), "month,quarter,year,decade"),
+        (
+            datetime(1940, 3, 1, 8),
+            datetime(2004, 3, 30, 9),
+            "month,quarter,year,decade --split 1960-01-01,1980-01-01",
+        ),
     ],
 )
 def test_dates_have_units_that_suit_their_span(first: date, last: date, words: str) -> None:
-    warehouse: Any = SimpleNamespace(rows=lambda _: [(first, last)])
+    step = (last - first) / 60
+    seen = [(str(first + step * number), 1) for number in range(61)]
+    warehouse: Any = SimpleNamespace(
+        rows=lambda sql: [(first, last)] if "min(" in sql else seen,
+        macro=lambda _, expression: expression,
+    )
     found = TableColumn(warehouse, "people", "seen")
     facts = ColumnFacts("seen", "DATE", "date", 90, 90, 60)
     built = plan(facts, found, "hierarchy", "--ref people", "seeds")
@@ -179,6 +188,8 @@ def test_dates_have_units_that_suit_their_span(first: date, last: date, words: s
     [
         ("income", "number", [str(round(900 * 1.02**n, 2)) for n in range(400)]),
         ("visits", "number", [*"0001112234", "7", "9", "30", "31", "44", "60"] * 3),
+        ("age", "number", [str(n) for n in range(18, 91)]),
+        ("balance", "number", [str(n) for n in range(-300, 900, 17)]),
         ("debt", "number", [str(n) for n in range(-3000, 9000, 17)] + ["90000"] * 7),
         ("children", "number", [*"000111222345", "9"]),
         ("schooling", "text", ["none", "primary", "high school", "high school", "phd", "unknown"]),
@@ -199,7 +210,13 @@ def test_the_command_of_a_draft_builds_the_same_seed(
     built = plan(replace(facts, kind=kind), found, "seed", "--ref people", str(tmp_path))
     file = tmp_path / "people.csv"
     file.write_text("\n".join([name, *(f'"{value}"' for value in values)]) + "\n")
-    words = shlex.split(built.command.replace("--ref people", f"--from {file}"))
+    source = f"--from {file}"
+    if " intervals " in built.command and isinstance(built.hierarchy, IntervalHierarchy):
+        # Of a relation it finds these ends itself.
+        ends = built.hierarchy.lower_bounds[0], built.hierarchy.upper_bounds[-1]
+        source = f"--lower={ends[0]} --upper={ends[1]}"
+        built = replace(built, command=built.command.replace(f" --column {name}", ""))
+    words = shlex.split(built.command.replace("--ref people", source))
     done = CliRunner().invoke(app, words[1:])
     assert done.exit_code == 0, done.output
     assert (tmp_path / "seed.csv").read_text() == hierarchy_csv(built.hierarchy)

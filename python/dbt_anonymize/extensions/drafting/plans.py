@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from itertools import accumulate
+from typing import Any
 
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.extensions.drafting.by_target import Inner
@@ -23,7 +24,7 @@ from dbt_anonymize.extensions.drafting.codes import (
 )
 from dbt_anonymize.extensions.drafting.facts import ColumnFacts
 from dbt_anonymize.extensions.drafting.names import said_by
-from dbt_anonymize.hierarchies.bounds import numbers_of, parse_value
+from dbt_anonymize.hierarchies.bounds import Bound, bound_text, numbers_of, parse_value
 from dbt_anonymize.hierarchies.dates import date_intervals
 from dbt_anonymize.hierarchies.growing import growing_intervals, tells_little, truncated
 from dbt_anonymize.hierarchies.integers import integer_groups
@@ -32,6 +33,7 @@ from dbt_anonymize.hierarchies.model import Hierarchy, IntervalHierarchy
 from dbt_anonymize.hierarchies.ordered import has_known_order, order_values
 from dbt_anonymize.hierarchies.others import rare_together
 from dbt_anonymize.hierarchies.padding import padded_labels
+from dbt_anonymize.hierarchies.splits import even_bounds, split_at
 from dbt_anonymize.hierarchies.steps import nice_step, nice_widths, widened
 from dbt_anonymize.project.values import MOST_VALUES, TableColumn
 
@@ -52,6 +54,8 @@ _MOST_ARE_NUMBERS = 0.9
 _FIRST_YEAR, _LAST_YEAR = 1000, 2200
 # In so few days of a year, months tell too little.
 _FEW_DAYS = 62
+# More different moments are not counted to part them.
+_MOST_DAYS = 100_000
 _GRANULARITIES = ["month", "quarter", "year", "decade"]
 
 
@@ -197,7 +201,14 @@ def _dates(facts: ColumnFacts, column: TableColumn) -> tuple[Hierarchy, str]:
     units = _GRANULARITIES if last.year - first.year >= 20 else _GRANULARITIES[:3]
     if first.year == last.year:
         units = ["day", "week"] if (upper - lower).days < _FEW_DAYS else _GRANULARITIES[:2]
-    return date_intervals(first, last, units), f"dates --granularities {','.join(units)}"
+    records: dict[Bound, int] = {}
+    if facts.distinct <= _MOST_DAYS:
+        for text, count in column.counts().items():
+            if (day := parse_value(text)) is not None:
+                records[day] = records.get(day, 0) + count
+    return _split(
+        date_intervals(first, last, units), f"dates --granularities {','.join(units)}", records
+    )
 
 
 def number_plan(name: str, records: Mapping[Decimal, int]) -> tuple[Hierarchy, str]:
@@ -218,7 +229,7 @@ def number_plan(name: str, records: Mapping[Decimal, int]) -> tuple[Hierarchy, s
     if is_skewed:
         with contextlib.suppress(HierarchyError):
             built = growing_intervals(few, leaves=_LEAVES, whole=whole)
-            return built, "growing --whole" if whole else "growing"
+            return _split(built, "growing --whole" if whole else "growing", few, whole=whole)
     return _equal(few, (lower, upper), whole=whole)
 
 
@@ -242,7 +253,18 @@ def _widths(
     start, end = widened(*ends, widths[-1])
     built = padded_labels(equal_width_intervals(start, end, widths), whole=whole)
     words = f"intervals --widths {','.join(format(w, 'f') for w in widths)}"
-    return built, f"{words} {'--whole' if whole else '--padded'}"
+    return _split(built, f"{words} {'--whole' if whole else '--padded'}", records, whole=whole)
+
+
+def _split(
+    hierarchy: IntervalHierarchy, words: str, records: Mapping[Any, int], *, whole: bool = False
+) -> tuple[Hierarchy, str]:
+    """Part its highest level in two or three where it has many intervals."""
+    bounds = even_bounds(hierarchy, records)
+    if not bounds:
+        return hierarchy, words
+    built = padded_labels(split_at(hierarchy, bounds), whole=whole)
+    return built, f"{words} --split {','.join(map(bound_text, bounds))}"
 
 
 def _fullest(records: Mapping[Decimal, int], width: Decimal) -> float:

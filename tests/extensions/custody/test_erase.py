@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections import Counter
 from pathlib import Path
 
-import duckdb
 import pytest
 from typer.testing import CliRunner
 
 from dbt_anonymize.cli import app
+from dbt_anonymize.extensions.custody.erase.owned import SHARED, owned_relations
 from dbt_anonymize.project.generate import generate
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.warehouse import open_warehouse
 from dbt_anonymize.spec import load_specs
 from dbt_anonymize.spec.yaml_text import with_value
-from dbt_anonymize.vault.erase.owned import SHARED, owned_relations
 from tests.projects import Project
+from tests.second_month.forgetting import places_of, without
 from tests.second_month.half_written import half_written
 from tests.second_month.test_freeze import SPEC, frozen_copy, run
-from tests.second_month.test_waiting import SEED, Customers, K, members_of, published, subtracted
+from tests.second_month.test_waiting import Customers, K, members_of, published, subtracted
 from tests.vault.byte_search import found
 
 pytestmark = [pytest.mark.sampled_tests(group="builds"), pytest.mark.dbt]
@@ -29,37 +28,6 @@ pytestmark = [pytest.mark.sampled_tests(group="builds"), pytest.mark.dbt]
 # A text that ends a literal, and one that ends a name.
 MAIL = "o'brien\"; drop table x@example.org"
 COMMAND = ["erase", "members", "--subject", MAIL, "--yes"]
-
-
-def without(project: Project, *keys: str) -> None:
-    """Let the source forget records."""
-    path = project.folder / SEED
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.reader(file) if row[0] not in keys]
-    with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows(rows)
-    seeded = project.dbt("seed", "--select", "customers")
-    assert seeded.succeeded, seeded.messages
-
-
-def places_of(project: Project, *texts: str) -> set[str]:
-    """Return the relations of which a cell is one of the texts."""
-    places = set()
-    with project.connection() as connection:
-        tables = connection.execute(
-            'select format(\'"{}"."{}"."{}"\', database_name, schema_name, table_name), '
-            "list(column_name) from duckdb_columns() where not internal group by all"
-        ).fetchall()
-        for table, columns in tables:
-            cells = " or ".join(f'cast("{column}" as varchar) in ?' for column in columns)
-            sql = f"select count(*) from {table} where {cells}"
-            try:
-                ((count,),) = connection.execute(sql, [list(texts)] * len(columns)).fetchall()
-            except duckdb.InvalidInputException:  # a view of an effort that was given up
-                continue
-            if count:
-                places.add(table.split(".")[-1].strip('"'))
-    return places
 
 
 def someone(members: Project) -> tuple[str, str]:

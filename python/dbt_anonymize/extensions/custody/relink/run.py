@@ -14,12 +14,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.errors import AnonymizeError, RelinkingError
+from dbt_anonymize.extensions.custody.relink.audit import Attempt, record
+from dbt_anonymize.extensions.custody.relink.links import LINKS, Links
+from dbt_anonymize.extensions.custody.relink.released_rows import GivenRows, RelinkingInputError
 from dbt_anonymize.project.results import release_file
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.release.audit import holds_release
-from dbt_anonymize.vault.relink.audit import Attempt, record
-from dbt_anonymize.vault.relink.links import LINKS, Links
-from dbt_anonymize.vault.relink.released_rows import GivenRows, RelinkingInputError
 
 if TYPE_CHECKING:
     from dbt_anonymize.spec import Spec

@@ -33,7 +33,7 @@ def remove(
     yes: Yes = False,
 ) -> None:
     """Remove an anonymization: its spec, its generated models and its seeds."""
-    from dbt_anonymize.project.removal import (  # noqa: PLC0415
+    from dbt_anonymize.extensions.custody.removal import (  # noqa: PLC0415
         files_of,
         hierarchies_left,
         mentions,
@@ -76,7 +76,7 @@ def _readable(place: Place, name: str, *, is_needed: bool) -> Spec | None:
 
 def _announce(place: Place, spec: Spec, others: list[str], *, drop: bool, drop_vault: bool) -> None:
     """Name what there is of it, and what becomes of that."""
-    from dbt_anonymize.vault.moves import Existing, existing_relations  # noqa: PLC0415
+    from dbt_anonymize.extensions.custody.moves import Existing, existing_relations  # noqa: PLC0415
 
     try:
         with place.warehouse() as warehouse:
@@ -108,15 +108,15 @@ def _drop(
     drop: bool,
     drop_vault: bool,
 ) -> None:
-    from dbt_anonymize.project.vault_owner import (  # noqa: PLC0415
-        forget_source,
-        require_own_vault,
-    )
-    from dbt_anonymize.vault.erase.files import rewrite_files  # noqa: PLC0415
-    from dbt_anonymize.vault.moves import (  # noqa: PLC0415
+    from dbt_anonymize.extensions.custody.erase.files import rewrite_files  # noqa: PLC0415
+    from dbt_anonymize.extensions.custody.moves import (  # noqa: PLC0415
         drop_relations,
         relations_to_drop,
         require_duckdb,
+    )
+    from dbt_anonymize.project.vault_owner import (  # noqa: PLC0415
+        forget_source,
+        require_own_vault,
     )
 
     with place.warehouse(writes_vault=True) as warehouse:

@@ -7,9 +7,16 @@ from collections.abc import Iterator
 import pytest
 
 from dbt_anonymize.errors import RelinkingError
-from dbt_anonymize.vault.relink.released_rows import RelinkingInputError
+from dbt_anonymize.extensions.custody.relink.released_rows import RelinkingInputError
+from tests.extensions.custody.relink.running import (
+    POLICY,
+    RELEASED,
+    SPEC,
+    VAULT,
+    Session,
+    open_session,
+)
 from tests.projects import Project
-from tests.vault.relink.running import POLICY, RELEASED, SPEC, VAULT, Session, open_session
 
 # What `mapping: token` builds: a token for everybody, released for who is not suppressed.
 TOKENS = f"""

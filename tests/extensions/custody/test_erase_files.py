@@ -11,10 +11,10 @@ import duckdb
 import pytest
 
 from dbt_anonymize.errors import VaultError
+from dbt_anonymize.extensions.custody.erase import run
+from dbt_anonymize.extensions.custody.erase.files import held_texts, rewrite_files, searchable
 from dbt_anonymize.relations import ALL
 from dbt_anonymize.spec import load_specs
-from dbt_anonymize.vault.erase import run
-from dbt_anonymize.vault.erase.files import held_texts, rewrite_files, searchable
 from tests.projects import CONSUMER_PROJECT, REPOSITORY
 
 NAME = "Rasmussen, Sofia"

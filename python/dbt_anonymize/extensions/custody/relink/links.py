@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from dbt_anonymize.extensions.custody.relink.released_rows import GivenRows
 from dbt_anonymize.project.warehouse import Warehouse
-from dbt_anonymize.vault.relink.released_rows import GivenRows
 
 if TYPE_CHECKING:
     from dbt_anonymize.spec import Spec

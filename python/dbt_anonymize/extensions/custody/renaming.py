@@ -7,9 +7,9 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from dbt_anonymize.errors import SpecError
+from dbt_anonymize.extensions.custody.removal import remove_files
 from dbt_anonymize.project.generate import generate, generated_files
 from dbt_anonymize.project.layout import Project
-from dbt_anonymize.project.removal import remove_files
 from dbt_anonymize.spec import Spec, load_specs
 from dbt_anonymize.spec.editing import renamed_text, write_renamed
 from dbt_anonymize.spec.loading import spec_paths

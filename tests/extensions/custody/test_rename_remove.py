@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from dbt_anonymize.extensions.custody.erase.begun import digest_file, is_of_another, write_digest
 from dbt_anonymize.project.generate import check
 from dbt_anonymize.relations import VAULT
-from dbt_anonymize.vault.erase.begun import digest_file, is_of_another, write_digest
 from tests.projects import Project
 from tests.second_month.half_written import half_written
 from tests.second_month.test_freeze import frozen_copy, run

@@ -13,6 +13,14 @@ from pathlib import Path
 import duckdb
 
 from dbt_anonymize.errors import VaultError, safe_reason
+from dbt_anonymize.extensions.custody.erase.begun import digest_file
+from dbt_anonymize.extensions.custody.erase.owned import (
+    BUDGET,
+    Owned,
+    names_of,
+    owned_relations,
+    places_of,
+)
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.results import release_file
 from dbt_anonymize.project.vault_owner import renamed_owner
@@ -21,14 +29,6 @@ from dbt_anonymize.relations import HISTORY, VAULT
 from dbt_anonymize.release.copies import places_of_copies
 from dbt_anonymize.release.publish import RELEASE_MODE
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.vault.erase.begun import digest_file
-from dbt_anonymize.vault.erase.owned import (
-    BUDGET,
-    Owned,
-    names_of,
-    owned_relations,
-    places_of,
-)
 
 # What nobody may lose by dropping the rest: when people were asked for or erased, and releases.
 AUDITS = ("relinkings", "erasures", "register")

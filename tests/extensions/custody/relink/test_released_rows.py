@@ -7,7 +7,11 @@ import json
 
 import pytest
 
-from dbt_anonymize.vault.relink.released_rows import GivenRows, RelinkingInputError, read_given_rows
+from dbt_anonymize.extensions.custody.relink.released_rows import (
+    GivenRows,
+    RelinkingInputError,
+    read_given_rows,
+)
 
 PLANTED = "Jane-of-the-test"
 
@@ -87,7 +91,7 @@ def test_what_is_no_released_row_is_refused_without_a_value(content: bytes, says
 
 
 def test_a_request_has_a_limit_of_values(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dbt_anonymize.vault.relink.released_rows._MOST_VALUES", 3)
+    monkeypatch.setattr("dbt_anonymize.extensions.custody.relink.released_rows._MOST_VALUES", 3)
     assert len(read(b"cqi\na\nb\nc\na\n").values) == 3
     with pytest.raises(RelinkingInputError, match="at most 3 different cqi"):
         read(b"cqi\na\nb\nc\nd\n")

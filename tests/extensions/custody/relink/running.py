@@ -15,13 +15,13 @@ from typer.testing import CliRunner
 
 from dbt_anonymize.cli import app
 from dbt_anonymize.errors import AnonymizeError
+from dbt_anonymize.extensions.custody.relink.released_rows import read_given_rows
+from dbt_anonymize.extensions.custody.relink.run import relink as relink_rows
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.results import release_file
 from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
 from dbt_anonymize.release.publish import publish
 from dbt_anonymize.spec import Spec, load_specs
-from dbt_anonymize.vault.relink.released_rows import read_given_rows
-from dbt_anonymize.vault.relink.run import relink as relink_rows
 from tests.projects import Project
 
 SPEC = "anonymizations/customers.yml"

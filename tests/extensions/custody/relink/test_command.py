@@ -16,15 +16,14 @@ import duckdb
 import pytest
 from click.testing import Result
 
-from dbt_anonymize.cli import relink as relinking
+from dbt_anonymize.extensions.custody.commands import relink as relinking
 from dbt_anonymize.output import show
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.results import read_results
 from dbt_anonymize.project.warehouse import open_warehouse
 from dbt_anonymize.spec import load_specs
 from dbt_anonymize.verify.run import verify
-from tests.projects import Project
-from tests.vault.relink.running import (
+from tests.extensions.custody.relink.running import (
     POLICY,
     SPEC,
     VAULT,
@@ -34,6 +33,7 @@ from tests.vault.relink.running import (
     groups_of,
     relink,
 )
+from tests.projects import Project
 from tests.written import text_in
 
 pytestmark = pytest.mark.sampled_tests(group="relink")

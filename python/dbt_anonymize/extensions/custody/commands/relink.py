@@ -21,10 +21,10 @@ from dbt_anonymize.output import Format, show
 from dbt_anonymize.pluralize import pluralized
 
 if TYPE_CHECKING:
+    from dbt_anonymize.extensions.custody.relink.audit import Attempt
+    from dbt_anonymize.extensions.custody.relink.released_rows import GivenRows, RelinkingInputError
+    from dbt_anonymize.extensions.custody.relink.run import People
     from dbt_anonymize.spec import Spec
-    from dbt_anonymize.vault.relink.audit import Attempt
-    from dbt_anonymize.vault.relink.released_rows import GivenRows, RelinkingInputError
-    from dbt_anonymize.vault.relink.run import People
 
 REFUSED = 1
 STDIN = "-"
@@ -57,8 +57,8 @@ def relink(
     and never to a group of fewer than k people. CSV holds the values as they are; a spreadsheet may
     take some for formulas.
     """
-    from dbt_anonymize.vault.relink.released_rows import RelinkingInputError  # noqa: PLC0415
-    from dbt_anonymize.vault.relink.run import relink as relinked  # noqa: PLC0415
+    from dbt_anonymize.extensions.custody.relink.released_rows import RelinkingInputError  # noqa: PLC0415
+    from dbt_anonymize.extensions.custody.relink.run import relink as relinked  # noqa: PLC0415
 
     data = sys.stdout
     # What dbt has to say must not stand among the people.
@@ -94,8 +94,11 @@ def _refusals() -> Iterator[None]:
 
 def _given(file: str, spec: Spec) -> GivenRows | RelinkingInputError:
     """Read the rows before the warehouse is open: waiting for input must lock nobody out."""
-    from dbt_anonymize.vault.relink.links import LINKS  # noqa: PLC0415
-    from dbt_anonymize.vault.relink.released_rows import RelinkingInputError, read_given_rows  # noqa: PLC0415
+    from dbt_anonymize.extensions.custody.relink.links import LINKS  # noqa: PLC0415
+    from dbt_anonymize.extensions.custody.relink.released_rows import (  # noqa: PLC0415
+        RelinkingInputError,
+        read_given_rows,
+    )
 
     link = LINKS.get(spec.mapping, LINKS["class"])
     try:
@@ -116,7 +119,7 @@ def _given(file: str, spec: Spec) -> GivenRows | RelinkingInputError:
 @contextlib.contextmanager
 def _new_file(path: Path) -> Iterator[TextIO]:
     """Give a file that only its owner can read; remove it if anything fails."""
-    from dbt_anonymize.vault.relink.released_rows import RelinkingInputError  # noqa: PLC0415
+    from dbt_anonymize.extensions.custody.relink.released_rows import RelinkingInputError  # noqa: PLC0415
 
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -9,9 +9,8 @@ import duckdb
 import pytest
 
 from dbt_anonymize.errors import AnonymizeError
-from dbt_anonymize.vault.relink.audit import check_audit
-from tests.projects import Project
-from tests.vault.relink.running import (
+from dbt_anonymize.extensions.custody.relink.audit import check_audit
+from tests.extensions.custody.relink.running import (
     AUDIT,
     POLICY,
     SPEC,
@@ -22,6 +21,7 @@ from tests.vault.relink.running import (
     open_session,
     relink,
 )
+from tests.projects import Project
 
 pytestmark = pytest.mark.sampled_tests(group="relink")
 

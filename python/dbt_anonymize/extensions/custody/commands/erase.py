@@ -27,9 +27,9 @@ from dbt_anonymize.errors import AnonymizeError, SpecError, VaultError
 from dbt_anonymize.pluralize import pluralized
 
 if TYPE_CHECKING:
+    from dbt_anonymize.extensions.custody.erase.run import Plan
     from dbt_anonymize.project.stages import Dbt
     from dbt_anonymize.spec import Spec
-    from dbt_anonymize.vault.erase.run import Plan
 
 
 Subject = Annotated[
@@ -58,9 +58,9 @@ def erase(
     """Erase a person whom the source has forgotten: vault, working tables, release and files."""
     from dbt_anonymize.cli.publish import publish_all  # noqa: PLC0415
     from dbt_anonymize.evaluation.progress import logged_to  # noqa: PLC0415 (keeps --help fast)
+    from dbt_anonymize.extensions.custody.erase.run import plan_erasure  # noqa: PLC0415
     from dbt_anonymize.project.lineage import share_people  # noqa: PLC0415
     from dbt_anonymize.project.warehouse import closed_vaults  # noqa: PLC0415
-    from dbt_anonymize.vault.erase.run import plan_erasure  # noqa: PLC0415
 
     key = sys.stdin.readline().rstrip("\r\n") if subject == "-" else subject
     with logged_to(Lines()):
@@ -160,7 +160,7 @@ def _build(runner: Dbt, spec: Spec) -> None:
 
 
 def _finish(place: Place, plan: Plan) -> None:
-    from dbt_anonymize.vault.erase.run import close_receipts, rewrite_and_check  # noqa: PLC0415
+    from dbt_anonymize.extensions.custody.erase.run import close_receipts, rewrite_and_check  # noqa: PLC0415
 
     kept, name = plan.vault.identifiers, plan.vault.spec.name
     with place.warehouse(writes_vault=True) as warehouse:

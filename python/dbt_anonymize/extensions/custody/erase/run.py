@@ -9,23 +9,17 @@ from pathlib import Path
 import duckdb
 
 from dbt_anonymize.errors import VaultError, safe_reason
-from dbt_anonymize.literals import quote_name
-from dbt_anonymize.project.register import publishes
-from dbt_anonymize.project.results import release_file
-from dbt_anonymize.project.vault_owner import require_own_vault
-from dbt_anonymize.project.warehouse import Warehouse
-from dbt_anonymize.spec import Spec
-from dbt_anonymize.vault.erase.begun import digest_file, is_of_another, write_digest
-from dbt_anonymize.vault.erase.files import held_texts, rewrite_files, searchable
-from dbt_anonymize.vault.erase.forget import (
+from dbt_anonymize.extensions.custody.erase.begun import digest_file, is_of_another, write_digest
+from dbt_anonymize.extensions.custody.erase.files import held_texts, rewrite_files, searchable
+from dbt_anonymize.extensions.custody.erase.forget import (
     Erasure,
     count_rows,
     forget,
     forget_working,
     is_open,
 )
-from dbt_anonymize.vault.erase.owned import owned_relations
-from dbt_anonymize.vault.erase.people import (
+from dbt_anonymize.extensions.custody.erase.owned import owned_relations
+from dbt_anonymize.extensions.custody.erase.people import (
     Person,
     Vault,
     find_group,
@@ -33,6 +27,12 @@ from dbt_anonymize.vault.erase.people import (
     require_forgotten,
     require_known_release,
 )
+from dbt_anonymize.literals import quote_name
+from dbt_anonymize.project.register import publishes
+from dbt_anonymize.project.results import release_file
+from dbt_anonymize.project.vault_owner import require_own_vault
+from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.spec import Spec
 
 
 @dataclass(frozen=True)

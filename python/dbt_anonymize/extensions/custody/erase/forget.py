@@ -9,14 +9,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dbt_anonymize.literals import quote_name
-from dbt_anonymize.relations import ALL
-from dbt_anonymize.vault.erase.owned import (
+from dbt_anonymize.extensions.custody.erase.owned import (
     BUDGET,
     Owned,
     owned_relations,
 )
-from dbt_anonymize.vault.erase.people import GROUP, Person, Vault, as_text
+from dbt_anonymize.extensions.custody.erase.people import GROUP, Person, Vault, as_text
+from dbt_anonymize.literals import quote_name
+from dbt_anonymize.relations import ALL
 
 _HERS = "(select unnest(?::varchar[]))"
 _BY_KEY = {"record_key", "release"}

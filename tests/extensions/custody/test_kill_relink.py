@@ -10,11 +10,11 @@ import time
 
 import pytest
 
-from dbt_anonymize.vault.relink.audit import check_audit
+from dbt_anonymize.extensions.custody.relink.audit import check_audit
+from tests.extensions.custody.relink.running import POLICY, PURPOSE, RELEASED, SPEC, open_session
 from tests.faults.killing import KILLS, SEED, Kills
 from tests.faults.processes import Child, Launcher
 from tests.projects import Project
-from tests.vault.relink.running import POLICY, PURPOSE, RELEASED, SPEC, open_session
 
 # Several requests, and the end of a session and the begin of the next.
 _LONGEST = 1.0

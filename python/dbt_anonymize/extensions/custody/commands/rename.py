@@ -26,9 +26,9 @@ def rename(
 
     Where its files are renamed already, the relations of the target are.
     """
-    from dbt_anonymize.project.removal import mentions  # noqa: PLC0415
-    from dbt_anonymize.project.renaming import rename_files, specs_of  # noqa: PLC0415
-    from dbt_anonymize.vault.moves import remove_release  # noqa: PLC0415
+    from dbt_anonymize.extensions.custody.moves import remove_release  # noqa: PLC0415
+    from dbt_anonymize.extensions.custody.removal import mentions  # noqa: PLC0415
+    from dbt_anonymize.extensions.custody.renaming import rename_files, specs_of  # noqa: PLC0415
 
     before, after, has_files = specs_of(place.project, name, new)
     _ask(before, after, yes=yes)
@@ -55,14 +55,14 @@ def _ask(before: Spec, after: Spec, *, yes: bool) -> None:
 
 def _rename_relations(place: Place, before: Spec, after: Spec, *, has_files: bool) -> Path | None:
     """Rename what the warehouse has; return the earlier release file, which is still there."""
-    from dbt_anonymize.project.results import release_file  # noqa: PLC0415
-    from dbt_anonymize.project.vault_owner import require_own_vault  # noqa: PLC0415
-    from dbt_anonymize.vault.moves import (  # noqa: PLC0415
+    from dbt_anonymize.extensions.custody.moves import (  # noqa: PLC0415
         copy_release,
         remove_release,
         rename_relations,
         require_duckdb,
     )
+    from dbt_anonymize.project.results import release_file  # noqa: PLC0415
+    from dbt_anonymize.project.vault_owner import require_own_vault  # noqa: PLC0415
 
     with place.warehouse(writes_vault=True) as warehouse:
         require_duckdb(

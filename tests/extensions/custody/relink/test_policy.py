@@ -9,11 +9,19 @@ import duckdb
 import pytest
 
 from dbt_anonymize.errors import RelinkingError, WarehouseError
+from dbt_anonymize.extensions.custody.relink.links import Links
+from dbt_anonymize.extensions.custody.relink.released_rows import GivenRows, RelinkingInputError
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.vault.relink.links import Links
-from dbt_anonymize.vault.relink.released_rows import GivenRows, RelinkingInputError
+from tests.extensions.custody.relink.running import (
+    AUDIT,
+    POLICY,
+    RELEASED,
+    SPEC,
+    VAULT,
+    Session,
+    open_session,
+)
 from tests.projects import Project
-from tests.vault.relink.running import AUDIT, POLICY, RELEASED, SPEC, VAULT, Session, open_session
 
 pytestmark = pytest.mark.sampled_tests(14)
 

@@ -1,0 +1,5 @@
+"""The project that is tormented."""
+
+from tests.faults.conftest import built_shop, launcher, shop
+
+__all__ = ["built_shop", "launcher", "shop"]
