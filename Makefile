@@ -96,7 +96,7 @@ compat: setup-dev .venv-duckdb-1.4/.ready .venv-dbt-1.10/.ready .venv-dbt-1.12/.
 	done
 
 compat-smallest: .venv-dbt-1.12/.ready
-	.venv-dbt-1.12/bin/python -m pytest tests/compat
+	.venv-dbt-1.12/bin/python -m pytest tests/compat/test_dbt_versions.py
 
 postgres: export DBT_ANONYMIZE_FULL := 1
 postgres: setup-dev ## Run all tests on Postgres, on a server of their own or that of DBT_ANONYMIZE_POSTGRES

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 import inspect
 import json
 import textwrap
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,11 @@ class _Described(GenerateJsonSchema):
 
     def model_schema(self, schema: ModelSchema) -> JsonSchemaValue:
         made = super().model_schema(schema)
-        described = dict(_docstrings(schema["cls"]))
+        described = {
+            name: text
+            for kind in reversed(schema["cls"].__mro__)
+            for name, text in _docstrings(kind)
+        }
         for name, field in schema["cls"].model_fields.items():
             key = field.alias or name
             if name in described and key in made.get("properties", {}):
@@ -42,19 +46,21 @@ class _Described(GenerateJsonSchema):
         return made
 
 
-def _docstrings(model: type) -> Iterator[tuple[str, str]]:
-    """Yield the attributes of a class and of those it inherits from, with their docstrings."""
-    for kind in reversed(model.__mro__):
-        with contextlib.suppress(OSError, TypeError):  # made without a source
-            (declared,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
-            assert isinstance(declared, ast.ClassDef)
-            for statement, below in pairwise(declared.body):
-                match statement, below:
-                    case (
-                        ast.AnnAssign(target=ast.Name(id=name)),
-                        ast.Expr(value=ast.Constant(value=str(text))),
-                    ):
-                        yield name, inspect.cleandoc(text)
+@functools.cache
+def _docstrings(kind: type) -> tuple[tuple[str, str], ...]:
+    """Return the attributes that a class declares itself, with their docstrings."""
+    found = []
+    with contextlib.suppress(OSError, TypeError):  # made without a source
+        (declared,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
+        assert isinstance(declared, ast.ClassDef)
+        for statement, below in pairwise(declared.body):
+            match statement, below:
+                case (
+                    ast.AnnAssign(target=ast.Name(id=name)),
+                    ast.Expr(value=ast.Constant(value=str(text))),
+                ):
+                    found.append((name, inspect.cleandoc(text)))
+    return tuple(found)
 
 
 def json_schema() -> dict[str, Any]:
