@@ -4,35 +4,53 @@ usage: python benchmarks/recoding.py [--rows ROWS] [--k K] [--recoding RECODING]
 
 Reads adult (8 quasi-identifiers) and survey where ``DBT_ANONYMIZE_DATA`` (by default
 ``../shared/data``) has them, and a seeded table of ROWS records in any case, most of which differ.
-Prints the distinct rows; the CPU seconds of the plain ``group by`` that is the floor, of reading
-and coding, of the kernel, and of writing labels; the most memory so far; and the normalized
+Prints the distinct rows; CPU seconds of the plain ``group by`` that is the floor, of the kernel,
+and of all with reading, coding and writing labels; the most memory so far; and the normalized
 certainty penalty: the mean share of the domain that a cell leaves open, 0 for a single value.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import csv
+import functools
 import os
 import resource
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import duckdb
 import numpy as np
 import pandas as pd
 
-from dbt_anonymize.privacy.table import IntArray
-from dbt_anonymize.recoding.labels import Labels
-from dbt_anonymize.recoding.multidimensional import labels_of_parts, mondrian_parts
-from dbt_anonymize.recoding.records import Records, Source
+from dbt_anonymize.recoding import (
+    Source,
+    cell_suppression,
+    cells,
+    grouped_recoding,
+    local,
+    local_recoding,
+    multidimensional,
+    multidimensional_recoding,
+    payout_recoding,
+    payouts,
+)
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("DBT_ANONYMIZE_DATA", REPOSITORY.parent / "shared" / "data"))
+GAME = {
+    "publisher_benefit": 1200,
+    "publisher_loss": 300,
+    "adversary_gain": 300,
+    "adversary_cost": 4,
+    "attacker": "prosecutor",
+}
 INTERVALS = {"age", "AGE", "YEAR"}
 
 
@@ -78,10 +96,13 @@ def load_hierarchy(connection: duckdb.DuckDBPyConnection, table: str, column: Co
 
 
 def load_microdata(
-    connection: duckdb.DuckDBPyConnection, source: pd.DataFrame, columns: Sequence[Column]
+    connection: duckdb.DuckDBPyConnection, source: pd.DataFrame | str, columns: Sequence[Column]
 ) -> None:
     """Create the microdata: every quasi-identifier with its leaf."""
-    connection.register("source", source)
+    if isinstance(source, str):
+        connection.execute(f"create temporary view source as {source}")
+    else:
+        connection.register("source", source)
     listed = ", ".join(
         f"cast({c.name} as integer) as {c.name}, cast({c.name} as integer) as {c.name}_leaf"
         if c.kind == "interval"
@@ -122,7 +143,9 @@ def penalty(connection: duckdb.DuckDBPyConnection, columns: Sequence[Column]) ->
     return float(connection.execute(sql).fetchall()[0][0])
 
 
-def source_of(connection: duckdb.DuckDBPyConnection, columns: Sequence[Column], k: int) -> Source:
+def source_of(
+    connection: duckdb.DuckDBPyConnection, columns: Sequence[Column], arguments: argparse.Namespace
+) -> Source:
     """Return what a recoding reads."""
     return Source(
         session=connection,
@@ -137,35 +160,53 @@ def source_of(connection: duckdb.DuckDBPyConnection, columns: Sequence[Column], 
             }
             for column in columns
         ],
-        guarantees=[{"model": "k_anonymity", "k": k}],
+        guarantees=[
+            {"model": "k_anonymity", "k": arguments.k},
+            *([{"model": "profitable", **GAME}] if arguments.recoding == "payouts" else []),
+        ],
     )
 
 
-def multidimensional(records: Records) -> Recoded:
-    """Return the labels of strict Mondrian."""
-    return labelled(records, mondrian_parts(records))
+def rounds(columns: Sequence[Column]) -> list[dict[str, int]]:
+    """Return a chain of levels for all columns: fine, middle, and the root."""
+    return [{column.name: min(level, column.levels) for column in columns} for level in (1, 2, 9)]
 
 
-def relaxed(records: Records) -> Recoded:
-    """Return the labels of relaxed Mondrian."""
-    return labelled(records, mondrian_parts(records, is_strict=False))
-
-
-def labelled(records: Records, parts: IntArray) -> Recoded:
-    """Return the labels of parts."""
-    labels = labels_of_parts(records, parts)
-    return labels, [parts] * len(labels)
-
-
-Recoded = tuple[Sequence[Labels], Sequence[IntArray]]
-RECODINGS: dict[str, Callable[[Records], Recoded]] = {
-    "multidimensional": multidimensional,
-    "relaxed": relaxed,
+Recoding = Callable[[Source, Sequence[Column]], duckdb.DuckDBPyRelation]
+# The recoding, and its kernel: a module and a function in it.
+RECODINGS: dict[str, tuple[Recoding, Any, str]] = {
+    "multidimensional": (lambda s, _: multidimensional_recoding(s), multidimensional, "mondrian"),
+    "relaxed": (
+        lambda s, _: multidimensional_recoding(s, strict=False),
+        multidimensional,
+        "mondrian",
+    ),
+    "means": (lambda s, _: grouped_recoding(s, method="mondrian"), multidimensional, "mondrian"),
+    "local": (lambda s, c: local_recoding(s, rounds=rounds(c)), local, "rounds_of_rows"),
+    "payouts": (lambda s, c: payout_recoding(s, rounds=rounds(c)), payouts._Game, "moves"),
+    "cells": (lambda s, c: cell_suppression(s, levels=rounds(c)[0]), cells, "hidden_cells"),
 }
 
 
+@contextlib.contextmanager
+def timed(place: Any, name: str) -> Iterator[list[float]]:
+    """Give the CPU seconds of all calls of a function."""
+    spent: list[float] = []
+    kernel = getattr(place, name)
+
+    @functools.wraps(kernel)
+    def measured(*arguments: Any, **options: Any) -> Any:
+        started = time.process_time()
+        result = kernel(*arguments, **options)
+        spent.append(time.process_time() - started)
+        return result
+
+    with mock.patch.object(place, name, measured):
+        yield spent
+
+
 def measure(
-    name: str, source: pd.DataFrame, columns: Sequence[Column], arguments: argparse.Namespace
+    name: str, source: pd.DataFrame | str, columns: Sequence[Column], arguments: argparse.Namespace
 ) -> None:
     """Recode one table and print a line."""
     with (
@@ -178,55 +219,45 @@ def measure(
         clock = [time.process_time()]
         labels = ", ".join(column.name for column in columns)
         grouped = f"select {labels} from microdata group by all"  # noqa: S608
-        connection.execute(f"select count(*) from ({grouped})").fetchall()  # noqa: S608
+        counted = f"select count(*) from ({grouped})"  # noqa: S608
+        ((distinct,),) = connection.execute(counted).fetchall()
         clock.append(time.process_time())
-        records = Records.read(
-            source_of(connection, columns, arguments.k), by_record=arguments.recoding == "relaxed"
-        )
-        clock.append(time.process_time())
-        recoded = RECODINGS[arguments.recoding](records)
-        clock.append(time.process_time())
-        records.recoded(*recoded).create("recoding")
+        recode, place, kernel = RECODINGS[arguments.recoding]
+        source_of_table = source_of(connection, columns, arguments)
+        with timed(place, kernel) as spent:
+            recode(source_of_table, columns).create("recoding")
         clock.append(time.process_time())
         ncp = penalty(connection, columns)
         sizes = f"select count(*) as size from recoding group by {labels}"  # noqa: S608
         classes, smallest = connection.execute(
             f"select count(*), min(size) from ({sizes})"  # noqa: S608
         ).fetchall()[0]
-    floor, read, kernel, written = np.diff(clock)
+    floor, whole = np.diff(clock)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(
-        f"{name:<10}{len(records):>11,} rows  group by {floor:6.2f} s  read {read:6.2f} s  "
-        f"kernel {kernel:7.3f} s  write {written:6.2f} s  {memory:5.2f} GB  "
-        f"classes {classes:>9,}  k {smallest}  NCP {ncp:.2%}"
+        f"{name:<10}{distinct:>11,} rows  group by {floor:6.2f} s  kernel {sum(spent):7.3f} s  "
+        f"in all {whole:7.2f} s  {memory:5.2f} GB  classes {classes:>9,}  k {smallest}  "
+        f"NCP {ncp:.2%}"
     )
 
 
-def generated(rows: int) -> tuple[pd.DataFrame, list[Column]]:
-    """Return a seeded table of 8 columns, skewed like a census, and their hierarchies."""
+def generated(rows: int) -> tuple[str, list[Column]]:
+    """Return a select of a seeded table, most of whose rows differ, and its 8 columns."""
     ages = [
         [str(v), *(f"[{v // n * n}, {v // n * n + n})" for n in (5, 10)), "*"] for v in range(100)
     ]
     columns = [Column("age", ages)]
-    sizes = {
-        "sex": 2,
-        "race": 5,
-        "marital": 7,
-        "work": 8,
-        "education": 16,
-        "job": 14,
-        "country": 40,
-    }
-    for name, size in sizes.items():
-        columns.append(Column(name, [[f"{v:02}", f"group {v // 4}", "*"] for v in range(size)]))
-    draws = np.random.default_rng(1)
-    frame = {"age": 17 + (draws.beta(1.3, 2.2, rows) * 73).astype(int)}
-    for column in columns[1:]:
-        size = len(column.hierarchy)
-        weights = 1 / np.arange(1, size + 1) ** 1.3
-        codes = draws.choice(size, rows, p=weights / weights.sum())
-        frame[column.name] = np.array([f"{v:02}" for v in range(size)])[codes]
-    return pd.DataFrame(frame), columns
+    sizes = {"sex": 2, "race": 5, "marital": 7, "work": 8, "education": 16, "job": 40}
+    for name, size in (sizes | {"country": 200}).items():
+        columns.append(Column(name, [[f"{v:03}", f"group {v // 4}", "*"] for v in range(size)]))
+    drawn = []
+    for place, column in enumerate(columns):
+        # Skewed: small numbers are more frequent.
+        share = f"pow(hash(i * 8 + {place}) / 18446744073709551616.0, 1.5)"
+        code = f"cast(floor({share} * {len(column.hierarchy)}) as integer)"
+        text = "" if column.kind == "interval" else f"lpad(cast({code} as varchar), 3, '0')"
+        drawn.append(f"{text or code} as {column.name}")
+    return f"select {', '.join(drawn)} from range({rows}) as numbers(i)", columns  # noqa: S608
 
 
 def main() -> None:
@@ -237,7 +268,7 @@ def main() -> None:
     parser.add_argument("--recoding", choices=RECODINGS, default="multidimensional")
     parser.add_argument("--table", choices=["adult", "survey", "generated"], help="only this one")
     arguments = parser.parse_args()
-    tables: dict[str, tuple[pd.DataFrame, list[Column]]] = {}
+    tables: dict[str, tuple[pd.DataFrame | str, list[Column]]] = {}
     if (DATA / "adult").is_dir():
         names = [
             "sex",

@@ -1,8 +1,8 @@
 {# CTEs that end in `<prefix>generalized`: every row of `rows` with its quasi-identifiers generalized. #}
-{% macro generalize(rows, quasi_identifiers, columns, prefix="", has_shares=false) -%}
+{% macro generalize(rows, quasi_identifiers, columns, prefix="") -%}
     {%- for quasi_identifier in quasi_identifiers -%}
         {{ dbt_anonymize._hierarchy_level(
-            quasi_identifier, prefix ~ "hierarchy_" ~ loop.index, prefix ~ "range_" ~ loop.index, has_shares
+            quasi_identifier, prefix ~ "hierarchy_" ~ loop.index, prefix ~ "range_" ~ loop.index
         ) }}
     {%- endfor %}
 
@@ -14,12 +14,12 @@
     {%- endfor %}
     {%- for quasi_identifier in quasi_identifiers %}
         {{ dbt_anonymize._generalized_columns(
-            quasi_identifier, rows, prefix ~ "hierarchy_" ~ loop.index, prefix ~ "range_" ~ loop.index, has_shares
+            quasi_identifier, rows, prefix ~ "hierarchy_" ~ loop.index, prefix ~ "range_" ~ loop.index
         ) }}{{ "," if not loop.last }}
     {%- endfor %}
     from {{ rows }}
     {%- for quasi_identifier in quasi_identifiers %}
-    {%- if quasi_identifier.kind == "interval" or (has_shares and quasi_identifier.level == 0) %}
+    {%- if quasi_identifier.kind == "interval" %}
     cross join {{ prefix }}range_{{ loop.index }}
     {%- endif %}
     {%- if quasi_identifier.level > 0 %}
@@ -34,9 +34,8 @@
 
 
 {# One level of a hierarchy: leaf -> label and, for intervals, the bounds of the label. One row per leaf whatever
-   became of the seed since it was checked: a leaf that stands there twice must not count every person twice.
-   With shares also the share of the whole that a label covers: its width, or its number of leaves. #}
-{% macro _hierarchy_level(quasi_identifier, level_name, range_name, has_shares=false) -%}
+   became of the seed since it was checked: a leaf that stands there twice must not count every person twice. #}
+{% macro _hierarchy_level(quasi_identifier, level_name, range_name) -%}
     {%- set level = quasi_identifier.level -%}
     {%- set label = dbt_anonymize._as_text("level_" ~ level) -%}
     {%- if quasi_identifier.kind == "interval" %}
@@ -58,20 +57,10 @@
         min(label) as label,
         min(label_lower) as label_lower,
         max(label_upper) as label_upper
-        {%- if has_shares %},
-        max(
-            {{ dbt_anonymize._width("label_lower", "label_upper", quasi_identifier.hierarchy) }}
-            / {{ dbt_anonymize._width("whole_lower", "whole_upper", quasi_identifier.hierarchy) }}
-        ) as share
-        {%- endif %}
     from (
         select
             lower_bound as leaf,
             {{ label }} as label,
-            {%- if has_shares %}
-            min(lower_bound) over () as whole_lower,
-            max(upper_bound) over () as whole_upper,
-            {%- endif %}
             min(lower_bound) over (partition by level_{{ level }}) as label_lower,
             max(upper_bound) over (partition by level_{{ level }}) as label_upper
         from {{ quasi_identifier.hierarchy }}
@@ -84,37 +73,11 @@
 
 {{ level_name }} as (
 
-    {%- if has_shares %}
-
-    select
-        leaf,
-        min(label) as label,
-        max(share) as share
-    from (
-        select
-            {{ dbt_anonymize._as_text("value") }} as leaf,
-            {{ label }} as label,
-            cast(count(*) over (partition by level_{{ level }}) as {{ dbt_anonymize._type_double() }})
-            / count(*) over () as share
-        from {{ quasi_identifier.hierarchy }}
-    ) as leaves
-    group by leaf
-    {%- else %}
-
     select
         {{ dbt_anonymize._as_text("value") }} as leaf,
         min({{ label }}) as label
     from {{ quasi_identifier.hierarchy }}
     group by {{ dbt_anonymize._as_text("value") }}
-    {%- endif %}
-
-),
-    {%- elif has_shares %}
-
-{{ range_name }} as (
-
-    select cast(1 as {{ dbt_anonymize._type_double() }}) / count(*) as smallest_share
-    from {{ quasi_identifier.hierarchy }}
 
 ),
     {%- endif -%}
@@ -122,7 +85,7 @@
 
 
 {# Label, bounds and share of one quasi-identifier. None of them is ever NULL; NULL itself is the value `*`. #}
-{% macro _generalized_columns(quasi_identifier, rows, level_name, range_name, has_shares=false) -%}
+{% macro _generalized_columns(quasi_identifier, rows, level_name, range_name) -%}
     {%- set raw = dbt_anonymize._quote(quasi_identifier.name, rows) -%}
     {%- set label = dbt_anonymize._quote(quasi_identifier.name) -%}
     {%- if quasi_identifier.level == 0 -%}
@@ -141,17 +104,6 @@
         {%- set name = dbt_anonymize._quote(quasi_identifier.name ~ "_" ~ end) -%},
         coalesce({{ bound }}, {{ range_name }}.range_{{ end }}) as {{ name }}
         {%- endfor -%}
-    {%- endif -%}
-    {%- if has_shares -%}
-        {%- if quasi_identifier.level > 0 -%}
-            {%- set share = level_name ~ ".share" -%}
-        {%- else -%}
-            {%- set share = "0" if quasi_identifier.kind == "interval" else range_name ~ ".smallest_share" -%}
-        {%- endif -%},
-        case
-            when {{ raw }} is null{% if quasi_identifier.level > 0 %} or {{ level_name }}.label = '*'{% endif %} then 1
-            else {{ share }}
-        end as {{ dbt_anonymize._quote(quasi_identifier.name ~ "_share") }}
     {%- endif -%}
 {%- endmacro %}
 

@@ -3,15 +3,11 @@
 {% macro _check_recoding() -%}
     {%- if not dbt_anonymize._is_building() -%}{{ return("") }}{%- endif -%}
     {%- set errors = [] -%}
-    {%- set of_class = [] -%}
-    {%- for name in model.config.meta.dbt_anonymize.class_labels -%}
-        {%- do of_class.append(dbt_anonymize._as_bytes(dbt_anonymize._quote(name))) -%}
-    {%- endfor -%}
     {%- for name in model.config.meta.dbt_anonymize.intervals -%}
         {%- set lower, upper = dbt_anonymize._quote(name ~ "_lower"), dbt_anonymize._quote(name ~ "_upper") -%}
         {%- set ambiguous = run_query(
             "select count(*) from (select 1 as label from " ~ this ~ " group by "
-            ~ (of_class or [dbt_anonymize._as_bytes(dbt_anonymize._quote(name))]) | join(", ")
+            ~ dbt_anonymize._as_bytes(dbt_anonymize._quote(name))
             ~ " having min(" ~ lower ~ ") <> max(" ~ lower ~ ") or min(" ~ upper ~ ") <> max(" ~ upper ~ ")) as labels"
         ).rows[0][0] -%}
         {%- if ambiguous > 0 -%}
@@ -26,11 +22,9 @@
 {%- endmacro %}
 
 
-{# What the check needs to know. Names only: configuration is read before relations are known. `by_class`: a mean has
-   the bounds of its class, so that all labels together stand for one interval. #}
-{% macro _recoding_meta(quasi_identifiers, by_class=false) -%}
+{# What the check needs to know. Names only: configuration is read before relations are known. #}
+{% macro _recoding_meta(quasi_identifiers) -%}
     {{ return({"dbt_anonymize": {
         "intervals": quasi_identifiers | selectattr("kind", "equalto", "interval") | map(attribute="name") | list,
-        "class_labels": quasi_identifiers | map(attribute="name") | list if by_class else [],
     }}) }}
 {%- endmacro %}

@@ -12,7 +12,7 @@
     post_hook=["{{ dbt_anonymize._check_recoding() }}"] + dbt_anonymize._analyzed(),
 ) }}
 {%- if not dbt_anonymize._is_building() -%}
-{{ dbt_anonymize._at_root(microdata, {"quasi_identifiers": quasi_identifiers, "record_key": record_key}) }}
+{{ dbt_anonymize._at_root(microdata, quasi_identifiers, record_key) }}
 {%- else -%}
 {{ dbt_anonymize._frozen_rows(microdata, quasi_identifiers, record_key, labels, exact) }}
 {%- endif -%}
@@ -377,4 +377,49 @@ select
     {%- endfor %}
 from {{ quasi_identifier.hierarchy }}
 order by {{ leaf }}
+{%- endmacro %}
+
+
+{# The columns of a recoding with everything generalized to the root: what is shown of a recoding that is not built. #}
+{% macro _at_root(microdata, quasi_identifiers, record_key) -%}
+with
+
+{%- for quasi_identifier in quasi_identifiers %}
+{%- if quasi_identifier.kind == "interval" %}
+
+range_{{ loop.index }} as (
+
+    select
+        min(lower_bound) as range_lower,
+        max(upper_bound) as range_upper
+    from {{ quasi_identifier.hierarchy }}
+
+),
+{%- endif %}
+{%- endfor %}
+
+microdata as (
+
+    select * from {{ microdata }}
+
+)
+
+select
+    {{ dbt_anonymize._quote(record_key, "microdata") }}
+    {%- for quasi_identifier in quasi_identifiers %},
+    {%- set name = quasi_identifier.name %}
+    {{ dbt_anonymize._as_text("'*'") }} as {{ dbt_anonymize._quote(name) }},
+    {%- if quasi_identifier.kind == "interval" %}
+    range_{{ loop.index }}.range_lower as {{ dbt_anonymize._quote(name ~ "_lower") }},
+    range_{{ loop.index }}.range_upper as {{ dbt_anonymize._quote(name ~ "_upper") }},
+    {%- endif %}
+    cast({{ quasi_identifier.levels }} as {{ dbt.type_int() }}) as {{ dbt_anonymize._quote(name ~ "_level") }},
+    cast(1 as {{ dbt_anonymize._type_double() }}) as {{ dbt_anonymize._quote(name ~ "_share") }}
+    {%- endfor %}
+from microdata
+{%- for quasi_identifier in quasi_identifiers %}
+{%- if quasi_identifier.kind == "interval" %}
+cross join range_{{ loop.index }}
+{%- endif %}
+{%- endfor %}
 {%- endmacro %}

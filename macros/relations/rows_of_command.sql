@@ -39,14 +39,20 @@ where {{ dbt_anonymize._quote(key) }} is not null
 {%- endmacro %}
 
 
-{# The SQL type of a column that a command writes: of its kind, or that of a column of a relation. #}
+{# The SQL type of a column that a command writes: of its kind, or one that holds the values of some columns. #}
 {% macro _type_of_kind(kind) -%}
-    {%- if kind is mapping -%}
-        {%- for column in (adapter.get_columns_in_relation(kind.relation) if execute else [])
-            if column.name | lower == kind.column | lower -%}
-            {{ return(column.data_type) }}
+    {%- if kind is not string -%}
+        {%- set types = [] -%}
+        {%- for one in kind if execute -%}
+            {%- for column in adapter.get_columns_in_relation(one.relation)
+                if column.name | lower == one.column | lower -%}
+                {%- do types.append(column.data_type) -%}
+            {%- endfor -%}
         {%- endfor -%}
-        {{ return(dbt.type_string()) }}
+        {%- if types | unique | list | length < 2 -%}{{ return((types + [dbt.type_string()])[0]) }}{%- endif -%}
+        {{ return(
+            dbt.type_timestamp() if "timestamp" in types | join(" ") | lower else dbt_anonymize._type_double()
+        ) }}
     {%- endif -%}
     {{ return({
         "whole": dbt.type_bigint(),

@@ -105,7 +105,7 @@ def _clusters(study: Study, size: int, options: Mapping[str, Any]) -> pd.DataFra
             ],
             guarantees=[],
         )
-        rows = Records.read(source, by_value=True)
+        rows = Records.read(source, by_value=source.names)
         parts = groups_of(rows, "systematic", size, **options)
         found = pd.DataFrame(values_of_rows(rows), columns=list(study.hierarchies))
         texts = ", ".join(

@@ -21,7 +21,8 @@ from dbt_anonymize.project.templating import environment
 from dbt_anonymize.spec.tested import KEYS
 from tests.projects import Project, copy_consumer
 from tests.properties.compilation import Ref, call, compile_models
-from tests.recoding.compilation import NEXT, statements
+from tests.recoding.compilation import CASES, frozen_parts
+from tests.recoding.compilation import compiled as compiled_models
 from tests.vault.projects import SPECS
 from tests.worlds.hostile import Naming, write
 
@@ -61,14 +62,9 @@ OF_SAMPLES = tuple(
 )
 # Of one with a population, a subject and recodings, what differs by those.
 OF_PEOPLE = (
-    *("microdata", "frequencies", "population", "effort_3", "effort_4", "recoding_3"),
+    *("microdata", "frequencies", "population", "effort_3", "effort_4"),
     # And what else a release costs.
     *("quality_by_group", "importance", "decision_grid"),
-)
-# Of cell suppression and payouts, with guarantees beyond k.
-OF_ROUNDS = (
-    *(f"cells_measured_{part}" for part in ("setup", "step_1", "forced", "result")),
-    "paid_stronger",
 )
 
 
@@ -81,8 +77,8 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return (
         _of_consumer(tmp_path_factory.mktemp("golden") / "project")
         | {file: sql for file, sql in compiled_sql(people).items() if file.startswith("people_")}
-        | _of_rounds()
         | _of_searches(tmp_path_factory.mktemp("golden"))
+        | _of_frozen_recoding()
     )
 
 
@@ -143,13 +139,10 @@ def _leave_out_the_target(spec: dict[str, Any]) -> None:
     spec.pop("choose", None)
 
 
-def _of_rounds() -> dict[str, str]:
-    return {
-        f"recoding_{name}_{number}.sql": sql.strip() + "\n"
-        for name in OF_ROUNDS
-        for number, sql in enumerate(statements()[name].split(NEXT), start=1)
-        if not sql.startswith(("drop", "alter"))
-    }
+def _of_frozen_recoding() -> dict[str, str]:
+    name = f"{CASES[0].name}_frozen_rows"
+    sql = compiled_models({name: frozen_parts(CASES[0])[name]})[name]
+    return {"recoding.sql": sql.strip() + "\n"}
 
 
 def _of_searches(folder: Path) -> dict[str, str]:
@@ -316,7 +309,7 @@ def test_every_generated_relation_has_golden_sql() -> None:
     kinds = {one.removesuffix(".sql.j2") for one in listed if re.match(r"[^_].*\.sql\.j2", one)}
     assert {"microdata", "mask_keys"} < kinds
     golden = [path.stem for path in GOLDEN.glob("*.sql")]
-    # Not those of the statements of a recoding or a search, which no template writes.
+    # Not those of a search, which no template writes.
     relations = "customers|people|guests|members|monthly|surveyed|anonymization"
     missing = {
         kind

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
+from dbt_anonymize import recoding
 from dbt_anonymize.evaluation import evaluate, evaluate_outer
 from dbt_anonymize.project.generate import generate, render
 from dbt_anonymize.spec import Spec
@@ -37,11 +38,11 @@ def python_call_of(code: str) -> dict[str, Any]:
     exec(code, namespace)  # noqa: S102 (the generated model itself)
     for name in ("evaluate", "evaluate_outer"):
         namespace[name] = lambda session, **arguments: received.update(arguments)
-    namespace["Source"] = lambda **arguments: received.update(arguments)
-    for name in ("multidimensional", "grouped"):
-        namespace[f"{name}_recoding"] = functools.partial(
+    for name in recoding.__all__:
+        namespace[name] = functools.partial(
             lambda kind, source, **arguments: received.update(arguments, recoding=kind), name
         )
+    namespace["Source"] = lambda **arguments: received.update(arguments)
     namespace["model"](Dbt(), None)
     return received
 

@@ -21,7 +21,7 @@ def test_groups_are_found_as_declared() -> None:
     ]
     files = files_of(content)
     means, modes, clusters = (python_call_of(files[f"visits_recoding_{n}.py"]) for n in (3, 4, 5))
-    assert (means["recoding"], means["method"], means["least"]) == ("grouped", "mdav", 8)
+    assert (means["recoding"], means["method"], means["least"]) == ("grouped_recoding", "mdav", 8)
     assert (means["numbers"], means["p_percent"], means["k"]) == ("mean", 20.0, 8)
     assert means["quasi_identifiers"][0]["kind"] == "interval"
     assert (modes["method"], modes["numbers"], modes["categories"]) == (
@@ -50,15 +50,15 @@ def test_groups_are_found_as_declared() -> None:
 
 def test_a_recoded_effort_has_a_model_of_its_own() -> None:
     files = files_of(rich())
-    macro, local = call_of(files["visits_recoding_3.sql"])
-    assert macro == "local_recoding"
+    local = python_call_of(files["visits_recoding_3.py"])
+    assert local["recoding"] == "local_recoding"
     assert local["rounds"] == [{"age": 1, "city": 1}, {"age": 3, "city": 2}]
     assert local["k"] == 8
     mondrian = python_call_of(files["visits_recoding_4.py"])
-    assert (mondrian["recoding"], mondrian["strict"]) == ("multidimensional", False)
+    assert (mondrian["recoding"], mondrian["strict"]) == ("multidimensional_recoding", False)
     assert mondrian["has_subject"]
-    suppression, given = call_of(files["visits_recoding_5.sql"])
-    assert (suppression, given["importance"]) == ("cell_suppression", {"age": 2.0})
+    cells = python_call_of(files["visits_recoding_5.py"])
+    assert (cells["recoding"], cells["importance"]) == ("cell_suppression", {"age": 2.0})
     efforts = call_of(files["visits_classes.sql"])[1]["efforts"]
     assert efforts[2] == {"levels": {"age": 2, "city": 1}, "k": 7}
     assert efforts[3] == {
@@ -84,7 +84,7 @@ def test_payouts_choose_the_labels_of_records() -> None:
         {**paid, "maximize": "publisher_payout", "guarantees": {"profitable": amounts}}
     ]
     content["guarantees"] = {"k_anonymity": {"k": 5}}
-    macro, given = call_of(files_of(content)["visits_recoding_1.sql"])
-    assert macro == "payout_recoding"
+    given = python_call_of(files_of(content)["visits_recoding_1.py"])
+    assert given["recoding"] == "payout_recoding"
     assert given["rounds"] == paid["rounds"]
     assert given["guarantees"][-1]["publisher_loss"] == 5

@@ -1,4 +1,4 @@
-"""Compile the statements of recodings once, so that properties run them many times without dbt."""
+"""Shapes of tables with their recodings, and what frozen recodings compile to."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from tests.projects import REPOSITORY
 from tests.properties.compilation import Quasi, dbt
 
 LEVELS = 3
-NEXT = "\n-- next statement\n"
 
 
 @dataclass(frozen=True)
@@ -174,58 +173,6 @@ def quasi_identifiers(case: Case) -> str:
     return "[" + ", ".join(listed) + "]"
 
 
-def recoding(case: Case) -> str:
-    """Return the text of the model of a recoding, as it is generated."""
-    given: dict[str, Any] = {
-        "record_key": case.record_key,
-        "sensitive": [case.sensitive],
-        "guarantees": [dict(guarantee) for guarantee in case.guarantees],
-        "has_subject": case.has_subject,
-    }
-    if case.k:
-        given["k"] = case.k
-    names = [q.name for q in case.quasi_identifiers]
-    if case.rounds:
-        given["rounds"] = [dict(zip(names, levels, strict=True)) for levels in case.rounds]
-        macro = "payout_recoding" if case.is_paid else "local_recoding"
-    else:
-        given["levels"] = dict(zip(names, case.levels, strict=True))
-        given["importance"] = dict(zip(names, case.importance, strict=False))
-        macro = "cell_suppression"
-    return (
-        f"{{{{ dbt_anonymize.{macro}(microdata={relation(case.microdata)}, "
-        f"quasi_identifiers={quasi_identifiers(case)}, "
-        + ", ".join(f"{name}={value!r}" for name, value in given.items())
-        + ") }}"
-    )
-
-
-def cell_parts(case: Case) -> dict[str, str]:
-    """Return models whose text is the statements of a cell suppression."""
-    names = [q.name for q in case.quasi_identifiers]
-    levels, importance = (
-        dict(zip(names, given, strict=False)) for given in (case.levels, case.importance)
-    )
-    plan = (
-        f"{{% set plan = dbt_anonymize._cell_plan({quasi_identifiers(case)}, {case.record_key!r}, "
-        f"{levels!r}, {[dict(g) for g in case.guarantees]!r}, {importance!r}, {case.k!r}, "
-        f"{case.has_subject!r}, None, {{}}) %}}"
-    )
-    calls = {
-        "setup": f"_cell_setup({relation(case.microdata)}, plan)",
-        **{f"step_{n}": f"_cell_step(plan, {n})" for n in range(1, len(names) + 1)},
-        "forced": "_cell_forced(plan, false)",
-        "last": "_cell_forced(plan, true)",
-        "result": f"_cell_result({relation(case.microdata)}, plan)",
-    }
-    return {
-        f"{case.name}_{part}": plan
-        + f"{{% set made = dbt_anonymize.{call} %}}"
-        + f"{{{{ made if made is string else made | join({NEXT!r}) }}}}"
-        for part, call in calls.items()
-    }
-
-
 def exact(case: Case) -> list[str]:
     """Return the numbers and dates of which values may be released as they are."""
     levels = [*case.rounds, *([case.levels] if case.levels else [])]
@@ -260,7 +207,7 @@ def write_project(folder: Path, models: Mapping[str, str], database: str) -> Non
     """Write a project with these models and all tables as sources."""
     tables = [
         {"name": name}
-        for case in (*CASES, *LOCAL_CASES, *PAID_CASES, *CELL_CASES, *GROUPED_CASES)
+        for case in (*CASES, *LOCAL_CASES, *PAID_CASES, *CELL_CASES)
         for name in [
             case.microdata,
             f"{case.name}_effort",
@@ -298,16 +245,6 @@ def frozen_statements() -> Mapping[str, str]:
     models: dict[str, str] = {}
     for case in (*CASES, *LOCAL_CASES, *PAID_CASES, *CELL_CASES):
         models.update(frozen_parts(case))
-    return compiled(models)
-
-
-@functools.cache
-def statements() -> Mapping[str, str]:
-    """Return the compiled SQL of all models by name."""
-    models: dict[str, str] = {}
-    for case in CELL_CASES:
-        models.update(cell_parts(case))
-    models.update({case.name: recoding(case) for case in (*LOCAL_CASES, *PAID_CASES)})
     return compiled(models)
 
 

@@ -1,4 +1,4 @@
-"""The statements of all cases, compiled once, on a connection of their own."""
+"""A warehouse that can recode."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import duckdb
 import pytest
 
-from tests.recoding.compilation import statements
 from tests.worlds.recoded import Warehouse
 
 
@@ -15,4 +14,4 @@ from tests.worlds.recoded import Warehouse
 def warehouse() -> Iterator[Warehouse]:
     """Give a warehouse that can recode every case."""
     with duckdb.connect(":memory:", config={"threads": 1}) as connection:
-        yield Warehouse(connection, statements())
+        yield Warehouse(connection)

@@ -1,132 +1,96 @@
-"""Recodings in a real `dbt build`: what the properties run statement by statement."""
+"""Recodings that are refused, and a trial of a frozen one."""
 
 from __future__ import annotations
 
-import re
-import shutil
 from pathlib import Path
 
 import duckdb
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
+from dbt_anonymize.errors import RecodingError
+from tests.oracle.generalization import CategoricalHierarchy, IntervalHierarchy
+from tests.oracle.recoding import Record, World
 from tests.recoding.compilation import (
-    CELL_CASES,
+    CASES,
+    LEVELS,
     LOCAL_CASES,
     PAID_CASES,
     Case,
     dbt,
-    recoding,
-    statements,
+    frozen_parts,
     write_project,
 )
-from tests.worlds.recoded import Warehouse, quote, worlds
+from tests.worlds.recoded import Warehouse
 
-pytestmark = pytest.mark.sampled_tests(group="builds")
-
-ALL = (*LOCAL_CASES, *PAID_CASES, *CELL_CASES)
-
-
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a project with the model of every case, not built."""
-    folder = tmp_path_factory.mktemp("recoding") / "project"
-    models = {f"{case.name}_recoding": recoding(case) for case in ALL}
-    write_project(folder, models, str(folder / "warehouse.duckdb"))
-    return folder
-
-
-def shown(folder: Path, case: Case, warehouse: Warehouse) -> object:
-    """Return what the built model of a case shows."""
-    with duckdb.connect(str(folder / "warehouse.duckdb")) as connection:
-        built = Warehouse(connection, warehouse.statements)
-        return built.shown(case, f"select * from {quote(f'{case.name}_recoding')}")
-
-
-ONCE = settings(
-    max_examples=1,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+LOCAL, PAID, COUNTED = LOCAL_CASES[0], PAID_CASES[0], CASES[0]
+# The decade is labelled like its first half: together they would look like one class.
+TENS = IntervalHierarchy(
+    (0.0, 5.0, 10.0, 20.0),
+    (("0", "5", "10"), ("0", "0", "10"), ("*", "*", "*")),
 )
+PLACES = CategoricalHierarchy(("Bonn", "Rome"), (("Bonn", "Rome"), ("DE", "IT"), ("*", "*")))
 
 
-@given(data=st.data())
-@ONCE
-def test_a_build_gives_what_the_statements_give(
-    data: st.DataObject, project: Path, warehouse: Warehouse
+def loaded(warehouse: Warehouse, case: Case) -> None:
+    """Load records of which the first two are alike at once, and the others in a later round."""
+    values = ((1.0, "Bonn"), (2.0, "Bonn"), (3.0, "Rome"), (7.0, "Rome"))
+    people = tuple(Record(value, "ab"[place % 2], place) for place, value in enumerate(values))
+    warehouse.load(case, World((TENS, PLACES), people))
+
+
+def with_guarantee(case: Case, guarantee: dict[str, object]) -> Case:
+    """Return a case that must keep one more."""
+    return Case(
+        **{**case.__dict__, "guarantees": (*case.guarantees, guarantee)}  # type: ignore[arg-type]
+    )
+
+
+@pytest.mark.parametrize("case", [COUNTED, LOCAL], ids=["multidimensional", "local"])
+def test_a_guarantee_about_a_population_is_refused(case: Case, warehouse: Warehouse) -> None:
+    loaded(warehouse, case)
+    with pytest.raises(RecodingError, match="k_map cannot be kept by a recoding that differs"):
+        warehouse.recode(with_guarantee(case, {"model": "k_map", "k": 2, "estimator": None}))
+
+
+def test_payouts_need_amounts_and_nothing_but_sizes(warehouse: Warehouse) -> None:
+    loaded(warehouse, PAID)
+    unpaid = Case(**{**PAID.__dict__, "guarantees": PAID.guarantees[:1]})
+    with pytest.raises(RecodingError, match="need the guarantee profitable; got none"):
+        warehouse.recode(unpaid)
+    diverse = {"model": "l_diversity", "attribute": "disease", "variant": "distinct", "l": 2}
+    with pytest.raises(RecodingError, match="l_diversity cannot be kept by payouts per record"):
+        warehouse.recode(with_guarantee(PAID, diverse))
+
+
+def test_a_label_with_two_meanings_is_refused(warehouse: Warehouse) -> None:
+    case = Case(**{**LOCAL.__dict__, "rounds": ((1, 1), (2, 1))})
+    loaded(warehouse, case)
+    with pytest.raises(RecodingError, match="a label of age must stand for one interval"):
+        warehouse.recoding(case)
+
+
+def test_a_value_without_a_leaf_is_refused_and_not_shown(warehouse: Warehouse) -> None:
+    loaded(warehouse, COUNTED)
+    warehouse.connection.execute(f"update {COUNTED.microdata} set city_leaf = 'Sofia'")
+    with pytest.raises(RecodingError, match=r"city must be in its hierarchy; \d+ are not") as error:
+        warehouse.recode(COUNTED)
+    assert "Sofia" not in str(error.value)
+
+
+def test_a_trial_of_a_frozen_one_shows_everything_at_the_root(
+    warehouse: Warehouse, tmp_path: Path
 ) -> None:
-    tables = {case.name: data.draw(worlds(case)) for case in ALL}
-    with duckdb.connect(str(project / "warehouse.duckdb")) as connection:
-        for case in ALL:
-            Warehouse(connection, statements()).load(case, tables[case.name])
-    dbt(project, "build", "--threads", "2")
-    with duckdb.connect(str(project / "warehouse.duckdb")) as connection:
-        names = {
-            row[0]
-            for row in connection.execute("select table_name from duckdb_tables()").fetchall()
-        }
-    assert not {name for name in names if name.startswith("dbt_anonymize")}
-    for case in ALL:
-        warehouse.load(case, tables[case.name])
-        assert shown(project, case, warehouse) == warehouse.recode(case), case.name
-
-
-@given(data=st.data())
-@ONCE
-def test_a_trial_shows_everything_at_the_root(
-    data: st.DataObject, project: Path, tmp_path: Path
-) -> None:
-    folder = tmp_path / "trial"
-    shutil.copytree(project, folder, symlinks=True)
-    case = next(c for c in CELL_CASES if c.name == "cells_hostile")
-    with duckdb.connect(str(folder / "warehouse.duckdb")) as connection:
-        Warehouse(connection, statements()).load(case, data.draw(worlds(case)))
-    dbt(folder, "compile", "--select", "cells_hostile_recoding")
-    (file,) = (folder / "target" / "compiled").rglob("cells_hostile_recoding.sql")
-    assert "dbt_anonymize_cells" not in file.read_text(encoding="utf-8")
-    with duckdb.connect(str(folder / "warehouse.duckdb")) as connection:
-        found = Warehouse(connection, {}).shown(case, file.read_text(encoding="utf-8"))
-        (records,) = connection.execute(f"select count(*) from {case.microdata}").fetchall()
-    assert len(found) == records[0]
-    assert {(c.label, c.level, c.share) for cells in found.values() for c in cells} <= {
-        ("*", 3, 1.0)
+    database = tmp_path / "warehouse.duckdb"
+    name, arguments = f"{COUNTED.name}_frozen_rows", frozen_parts(COUNTED)
+    text = arguments[name].replace("_frozen_rows(", "frozen_recoding(")
+    write_project(tmp_path / "project", {"frozen": text}, str(database))
+    with duckdb.connect(str(database)) as connection:
+        loaded(Warehouse(connection), COUNTED)
+    dbt(tmp_path / "project", "compile")
+    (file,) = (tmp_path / "project" / "target" / "compiled").rglob("frozen.sql")
+    with duckdb.connect(str(database)) as connection:
+        shown = Warehouse(connection).shown(COUNTED, file.read_text(encoding="utf-8"))
+    assert len(shown) == 4
+    assert {(c.label, c.level, c.share) for cells in shown.values() for c in cells} == {
+        ("*", LEVELS, 1.0)
     }
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        (
-            "'model': 'k_anonymity', 'k': 2}",
-            "'model': 'k_anonymity', 'k': 2}, {'model': 'k_map', 'k': 2}",
-            "k_map cannot be kept by a recoding",
-        ),
-        (
-            "cell_suppression(",
-            "local_recoding(rounds=[], ",
-            "must be a list with the levels",
-        ),
-        (
-            "cell_suppression(",
-            "payout_recoding(rounds=[{'age': 0, 'city': 0}], ",
-            "need the guarantee profitable; got none",
-        ),
-    ],
-)
-def test_what_cannot_be_recoded_is_refused(
-    project: Path, tmp_path: Path, old: str, new: str, message: str
-) -> None:
-    folder = tmp_path / "refused"
-    shutil.copytree(project, folder, symlinks=True)
-    model = folder / "models" / "cells_recoding.sql"
-    text = model.read_text(encoding="utf-8")
-    changed = text.replace(old, new)
-    if "rounds" in new:
-        changed = re.sub(r", (levels|importance)=\{.*?\}", "", changed)
-    assert changed != text
-    model.write_text(changed, encoding="utf-8")
-    with pytest.raises(AssertionError, match=message):
-        dbt(folder, "compile", "--select", "cells_recoding")

@@ -169,12 +169,14 @@ def is_ambiguous(case: Case, shown: Mapping[int, Sequence[Cell]]) -> bool:
 
 def has_order(case: Case, world: World, shown: Mapping[int, Sequence[Cell]]) -> bool:
     """Tell whether in some order of the classes the first that holds a record is its own."""
-    classes = dict[tuple[str, ...], list[Row]]()
     own = {key: tuple(cell.label for cell in cells) for key, cells in shown.items()}
     sizes = Counter(own.values())
+    highest = dict[tuple[str, ...], Sequence[Cell]]()
     for key, cells in shown.items():
         if sizes[own[key]] >= case.required_k:
-            classes[own[key]] = list(map(as_row, world.hierarchies, cells))
+            pairs = zip(cells, highest.get(own[key], cells), strict=True)
+            highest[own[key]] = [max(pair, key=lambda cell: cell.level or 0) for pair in pairs]
+    classes = {name: list(map(as_row, world.hierarchies, cells)) for name, cells in highest.items()}
     before = {name: set[tuple[str, ...]]() for name in classes}
     for key, record in enumerate(world.records):
         for name, labels in classes.items() if own[key] in classes else ():

@@ -42,7 +42,8 @@ def scattered(draw: st.DrawFn, case: Case) -> World:
 
 def groups_in(warehouse: Warehouse, case: Case, world: World, k: int) -> dict[int, list[int]]:
     """Return the records of each group."""
-    records = Records.read(warehouse.source(case), by_value=True)
+    source = warehouse.source(case)
+    records = Records.read(source, by_value=source.names)
     group_of_row = groups_of(records, "mdav", k)
     groups = dict(zip(values_of_rows(records), group_of_row.tolist(), strict=True))
     members = defaultdict(list)

@@ -68,7 +68,7 @@ def groups_of(
             ],
             guarantees=[],
         )
-        rows = Records.read(source, by_value=True)
+        rows = Records.read(source, by_value=source.names)
     groups = grouping.groups_of(rows, method, k) + 1
     return {
         (None if age is None else str(int(age)), *cities): group

@@ -20,12 +20,6 @@ from tests.spark.session import on_spark, query
 pytestmark = pytest.mark.slow
 
 NUMBERS = range(FIRST, FIRST + len(EFFORTS))
-# Efforts that Python recodes.
-KERNELS = [
-    number
-    for number, effort in zip(NUMBERS, EFFORTS, strict=True)
-    if effort["recoding"] not in {"local", "cell_suppression"}
-]
 
 
 @pytest.fixture(scope="module")
@@ -38,10 +32,9 @@ def on_duckdb(
     with_mechanisms(there)
     there.build("--exclude", "resource_type:test", "customers_evaluation+")
     here = on_spark(there, folder / "spark", spark, schema="recoded")
-    in_sql = [f"+customers_recoding_{number}" for number in NUMBERS if number not in KERNELS]
     without_tests = ("--exclude", "resource_type:test")
-    here.build("-s", *in_sql, "customers_fingerprint", *without_tests)
-    for number in KERNELS:
+    here.build("-s", "+customers_microdata", "customers_fingerprint", *without_tests)
+    for number in NUMBERS:
         result = command(here, "evaluate", "customers", "--step", f"recoding_{number}")
         assert result.exit_code == 0, result.output
         here.build("-s", f"customers_recoding_{number}", *without_tests)

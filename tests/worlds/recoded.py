@@ -12,11 +12,18 @@ import duckdb
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 
-from dbt_anonymize.recoding import Source, grouped_recoding, multidimensional_recoding
+from dbt_anonymize.recoding import (
+    Source,
+    cell_suppression,
+    grouped_recoding,
+    local_recoding,
+    multidimensional_recoding,
+    payout_recoding,
+)
 from dbt_anonymize.recoding.records import Records
 from tests.oracle.generalization import IntervalHierarchy
 from tests.oracle.recoding import Cell, Record, World
-from tests.recoding.compilation import LEVELS, NEXT, Case
+from tests.recoding.compilation import LEVELS, Case
 from tests.worlds.hierarchies import categorical_hierarchies, interval_hierarchies
 
 # Without shrinking: a failing table runs through all its rounds for each of hundreds of variants.
@@ -64,13 +71,10 @@ def quote(name: str) -> str:
 
 
 class Warehouse:
-    """A connection and the statements that it can run."""
+    """A connection with the tables of a case."""
 
-    def __init__(
-        self, connection: duckdb.DuckDBPyConnection, statements: Mapping[str, str]
-    ) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.connection = connection
-        self.statements = statements
 
     def load(self, case: Case, world: World, *, order: int = 0) -> None:
         """Create the microdata and the hierarchies, in an order that must not count."""
@@ -118,10 +122,6 @@ class Warehouse:
 
         Groups have ``k`` records.
         """
-        if case.rounds:
-            return self.shown(case, self.statements[case.name])
-        if case.levels:
-            return self._suppress_cells(case)
         # Random hierarchies have labels of several meanings, which a build refuses.
         with mock.patch("dbt_anonymize.recoding.records.check_labels"):
             return self.shown(case, self.recoding(case, k=k))
@@ -129,6 +129,13 @@ class Warehouse:
     def recoding(self, case: Case, *, k: int | None = None) -> duckdb.DuckDBPyRelation:
         """Return what the model of a case returns."""
         source = self.source(case)
+        if case.rounds:
+            rounds = [dict(zip(source.names, levels, strict=True)) for levels in case.rounds]
+            return (payout_recoding if case.is_paid else local_recoding)(source, rounds=rounds)
+        if case.levels:
+            levels = dict(zip(source.names, case.levels, strict=True))
+            importance = dict(zip(source.names, case.importance, strict=False))
+            return cell_suppression(source, levels=levels, importance=importance)
         if case.numbers:
             return grouped_recoding(
                 source,
@@ -158,28 +165,6 @@ class Warehouse:
             k=case.k,
             has_subject=case.has_subject,
         )
-
-    def _suppress_cells(self, case: Case) -> dict[int, tuple[Cell, ...]]:
-        """Run the passes of a cell suppression."""
-        places = range(1, len(case.quasi_identifiers) + 1)
-        importance = case.importance or [1] * len(places)
-        order = sorted(places, key=lambda n: importance[n - 1])
-        self._run(case, "setup")
-        for number in places:
-            for place in order:
-                if self._is_weak():
-                    self._run(case, f"step_{place}")
-            if not self._is_weak():
-                break
-            self._run(case, "last" if number == len(places) else "forced")
-        return self.shown(case, self.statements[f"{case.name}_result"])
-
-    def _is_weak(self) -> bool:
-        return bool(self.connection.execute("select 1 from dbt_anonymize_weak").fetchall())
-
-    def _run(self, case: Case, part: str) -> None:
-        for statement in self.statements[f"{case.name}_{part}"].split(NEXT):
-            self.connection.execute(statement)
 
     def shown(
         self, case: Case, found: str | duckdb.DuckDBPyRelation

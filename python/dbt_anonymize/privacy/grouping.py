@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dbt_anonymize.privacy.table import Classes, FloatArray, IntArray, Node, Table, ValueCounts
+from dbt_anonymize.privacy.table import (
+    BoolArray,
+    Classes,
+    FloatArray,
+    IntArray,
+    Node,
+    Table,
+    ValueCounts,
+)
 
 # Cells of a dense count per pair that is counted; beyond, sorting the pairs is faster.
 DENSE = 16
@@ -67,6 +75,19 @@ def classes_in(table: Table, class_of_row: IntArray, count: int) -> Classes:
         predictions=None
         if table.predictions is None
         else added_up(class_of_row, table.predictions, count),
+    )
+
+
+def part_of(table: Table, rows: IntArray | BoolArray) -> Table:
+    """Return a table of some of its rows."""
+    return replace(
+        table,
+        leaves=table.leaves[rows],
+        records=table.records[rows],
+        sensitive=tuple((attribute, values[rows]) for attribute, values in table.sensitive),
+        subject=None if table.subject is None else table.subject[rows],
+        targets=tuple((values[rows], weight) for values, weight in table.targets),
+        predictions=None if table.predictions is None else table.predictions[rows],
     )
 
 

@@ -33,6 +33,8 @@ class LabelLosses:
 
     def of_classes(self, classes: Classes) -> FloatArray:
         """Return the loss of each class (classes,), 0 to 1; 0 where there is nothing to lose."""
+        if classes.losses is not None:
+            return classes.losses
         losses = np.zeros(len(classes.records))
         for position, level in enumerate(classes.levels):
             losses += self._shares[position][level][classes.codes[:, position]]

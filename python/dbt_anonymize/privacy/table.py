@@ -108,3 +108,4 @@ class Classes:
     values: tuple[ValueCounts, ...] = ()  # of each sensitive attribute
     targets: tuple[ValueCounts, ...] = ()  # of each target, counting records
     predictions: FloatArray | None = None  # (classes, 2 + outputs): those of `Table`, added up
+    losses: FloatArray | None = None  # of labels, where levels differ within a class

@@ -125,8 +125,7 @@ def render(spec: Spec, *, has_python: bool = True, words: Words | None = None) -
         description_context_effort = {**context, "number": number, "effort": effort}
         kinds = ["effort.sql"]
         if not effort.is_full_domain:
-            is_kernel = effort.has_kernel and not spec.freeze
-            kinds.insert(0, "recoding.py" if is_kernel else "recoding.sql")
+            kinds.insert(0, "recoding.sql" if spec.freeze else "recoding.py")
         for kind, suffix in (name.split(".") for name in kinds):
             files[f"{spec.name}_{kind}_{number}.{suffix}"] = _render(
                 f"{kind}.{suffix}", owner, command, description_context_effort

@@ -11,23 +11,27 @@ from dataclasses import dataclass
 
 from dbt_anonymize.evaluation import outer, outputs
 from dbt_anonymize.spec import Spec
+from dbt_anonymize.spec.efforts import Effort
 
 # The kinds of columns that `rows_of_command` knows, by those of pandas.
 _KINDS = {"int64": "whole", "float64": "number", "str": "text", "boolean": "boolean"}
 EVALUATION, OUTER_QUALITY, RECODING = "evaluation", "outer_quality", "recoding"
+
+# Columns, each with its relation.
+Typed = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
 class Step:
     """A model that needs Python.
 
-    ``columns``: kind by name, or the relation and column of the same type, whose values the command
-    writes as text; that of ``key`` is never NULL. ``after``: models that it reads.
+    ``columns``: kind by name, or the columns of relations whose type holds the values, which the
+    command writes as text; that of ``key`` is never NULL. ``after``: models that it reads.
     """
 
     anonymization: str
     name: str
-    columns: Mapping[str, str | tuple[str, str]]
+    columns: Mapping[str, str | Typed]
     key: str = "effort"
     after: tuple[str, ...] = ()
 
@@ -54,9 +58,8 @@ def steps_of(spec: Spec) -> list[Step]:
         return []
     efforts = tuple(f"{spec.name}_effort_{number}" for number in spec.numbered_efforts)
     steps = [
-        Step(spec.name, f"{RECODING}_{number}", _recoded(spec), spec.record_key)
+        Step(spec.name, f"{RECODING}_{number}", _recoded(spec, effort), spec.record_key)
         for number, effort in spec.recoded_efforts.items()
-        if effort.has_kernel
     ]
     if spec.is_tested:
         columns = _kinds(outputs.COLUMN_TYPES)
@@ -67,15 +70,16 @@ def steps_of(spec: Spec) -> list[Step]:
     return steps
 
 
-def _recoded(spec: Spec) -> dict[str, str | tuple[str, str]]:
+def _recoded(spec: Spec, effort: Effort) -> dict[str, str | Typed]:
     """Return the columns of a recoding."""
-    columns: dict[str, str | tuple[str, str]] = {
-        spec.record_key: (f"{spec.name}_microdata", spec.record_key)
-    }
+    microdata = f"{spec.name}_microdata"
+    columns: dict[str, str | Typed] = {spec.record_key: ((microdata, spec.record_key),)}
+    exact = effort.exact(spec.quasi_identifiers)
     for name, tree in spec.quasi_identifiers.items():
         columns[name] = "text"
         for end in ("lower", "upper") if tree.kind == "interval" else ():
-            columns[f"{name}_{end}"] = (tree.ref, f"{end}_bound")
+            values = ((microdata, name),) if name in exact else ()
+            columns[f"{name}_{end}"] = ((tree.ref, f"{end}_bound"), *values)
         columns |= {f"{name}_level": "whole", f"{name}_share": "number"}
     return columns
 

@@ -1,7 +1,17 @@
 """Recodings whose levels differ per record: one function each, which generated models call."""
 
+from dbt_anonymize.recoding.cells import cell_suppression
 from dbt_anonymize.recoding.grouping import grouped_recoding
+from dbt_anonymize.recoding.local import local_recoding
 from dbt_anonymize.recoding.multidimensional import multidimensional_recoding
+from dbt_anonymize.recoding.payouts import payout_recoding
 from dbt_anonymize.recoding.records import Source
 
-__all__ = ["Source", "grouped_recoding", "multidimensional_recoding"]
+__all__ = [
+    "Source",
+    "cell_suppression",
+    "grouped_recoding",
+    "local_recoding",
+    "multidimensional_recoding",
+    "payout_recoding",
+]

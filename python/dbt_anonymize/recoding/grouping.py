@@ -41,7 +41,7 @@ def grouped_recoding(
     and ``halve``. Of a number its mean, median or interval is released, of a category the lowest
     label that covers the group or its mode.
     """
-    records = Records.read(source, by_value=True)
+    records = Records.read(source, by_value=source.names)
     if method == "mondrian":
         parts = mondrian_parts(records)
     else:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dbt_anonymize.errors import RecodingError, SearchError
 from dbt_anonymize.evaluation.data.relations import value_text
-from dbt_anonymize.privacy.grouping import classes_in
+from dbt_anonymize.privacy.grouping import classes_in, part_of
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.registry import compile_guarantees, model_of
 from dbt_anonymize.privacy.table import BoolArray, IntArray, Table
@@ -64,14 +64,7 @@ class Judge:
         """Return which classes, of these rows, break a guarantee."""
         if self.guarantees is None:
             return np.ones(classes, dtype=np.bool_)
-        table = self.table
-        part = replace(
-            table,
-            leaves=table.leaves[rows],
-            records=table.records[rows],
-            sensitive=tuple((one, values[rows]) for one, values in table.sensitive),
-            subject=None if table.subject is None else table.subject[rows],
-        )
+        part = part_of(self.table, rows)
         return self.guarantees.violating(classes_in(part, class_of_row, classes))
 
 

@@ -20,7 +20,7 @@ class Labels:
 
     ``first`` and ``last`` are the codes of the leaves at its ends, ``levels`` -1 where the label is
     that of no level, ``numbers`` NaN where the text is released, and else a mean in the unit of the
-    leaves.
+    leaves. ``raw`` has the codes of values that are released as they are, or 0.
     """
 
     texts: Texts
@@ -29,6 +29,7 @@ class Labels:
     levels: IntArray
     shares: FloatArray
     numbers: FloatArray
+    raw: IntArray | None = None
 
     def frame(self) -> pd.DataFrame:
         """Return them as a table, with the number of each from 0."""
@@ -41,6 +42,7 @@ class Labels:
                 "level": pd.Series(self.levels, dtype="Int32").where(self.levels >= 0),
                 "share": self.shares,
                 "number": self.numbers,
+                "value_code": 0 if self.raw is None else self.raw.astype(np.int32),
             }
         )
 
@@ -91,14 +93,15 @@ def check_labels(
         if not of_place.is_interval or not len(shown.texts):
             continue
         meaning = pd.factorize(shown.texts)[0] if classes is None else classes
-        _, several = distinct_rows([meaning, shown.first, shown.last])
-        spans = np.bincount(meaning[np.unique(several, return_index=True)[1]])
-        if (spans > 1).any():
+        spans = [shown.first, shown.last, *([] if shown.raw is None else [shown.raw])]
+        _, several = distinct_rows([meaning, *spans])
+        meanings = np.bincount(meaning[np.unique(several, return_index=True)[1]])
+        if (meanings > 1).any():
             raise RecodingError(
                 f"a label of {of_place.name} must stand for one interval where the level differs "
-                f"per record; {int((spans > 1).sum())} labels stand for several. Write both bounds "
-                "into the labels of its hierarchy, so that no label has another meaning at another "
-                "level."
+                f"per record; {int((meanings > 1).sum())} labels stand for several. Write both "
+                "bounds into the labels of its hierarchy, so that no label has another meaning at "
+                "another level."
             )
 
 

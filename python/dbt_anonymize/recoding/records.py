@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from dbt_anonymize.errors import RecodingError
 from dbt_anonymize.evaluation.data.relations import SOURCE, query
 from dbt_anonymize.literals import quote_name
-from dbt_anonymize.privacy.table import FloatArray, IntArray, SensitiveAttribute, Table
+from dbt_anonymize.privacy.table import Attribute, FloatArray, IntArray, SensitiveAttribute, Table
 from dbt_anonymize.recoding.labels import Labels, check_labels
-from dbt_anonymize.recoding.leaves import Leaves
+from dbt_anonymize.recoding.leaves import Leaves, Texts
 
 if TYPE_CHECKING:
     import duckdb
@@ -50,6 +50,11 @@ class Source:
     sensitive_hierarchies: Mapping[str, duckdb.DuckDBPyRelation] = field(default_factory=dict)
 
     @property
+    def names(self) -> list[str]:
+        """Names of the quasi-identifiers."""
+        return [str(one["name"]) for one in self.quasi_identifiers]
+
+    @property
     def sensitive(self) -> list[str]:
         """Attributes that guarantees are about."""
         return list(dict.fromkeys(g["attribute"] for g in self.guarantees if "attribute" in g))
@@ -70,17 +75,17 @@ class Records:
     ----------
     codes : sequence of arrays of int
         Leaf of each quasi-identifier; see `Leaves`.
-    numbers : sequence of arrays of float, or None of categories
-        The values that rows are told apart by, in the unit of the leaves; NaN is NULL.
+    keys, key_of_row : sequences
+        How rows are told apart in each quasi-identifier, and the code of each row there.
     table : Table
         Records, sensitive values and subjects, as guarantees judge them.
     sensitive_texts : mapping
         The values of each sensitive attribute, in the order of their codes.
     """
 
-    leaves: tuple[Leaves, ...]
+    keys: tuple[Key, ...]
+    key_of_row: tuple[IntArray, ...]
     codes: tuple[IntArray, ...]
-    numbers: tuple[FloatArray | None, ...]
     table: Table
     sensitive_texts: Mapping[str, Sequence[str | None]]
     source: Source
@@ -91,16 +96,36 @@ class Records:
     def __len__(self) -> int:
         return len(self.table.records)
 
+    @property
+    def leaves(self) -> tuple[Leaves, ...]:
+        """The leaves of each quasi-identifier."""
+        return tuple(key.leaves for key in self.keys)
+
+    @property
+    def numbers(self) -> tuple[FloatArray | None, ...]:
+        """Values that rows are told apart by, in the unit of the leaves; NaN is NULL."""
+        return tuple(
+            None if key.numbers is None else key.numbers[codes]
+            for key, codes in zip(self.keys, self.key_of_row, strict=True)
+        )
+
     @classmethod
-    def read(cls, source: Source, *, by_value: bool = False, by_record: bool = False) -> Records:
+    def read(
+        cls, source: Source, *, by_value: Collection[str] = (), by_record: bool = False
+    ) -> Records:
         """Count the distinct rows of the microdata; a value that a hierarchy lacks is refused.
 
-        ``by_value``: numbers are told apart by their values, not by their leaves. ``by_record``:
-        each record is a row, in the order of codes and record keys.
+        ``by_value``: numbers and dates that are told apart by their values, not by their leaves.
+        ``by_record``: each record is a row, in the order of codes and record keys.
         """
         leaves = tuple(Leaves.read(one, source.as_text) for one in source.quasi_identifiers)
         keyed = query(source.microdata, _columns(source))
-        keys = [_Key.of(keyed, place, one, by_value) for place, one in enumerate(leaves)]
+        keys = [
+            Key.of(keyed, place, one, source.as_text)
+            if one.is_interval and one.name in by_value
+            else Key(place, one, np.arange(len(one) + 1))
+            for place, one in enumerate(leaves)
+        ]
         for key in keys:
             keyed = key.join(keyed)
         sensitive: list[SensitiveAttribute] = []
@@ -118,11 +143,11 @@ class Records:
         extra = [f"value_{place}" for place in range(len(sensitive))]
         extra += ["subject"] if source.has_subject else []
         rows = _counted(keyed, names, [*extra, *(["row"] if by_record else [])])
-        found = [key.codes(rows[name]) for key, name in zip(keys, names, strict=True)]
+        key_of_row = tuple(rows[name] for name in names)
         return cls(
-            leaves,
-            tuple(codes for codes, _ in found),
-            tuple(numbers for _, numbers in found),
+            tuple(keys),
+            key_of_row,
+            tuple(key.leaves_of(found) for key, found in zip(keys, key_of_row, strict=True)),
             Table(
                 attributes=(),
                 leaves=np.empty((len(rows["records"]), 0), dtype=np.int64),
@@ -138,6 +163,13 @@ class Records:
             keyed,
             pd.DataFrame({name: rows[name] for name in (["row"] if by_record else names)}),
         )
+
+    def with_attributes(self, attributes: tuple[Attribute, ...]) -> Records:
+        """Return the same rows with the labels that guarantees weigh."""
+        leaves = np.empty((len(self), len(attributes)), dtype=np.int64, order="F")
+        for place, keys in enumerate(self.key_of_row):
+            leaves[:, place] = keys
+        return replace(self, table=replace(self.table, attributes=attributes, leaves=leaves))
 
     def recoded(
         self,
@@ -157,8 +189,8 @@ class Records:
         # A record without labels would be lost: the effort stops.
         labelled = _joined(self._keyed, rows, same, [f"r.{name}" for name in ids], "l.record_key")
         columns = [f"record_key as {quote_name(self.source.record_key)}"]
-        for place, (leaves, of_place) in enumerate(zip(self.leaves, labels, strict=True)):
-            shown = self._shown(leaves, of_place)
+        for place, (key, of_place) in enumerate(zip(self.keys, labels, strict=True)):
+            leaves, shown = key.leaves, self._shown(key, of_place)
             parts = ["label", *(["lower", "upper"] if leaves.is_interval else []), "level", "share"]
             names = [leaves.name, *(f"{leaves.name}_{part}" for part in parts[1:])]
             added = [f"r.{part} as {part}_{place}" for part in parts]
@@ -169,16 +201,19 @@ class Records:
             ]
         return query(labelled, f"select {', '.join(columns)} from {SOURCE}")  # noqa: S608
 
-    def _shown(self, leaves: Leaves, labels: Labels) -> duckdb.DuckDBPyRelation:
-        """Return labels with the bounds that their leaves have in the hierarchy."""
+    def _shown(self, key: Key, labels: Labels) -> duckdb.DuckDBPyRelation:
+        """Return labels with the bounds that their leaves have in the hierarchy, or the values."""
         shown, as_text = self.source.session.from_df(labels.frame()), self.source.as_text
-        label = "label"
+        leaves, label, lower, upper = key.leaves, "label", "first_bound", "last_bound"
         if leaves.is_interval:
             for end, bound in (("first", "leaf"), ("last", "upper_bound")):
                 on, added = f"l.{end}_code = r.code", [f"r.{bound} as {end}_bound"]
                 shown = _joined(shown, leaves.relation, on, added)
             label = f"coalesce({as_text.format(leaves.written_number)}, label)"
-        bounds = "first_bound as lower, last_bound as upper, " if leaves.is_interval else ""
+        if labels.raw is not None and key.raw is not None:
+            shown = _joined(shown, key.raw, "l.value_code = r.code", ["r.raw"])
+            lower, upper = f"coalesce(raw, {lower})", f"coalesce(raw, {upper})"
+        bounds = f"{lower} as lower, {upper} as upper, " if leaves.is_interval else ""
         return query(shown, f"select id, {label} as label, {bounds} level, share from {SOURCE}")  # noqa: S608
 
 
@@ -204,52 +239,63 @@ def _joined(
     return joined.project(", ".join([kept, *added]))
 
 
-@dataclass(frozen=True)
-class _Key:
-    """Codes that tell rows apart in one quasi-identifier: of its leaves, or of its values."""
+@dataclass(frozen=True, eq=False)
+class Key:
+    """Codes that tell rows apart in one quasi-identifier: of its leaves, or of its values.
+
+    0 is NULL. Arrays are (codes + 1,); values ascend.
+    """
 
     place: int
     leaves: Leaves
-    values: duckdb.DuckDBPyRelation | None
+    codes: IntArray  # of leaves
+    numbers: FloatArray | None = None
+    # One row per value, with its `code` and its `text`.
+    raw: duckdb.DuckDBPyRelation | None = None
 
     @classmethod
-    def of(cls, keyed: duckdb.DuckDBPyRelation, place: int, leaves: Leaves, by_value: bool) -> _Key:
-        if not (by_value and leaves.is_interval):
-            return cls(place, leaves, None)
-        values = query(
+    def of(cls, keyed: duckdb.DuckDBPyRelation, place: int, leaves: Leaves, as_text: str) -> Key:
+        """Return the values of a quasi-identifier in the microdata."""
+        raw = query(
             keyed,
-            f"select raw_{place} as raw, min(leaf_{place}) as leaf, "  # noqa: S608
+            f"select raw_{place} as raw, {as_text.format(f'raw_{place}')} as text, "  # noqa: S608
+            f"min(leaf_{place}) as leaf, "
             f"cast(row_number() over (order by raw_{place}) as integer) as code from {SOURCE} "
             f"where raw_{place} is not null group by raw_{place}",
         )
         added = ["coalesce(r.code, -1) as leaf_code"]
-        return cls(place, leaves, _joined(values, leaves.relation, "l.leaf = r.leaf", added))
+        values = _joined(raw, leaves.relation, "l.leaf = r.leaf", added)
+        number = leaves.number_sql("raw", values)
+        ordered = f"select leaf_code, {number} as number from {SOURCE} order by code"  # noqa: S608
+        found = query(values, ordered).fetchnumpy()
+        codes = np.append(0, np.ma.getdata(found["leaf_code"])).astype(np.int64)
+        numbers = np.append(np.nan, np.ma.getdata(found["number"]))
+        return cls(place, leaves, codes, numbers, values)
 
     def join(self, keyed: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
-        """Add `key_<place>`: 0 of NULL, -1 of what the hierarchy lacks."""
-        place, own = self.place, "leaf" if self.values is None else "raw"
+        """Add `key_<place>`: -1 of what the hierarchy lacks."""
+        place, own = self.place, "leaf" if self.raw is None else "raw"
         code = f"case when l.{own}_{place} is null then 0 else coalesce(r.code, -1) end"
-        keys = self.leaves.relation if self.values is None else self.values
+        keys = self.leaves.relation if self.raw is None else self.raw
         return _joined(keyed, keys, f"l.{own}_{place} = r.{own}", [f"{code} as key_{place}"])
 
-    def codes(self, keys: IntArray) -> tuple[IntArray, FloatArray | None]:
-        """Return the codes of leaves, and the numbers that keys stand for."""
-        numbers = None
-        if self.values is not None:
-            number = self.leaves.number_sql("raw", self.values)
-            found = query(
-                self.values,
-                f"select leaf_code, {number} as number from {SOURCE} order by code",  # noqa: S608
-            ).fetchnumpy()
-            numbers = np.append(np.nan, np.ma.getdata(found["number"]))[keys]
-            keys = np.append(0, np.ma.getdata(found["leaf_code"]))[keys]
-        missing = int((keys < 0).sum())
+    def texts(self) -> Texts:
+        """Return values as they are released, `*` of NULL."""
+        if self.raw is None:
+            return np.append(np.array(["*"], dtype=object), self.leaves.texts[0])
+        texts = query(self.raw, f"select text from {SOURCE} order by code").fetchnumpy()  # noqa: S608
+        return np.append(np.array(["*"], dtype=object), np.ma.getdata(texts["text"]))
+
+    def leaves_of(self, keys: IntArray) -> IntArray:
+        """Return the leaf of each of some keys; what the hierarchy lacks is refused."""
+        codes: IntArray = np.where(keys < 0, -1, self.codes[keys])
+        missing = int((codes < 0).sum())
         if missing:
             raise RecodingError(
                 f"every value of {self.leaves.name} must be in its hierarchy; {missing} are not. "
                 "Build again from the microdata on."
             )
-        return keys, numbers
+        return codes
 
 
 def _coded(

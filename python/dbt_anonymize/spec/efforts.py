@@ -116,9 +116,13 @@ class Effort(Strict):
         return "systematic" if self.recoding == "clustering" else self.method or "mdav"
 
     @property
-    def has_kernel(self) -> bool:
-        """Tell whether Python recodes, and not SQL."""
-        return self.is_grouped or self.recoding == "multidimensional"
+    def kernel(self) -> str:
+        """Name of the function that recodes."""
+        if self.recoding == "cell_suppression":
+            return self.recoding
+        if self.maximize:
+            return "payout_recoding"
+        return f"{'grouped' if self.is_grouped else self.recoding}_recoding"
 
     @property
     def group_numbers(self) -> str:

@@ -17,9 +17,10 @@ from dbt_anonymize.information_loss.base import InformationLoss
 from dbt_anonymize.information_loss.measures.loss import Loss
 from dbt_anonymize.information_loss.measures.precision import Precision
 from dbt_anonymize.information_loss.per_attribute import PerAttribute
-from dbt_anonymize.privacy.grouping import classes_of, group, labels_of
+from dbt_anonymize.privacy.grouping import classes_of, part_of
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.table import BoolArray, Node, Table
+from dbt_anonymize.recoding.local import kept_rows
 
 # At most fifty rounds. ARX asks for a share of the records left, which makes hundreds of rounds.
 SMALLEST_SHARE = Decimal("0.02")
@@ -129,7 +130,7 @@ class _BestNode:
         if self.time_limit is not None:
             remaining = max(0.0, self.time_limit - (time.monotonic() - self.started))
         found = search(
-            _part(self.table, left),
+            part_of(self.table, left),
             self.guarantees,
             self.loss,
             limit,
@@ -169,7 +170,7 @@ def _in_classes_too_small(
     """Count the records that guarantees about the whole release suppress."""
     if not guarantees.release_rules:
         return 0
-    released = [classes_of(_part(table, rows), node) for node, rows, _ in parts if rows.any()]
+    released = [classes_of(part_of(table, rows), node) for node, rows, _ in parts if rows.any()]
     people = np.concatenate([classes.people for classes in released])
     records = np.concatenate([classes.records for classes in released])
     order = np.argsort(people, kind="stable")
@@ -188,7 +189,7 @@ def _loss_of_parts(
     losses = np.zeros(len(table.attributes))
     for node, rows, is_suppressed in parts:
         if rows.any():
-            part = _part(table, rows)
+            part = part_of(table, rows)
             classes = classes_of(part, node)
             suppressed = np.full(len(classes.records), is_suppressed)
             # Each loss is a mean over the records of its part.
@@ -201,7 +202,7 @@ def _added_up(table: Table, loss: Guided, parts: Sequence[tuple[Node, BoolArray,
     lost = 0.0
     for node, rows, is_suppressed in parts:
         if rows.any():
-            part = _part(table, rows)
+            part = part_of(table, rows)
             classes = classes_of(part, node)
             lost += loss.loss(part, classes, np.full(len(classes.records), is_suppressed))
     return lost
@@ -233,24 +234,8 @@ def _limit(table: Table, left: BoolArray, smallest_share: Decimal) -> Decimal:
     return max(Decimal(0), 1 - smallest_share / share_left)
 
 
-def _part(table: Table, rows: BoolArray) -> Table:
-    return replace(
-        table,
-        leaves=table.leaves[rows],
-        records=table.records[rows],
-        sensitive=tuple((attribute, values[rows]) for attribute, values in table.sensitive),
-        subject=None if table.subject is None else table.subject[rows],
-        targets=tuple((values[rows], weight) for values, weight in table.targets),
-        predictions=None if table.predictions is None else table.predictions[rows],
-    )
-
-
 def _released(table: Table, rows: BoolArray, guarantees: Guarantees, node: Node) -> BoolArray:
     """Return which rows are in released classes, formed by some rows alone."""
-    part = _part(table, rows)
-    classes = classes_of(part, node)
-    violating = guarantees.violating(classes)
-    _, class_of_row = group(labels_of(part, node, np.arange(len(part.leaves))))
-    released = np.zeros(len(rows), dtype=np.bool_)
-    released[rows] = ~violating[class_of_row]
-    return released
+    kept = np.zeros(len(rows), dtype=np.bool_)
+    kept[rows] = kept_rows(table, np.flatnonzero(rows), guarantees, node)
+    return kept
