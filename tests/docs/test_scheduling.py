@@ -35,6 +35,7 @@ def test_pull_requests_build_nothing() -> None:
     assert not any("build" in step.get("run", "") for step in check["steps"])
 
 
+@pytest.mark.needs("installation")
 @pytest.mark.parametrize("line", CALLED)
 def test_commands_and_options_exist(line: str) -> None:
     _, name, *options = shlex.split(line)
