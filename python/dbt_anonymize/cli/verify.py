@@ -40,6 +40,8 @@ _WORDS: dict[Status, tuple[str, str]] = {
     "holds": ("holds", "hold"),
     "measured": ("measured", "measured"),
 }
+# Of the names of checks.
+_WIDEST = 13
 _STYLES: dict[Status, str] = {
     "FAILED": "bold red",
     "warning": "yellow",
@@ -163,7 +165,7 @@ def _show_text(
     for check in dict.fromkeys(one.check for one in found):
         number = Counter(one.status for one in found if one.check == check)
         cost = f" ({spent[check]:.1f} CPU s)" if is_verbose else ""
-        notes.print(f"  {check:<10}  {_counted(number)}{cost}")
+        notes.print(f"  {check:<{_WIDEST}}  {_counted(number)}{cost}")
     total = Counter(finding.status for finding in found)
     verdict = console if total["FAILED"] else notes
     verdict.print(f"{name}: {_verdict(total)}\n", style=_STYLES[_worst(total)])
@@ -214,10 +216,10 @@ def _show_line(console: SafeConsole, finding: Finding, text: str) -> None:
     """Show a text of a finding: indented to be read on a terminal, and as one line elsewhere."""
     status = Text(f"  {finding.status:<8}", style=_STYLES[finding.status])
     if not console.is_terminal:
-        console.print(f"{status.plain}  {finding.check:<10}  {text}")
+        console.print(f"{status.plain}  {finding.check:<{_WIDEST}}  {text}")
         return
     line = Table.grid(padding=(0, 2), expand=True)
-    for width in (status.cell_len, 10, None):
+    for width in (status.cell_len, _WIDEST, None):
         line.add_column(width=width, ratio=1 if width is None else None, overflow="fold")
     line.add_row(status, finding.check, text)
     console.print(line, soft_wrap=False)
