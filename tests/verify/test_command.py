@@ -146,6 +146,7 @@ def test_an_attempt_that_is_gone_is_reported(built_consumer: Project, tmp_path: 
     assert "1 of 3 are missing" in broken(lost)["customers_relinkings"]
 
 
+@pytest.mark.needs("custody")
 def test_another_warehouse_is_refused_in_each_proof_on_rows(
     built_consumer: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -163,7 +164,7 @@ def test_another_warehouse_is_refused_in_each_proof_on_rows(
     monkeypatch.setattr(module, "of_sources", list)
     monkeypatch.setattr(module, "write_findings", lambda *_: None)
     audited = Finding("audit", "customers_relinkings", True, "whole.")
-    monkeypatch.setattr(module, "_audit", lambda *_: [audited])
+    monkeypatch.setattr(module, "run_check", lambda *_: [audited])
     (spec,) = load_specs(built_consumer.folder, ["customers"])
     project = find_project(built_consumer.folder)
     *refused, audit = verify(project, spec)

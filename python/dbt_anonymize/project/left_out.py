@@ -85,8 +85,7 @@ def most_left_out(warehouse: Warehouse, spec: Spec, effort: int | None) -> LeftO
     None where people have several records, which classes do not tell apart, where labels differ by
     record, where people wait, and under differential privacy, which draws who is left out.
     """
-    is_private = any(one["model"] == "differential_privacy" for one in spec.all_guarantees)
-    if not effort or is_private or spec.subject or spec.holds_back_joiners:
+    if not effort or spec.differential_privacy or spec.subject or spec.holds_back_joiners:
         return None
     if spec.numbered_efforts[effort].recoding != "full_domain":
         return None
