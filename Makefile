@@ -61,7 +61,7 @@ format: setup-dev ## Format the Python code
 
 # Each core installs something; then the linters and the tests of another dbt and of Spark share them.
 # The tests lint a sample of the SQL.
-test: ## Run the linters and the tests, samples of the expensive ones
+test: | $(BIN)/python ## Run the linters and the tests, samples of the expensive ones
 	$(MAKE) --jobs=2 setup-dev spark-packages
 	$(MAKE) --jobs=2 spark-smallest lint-python compat-smallest
 	$(PYTEST) -m "not slow"

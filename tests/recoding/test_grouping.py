@@ -147,6 +147,13 @@ def test_nulls_are_a_group_of_their_own_in_the_optimum_or_join_the_first() -> No
     assert (found[("1",)], found[("9",)], found[(None,)]) == (1, 2, 3)
 
 
+@pytest.mark.parametrize(("least", "most"), [(5, 1_000_000), (20, 2_000_000)])
+def test_what_would_take_hours_is_refused(least: int, most: int) -> None:
+    grouping.check_size(most, least, "mdav")
+    with pytest.raises(RecodingError, match="Use microaggregation with method: mondrian"):
+        grouping.check_size(most + 1, least, "mdav")
+
+
 def test_a_value_outside_its_hierarchy_is_refused_without_showing_it() -> None:
     with pytest.raises(RecodingError, match=r"city must be in its hierarchy; 1 are not") as error:
         groups_of([(1, "a"), (2, "Sofia")], 2)

@@ -20,6 +20,8 @@ from dbt_anonymize.recoding.tuples import Category, Number, Tuples
 if TYPE_CHECKING:
     import duckdb
 
+# Pairs of a group and a distinct record: half an hour or more on one core.
+MOST_COMPARED = 200_000_000_000
 Method = Literal["mdav", "optimal", "systematic", "mondrian"]
 
 
@@ -62,11 +64,24 @@ def groups_of(
     if not len(records):
         return np.zeros(0, dtype=np.int64)
     tuples, tuple_of_row = distinct_tuples(records)
+    if method != "optimal":
+        check_size(len(tuples), least, method)
     if method == "systematic":
         groups = systematic_clusters(tuples, least, passes=passes, halve=halve)
     else:
         groups = (_optimal if method == "optimal" else mdav)(tuples, least)
     return groups[tuple_of_row]
+
+
+def check_size(tuples: int, least: int, method: Method) -> None:
+    """Refuse what would take hours: every group is compared with all tuples that are left."""
+    most = int((MOST_COMPARED * least) ** 0.5)
+    if tuples > most:
+        raise RecodingError(
+            f"{method} compares each group with all that are left, and takes at most {most} "
+            f"distinct records where groups have {least}; got {tuples}. Use microaggregation with "
+            "method: mondrian, or coarser values."
+        )
 
 
 def distinct_tuples(records: Records) -> tuple[Tuples, IntArray]:

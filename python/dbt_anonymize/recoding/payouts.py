@@ -45,18 +45,19 @@ def payout_recoding(
     )
     (*_, declared) = (g for g in source.guarantees if g["model"] == "profitable")
     game = _Game(cast(Profitable, model_of(declared)), judge.guarantees, records.table.records)
-    levels = [np.full(len(records), rounds[0][name]) for name in source.names]
-    chosen = [_Shown.of(*one) for one in zip(ladders, records.key_of_row, levels, strict=True)]
-    for levels_of_round in rounds[1:]:
-        new = [np.full(len(records), levels_of_round[name]) for name in source.names]
-        formed = [_Shown.of(*one) for one in zip(ladders, records.key_of_row, new, strict=True)]
-        moves = game.moves(chosen, formed)
-        levels = [np.where(moves, *pair) for pair in zip(new, levels, strict=True)]
-        chosen = [_Shown.of(*one) for one in zip(ladders, records.key_of_row, levels, strict=True)]
-    found = [
-        ladder.labels(*pair)
-        for ladder, *pair in zip(ladders, records.key_of_row, levels, strict=True)
-    ]
+    places = list(zip(ladders, records.key_of_row, source.names, strict=True))
+
+    def shown(of_rows: IntArray) -> list[_Shown]:
+        return [
+            _Shown(ladder, keys, np.array([one[name] for one in rounds]), of_rows)
+            for ladder, keys, name in places
+        ]
+
+    of_rows = np.zeros(len(records), dtype=np.int64)
+    for number in range(1, len(rounds)):
+        formed = np.full(len(records), number)
+        of_rows = np.where(game.moves(shown(of_rows), shown(formed)), formed, of_rows)
+    found = [one.ladder.labels(one.keys, one.levels[of_rows]) for one in shown(of_rows)]
     return records.recoded([labels for labels, _ in found], [ids for _, ids in found])
 
 
@@ -81,21 +82,34 @@ def _check(source: Source) -> None:
 
 @dataclass(frozen=True)
 class _Shown:
-    """Labels of one quasi-identifier; arrays are (rows,)."""
+    """Labels of one quasi-identifier, each row at the level of its round; made when asked for."""
 
-    codes: IntArray
-    shares: FloatArray
-    leaves: int
+    ladder: Ladder
+    keys: IntArray
+    levels: IntArray  # of each round
+    of_rows: IntArray
 
-    @classmethod
-    def of(cls, ladder: Ladder, keys: IntArray, levels: IntArray) -> _Shown:
-        """Return the labels of rows at levels of their own."""
-        codes, shares = np.empty(len(keys), dtype=np.int64), np.empty(len(keys))
-        for level in ladder.levels:
-            rows = levels == level
-            codes[rows] = ladder.codes[level][keys[rows]]
-            shares[rows] = ladder.shares[level][keys[rows]]
-        return cls(codes, shares, len(ladder.key.leaves))
+    @property
+    def codes(self) -> IntArray:
+        """Code of each row's label."""
+        return self._of_rows(self.ladder.codes, np.int64)
+
+    @property
+    def shares(self) -> FloatArray:
+        """Share of the domain that each row's label covers."""
+        return self._of_rows(self.ladder.shares, np.float64)
+
+    @property
+    def leaves(self) -> int:
+        """Leaves of the hierarchy."""
+        return len(self.ladder.key.leaves)
+
+    def _of_rows(self, by_level: Mapping[int, NDArray[Any]], kind: type) -> NDArray[Any]:
+        found: NDArray[Any] = np.empty(len(self.keys), dtype=kind)
+        for number, level in enumerate(self.levels.tolist()):
+            rows = self.of_rows == number
+            found[rows] = by_level[level][self.keys[rows]]
+        return found
 
 
 @dataclass(frozen=True)
@@ -111,10 +125,10 @@ class _Game:
         rows = len(self.records)
         if not rows:
             return np.zeros(0, dtype=np.bool_)
-        now = numbered([one.codes for one in chosen], rows)
+        now = numbered((one.codes for one in chosen), rows)
         sizes = sums(now, self.records, int(now.max()) + 1)
         worth = self._worth(sizes, _losses(chosen, now))[now]
-        then = numbered([one.codes for one in formed], rows)
+        then = numbered((one.codes for one in formed), rows)
         order = np.lexsort((worth, then))
         of_class, ascending = then[order], worth[order]
         # All that are worth so much or less move together.
