@@ -88,7 +88,7 @@ def test_verify_judges_in_the_files_that_are_named(
     project = find_project(demo.copy(tmp_path / "project").folder)
     (spec,) = load_specs(project.root, ["fertility_clinic"])
     found = [*verification.verify(project, spec, checks=["guarantees"])]
-    text = [f"{one.status:<8}  {one.check}  {one.subject}: {one.message}" for one in found]
+    text = [f"{one.status:<8}  {one.check:<13}  {one.subject}: {one.message}" for one in found]
     assert re.findall(r"^```text\n(.*)\n```", PAGE, re.M)[0] in text
     assert called == {*files_named()}
     assert len(called) == 15

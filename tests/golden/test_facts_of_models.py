@@ -19,6 +19,7 @@ ABOUT = {
     # The amounts of the game, for the measure publisher_payout and efforts that maximize it.
     "spec/effort_rules.py": {"profitable"},
     "spec/guarantee_rules.py": {"profitable"},
+    "recoding/payouts.py": {"profitable"},
 }
 
 
