@@ -12,7 +12,7 @@ from tests.sampling import FULL
 from tests.worlds.codes import CODES, EFFORTS, HIERARCHY, NAME, K, class_sizes, write
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled_tests(group="builds")
 @pytest.mark.parametrize("materialized", ["table", "view"])
 def test_a_model_of_many_codes_is_a_hierarchy(tmp_path: Path, materialized: str) -> None:
     project = write(tmp_path / "project", materialized)

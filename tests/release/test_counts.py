@@ -50,7 +50,7 @@ def released(project: Project) -> Counter[tuple[str, ...]]:
     return Counter(tuple(map(str, row)) for row in project.release("customers"))
 
 
-@pytest.mark.sampled_tests(2)
+@pytest.mark.sampled_tests(1)
 def test_counts_are_the_release(accounts: Project) -> None:
     accounts.build()
     ((effort,),) = accounts.query("select effort from customers_results where is_chosen")
@@ -84,7 +84,7 @@ def test_counts_are_the_release(accounts: Project) -> None:
     assert shown == {"yes", "YES", "no", "NO"}
 
 
-@pytest.mark.sampled_tests(2)
+@pytest.mark.sampled_tests(1)
 def test_many_records_are_repeated_in_little_memory(accounts: Project) -> None:
     accounts.build()
     accounts.execute(
@@ -95,7 +95,7 @@ def test_many_records_are_repeated_in_little_memory(accounts: Project) -> None:
     assert 0 < int(read.stdout.split()[-1]) < 1e9
 
 
-@pytest.mark.sampled_tests(2)
+@pytest.mark.sampled_tests(1)
 def test_a_release_changes_its_form(accounts: Project) -> None:
     accounts.build()
     before = released(accounts)
@@ -111,7 +111,7 @@ def test_a_release_changes_its_form(accounts: Project) -> None:
     assert released(accounts) == before
 
 
-@pytest.mark.sampled_tests(2)
+@pytest.mark.sampled_tests(1)
 def test_counts_are_what_is_checked(accounts: Project) -> None:
     accounts.build()
     before = released(accounts)

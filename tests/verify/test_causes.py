@@ -39,7 +39,7 @@ def test_a_first_verification_with_38_failures_is_eight_lines(
     told = [line for line in lines if "  main." in line or ": " in line]
     assert len(told) == 8
     assert told[0].startswith(
-        "  FAILED    content     main.customers_0.plan, main.customers_1.plan, "
+        "  FAILED    content        main.customers_0.plan, main.customers_1.plan, "
         "main.customers_2.plan and 28 more: values of identifiers occur here: 2 of insurance."
     )
     assert told[0].count("Give the column another role.") == 1
