@@ -31,6 +31,8 @@ from tests.evaluation.read_efforts import (
 from tests.evaluation.tables import effort, evaluated, hold_out, mean, measured, table
 from tests.sampling import number_of
 
+pytestmark = pytest.mark.sampled_tests(33)
+
 WISCONSIN = DATA / "breast_cancer_wisconsin_original" / "breast-cancer-wisconsin.data"
 
 

@@ -20,6 +20,8 @@ from tests.properties.warehouse import Row, Warehouse
 from tests.sampling import examples
 from tests.worlds.hierarchies import PROPERTY, in_batches
 
+pytestmark = pytest.mark.sampled_tests(6)
+
 Histogram = dict[int, int]
 HISTOGRAMS = st.dictionaries(
     st.integers(1, 6) | st.integers(1, 400), st.integers(1, 60), min_size=1, max_size=8

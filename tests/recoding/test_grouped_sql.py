@@ -20,6 +20,8 @@ from tests.oracle.recoding import Cell, World
 from tests.recoding.compilation import GROUPED_CASES, Case
 from tests.worlds.recoded import PROPERTY, Warehouse, values_of_rows, worlds
 
+pytestmark = pytest.mark.sampled_tests(3)
+
 
 @st.composite
 def scattered(draw: st.DrawFn, case: Case) -> World:

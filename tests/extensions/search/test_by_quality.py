@@ -37,6 +37,8 @@ from tests.projects import Project
 from tests.sampling import examples
 from tests.worlds.coded import tables
 
+pytestmark = pytest.mark.sampled_tests(7)
+
 LIMIT = Decimal("0.2")
 
 

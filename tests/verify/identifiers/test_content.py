@@ -15,6 +15,8 @@ from tests.verify.clinic import SPEC, Clinic, broken, open_clinic
 from tests.verify.identifiers.searching import NAME, RELEASE, in_warehouse, rename, search
 from tests.worlds.specs import INSENSITIVE
 
+pytestmark = pytest.mark.sampled_tests(25)
+
 
 @pytest.mark.parametrize("mapping", ["class", "token", "none"])
 def test_nothing_is_found_where_nothing_was_planted(tmp_path: Path, mapping: str) -> None:
