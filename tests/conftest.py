@@ -67,14 +67,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         tier = tiers.tier(item)
         item.add_marker(tier)
         group = f"fast {item.path}" if tier == "fast" else f"dbt {item.path.parent}"
-        if "demonstration" in getattr(item, "fixturenames", ()):
+        fixtures = getattr(item, "fixturenames", ())
+        if "demonstration" in fixtures:
             group = "demonstration"
-        elif item.path.parent.name == "properties" or item.path.name == "test_pycanon.py":
+        elif reads_compiled(item) or item.path.name == "test_pycanon.py":
             # They share the SQL of macros that dbt compiled.
             group = "properties"
         item.add_marker(pytest.mark.xdist_group(group))
         order.setdefault(group, 3 if tier == "fast" else 2)
     items.sort(key=lambda item: order[group_of(item)])
+
+
+def reads_compiled(item: pytest.Item) -> bool:
+    """Tell whether a test is of the properties, in their folder or in that of an extension."""
+    found = getattr(item, "_fixtureinfo", None)
+    fixtures = found.name2fixturedefs.get("warehouse", ()) if found else ()
+    is_theirs = any(one.func.__module__ == "tests.properties.conftest" for one in fixtures)
+    return is_theirs or item.path.parent.name == "properties"
 
 
 def group_of(item: pytest.Item) -> str:
