@@ -193,3 +193,13 @@ def value_counts(
         occurring, inverse = np.unique(pairs, return_inverse=True)
         numbers = sums(inverse, records, len(occurring))
     return ValueCounts(occurring >> bits, occurring & ((1 << bits) - 1), numbers)
+
+
+def firsts(sizes: IntArray) -> IntArray:
+    """Return where each of some runs starts."""
+    return np.cumsum(sizes) - sizes
+
+
+def ranges(starts: IntArray, sizes: IntArray) -> IntArray:
+    """Return the positions of runs, one after the other."""
+    return np.arange(int(sizes.sum())) + np.repeat(starts - firsts(sizes), sizes)

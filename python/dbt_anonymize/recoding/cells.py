@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.privacy.grouping import ranges
 from dbt_anonymize.privacy.table import BoolArray, IntArray
 from dbt_anonymize.recoding.judging import Judge
 from dbt_anonymize.recoding.levels import read_levels
@@ -91,11 +92,8 @@ class _Cells:
             return np.zeros(0, dtype=np.bool_)
         classes, of_group = np.unique(keys, return_inverse=True)
         sizes = self._starts[groups + 1] - self._starts[groups]
-        before = np.cumsum(sizes) - sizes
-        rows = np.arange(int(sizes.sum())) + np.repeat(self._starts[groups] - before, sizes)
-        violating = self._judge.violating(
-            self._rows[rows], np.repeat(of_group, sizes), len(classes)
-        )
+        rows = self._rows[ranges(self._starts[groups], sizes)]
+        violating = self._judge.violating(rows, np.repeat(of_group, sizes), len(classes))
         return violating[of_group]
 
     def _count(self, groups: IntArray) -> None:

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dbt_anonymize.privacy.grouping import firsts, ranges
 from dbt_anonymize.privacy.table import BoolArray, FloatArray, IntArray
 from dbt_anonymize.recoding.leaves import Leaves
 
@@ -52,17 +53,7 @@ class _Parts:
     def take(self, parts: IntArray) -> _Parts:
         """Return some of the parts, in this order."""
         sizes = self.sizes[parts]
-        return _Parts(self.rows[_ranges(self.starts[parts], sizes)], _firsts(sizes))
-
-
-def _firsts(sizes: IntArray) -> IntArray:
-    """Return where each of some runs starts."""
-    return np.cumsum(sizes) - sizes
-
-
-def _ranges(starts: IntArray, sizes: IntArray) -> IntArray:
-    """Return the positions of runs, one after the other."""
-    return np.arange(int(sizes.sum())) + np.repeat(starts - _firsts(sizes), sizes)
+        return _Parts(self.rows[ranges(self.starts[parts], sizes)], firsts(sizes))
 
 
 @dataclass(frozen=True)
@@ -103,7 +94,7 @@ def mondrian(
         made += len(done)
         waiting = _Parts(
             np.concatenate([side.rows for side in sides]),
-            _firsts(np.concatenate([side.sizes for side in sides])),
+            firsts(np.concatenate([side.sizes for side in sides])),
         )
     return part_of_row
 
@@ -200,11 +191,11 @@ class _Cut:
         whole, side, starts, sizes = whole[some], side[some], starts[some], sizes[some]
         order = np.lexsort((side, whole))
         whole, side, sizes = whole[order], side[order], sizes[order]
-        rows = self.rows[_ranges(starts[order], sizes)]
+        rows = self.rows[ranges(starts[order], sizes)]
         is_first = np.ones(len(whole), dtype=np.bool_)
         is_first[1:] = (np.diff(whole) != 0) | (np.diff(side) != 0)
         children = np.flatnonzero(is_first)
-        sides = _Parts(rows, _firsts(sizes)[children])
+        sides = _Parts(rows, firsts(sizes)[children])
         if self.table.violating and len(sides):
             refused = self.table.violating(rows, sides.of_rows(), len(sides))
             is_cut[whole[children[refused]]] = False
