@@ -41,7 +41,7 @@ _WORDS: dict[Status, tuple[str, str]] = {
     "measured": ("measured", "measured"),
 }
 # Of the names of checks.
-_WIDEST = 13
+_WIDEST = max(map(len, check_names()))
 _STYLES: dict[Status, str] = {
     "FAILED": "bold red",
     "warning": "yellow",
