@@ -21,6 +21,7 @@ _SHIPPED = (
     "fidelity",
     "custody",
     "installation",
+    "hierarchy_builders",
     "drafting",
     "trial",
     "search",

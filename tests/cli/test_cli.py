@@ -236,6 +236,10 @@ def test_every_command_takes_what_dbt_takes() -> None:
             for known in ("--project-dir", "--profiles-dir", "--quiet"):
                 assert known in result.stdout, command
     assert run("-h").exit_code == 0
+
+
+@pytest.mark.needs("hierarchy_builders")
+def test_a_command_of_a_group_can_be_quiet() -> None:
     assert "--quiet" in run("hierarchy", "check", "-h").stdout
 
 

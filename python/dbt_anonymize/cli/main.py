@@ -30,7 +30,6 @@ _CORE = (
     Command("verify", "verify", Stage.read),
     Command("diff", "diff", Stage.read),
     Command("vault", "vault", Stage.people),
-    Command("hierarchy", "hierarchy", Stage.tools),
     Command("profile", "profile", Stage.tools),
     Command("epsilon", "epsilon", Stage.tools),
     Command("schema", "schema", Stage.tools),

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from dbt_anonymize.cli.hierarchy import app
+from dbt_anonymize.extensions.hierarchy_builders.commands.hierarchy import app
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "hierarchies.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "hierarchies.md"
 BLOCK = re.compile(r"^```(console|csv)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PREFIX = "dbt-anonymize hierarchy "
 

@@ -3,7 +3,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from dbt_anonymize.cli.hierarchy import app
+from dbt_anonymize.extensions.hierarchy_builders.commands.hierarchy import app
 from dbt_anonymize.hierarchies import is_nested, read_hierarchy
 
 runner = CliRunner()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dbt_anonymize.errors import HierarchyError
-from dbt_anonymize.hierarchies.by_target import Seen, merge_by_target
+from dbt_anonymize.extensions.hierarchy_builders.by_target import Seen, merge_by_target
 from dbt_anonymize.hierarchies.model import CategoricalHierarchy
 from dbt_anonymize.hierarchies.rules import violations
 

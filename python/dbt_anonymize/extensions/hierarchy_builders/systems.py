@@ -9,8 +9,8 @@ from functools import cache
 from importlib import resources
 
 from dbt_anonymize.errors import HierarchyError
+from dbt_anonymize.extensions.hierarchy_builders.others import count_rest, refuse_unusable
 from dbt_anonymize.hierarchies.model import ROOT, CategoricalHierarchy
-from dbt_anonymize.hierarchies.others import count_rest, refuse_unusable
 from dbt_anonymize.hierarchies.rules import check
 
 # Areas of postcodes of the United Kingdom.

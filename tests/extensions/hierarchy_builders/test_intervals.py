@@ -5,14 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbt_anonymize.errors import HierarchyError
-from dbt_anonymize.hierarchies import (
-    IntervalHierarchy,
+from dbt_anonymize.extensions.hierarchy_builders.intervals import (
     cut_intervals,
     equal_width_intervals,
-    is_nested,
-    quantile_intervals,
-    violations,
 )
+from dbt_anonymize.extensions.hierarchy_builders.quantiles import quantile_intervals
+from dbt_anonymize.hierarchies import IntervalHierarchy, is_nested, violations
 
 numbers = st.decimals(-10_000, 10_000, places=2)
 cut_points = st.lists(numbers, min_size=4, max_size=40, unique=True).map(sorted)

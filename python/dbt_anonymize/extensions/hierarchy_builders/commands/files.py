@@ -19,10 +19,10 @@ from dbt_anonymize.cli.common import (
     say,
     show_rows,
 )
-from dbt_anonymize.cli.hierarchy_values import Values, from_anywhere
 from dbt_anonymize.errors import HierarchyError
-from dbt_anonymize.hierarchies import extension
-from dbt_anonymize.hierarchies.arx import arx_text
+from dbt_anonymize.extensions.hierarchy_builders import extension
+from dbt_anonymize.extensions.hierarchy_builders.arx import arx_text
+from dbt_anonymize.extensions.hierarchy_builders.commands.values import Values, from_anywhere
 from dbt_anonymize.hierarchies.bounds import parse_value
 from dbt_anonymize.hierarchies.label_types import RULE, misread_levels, text_lines
 from dbt_anonymize.hierarchies.model import Hierarchy, IntervalHierarchy

@@ -12,15 +12,15 @@ from typer.testing import CliRunner
 
 from dbt_anonymize.cli import app
 from dbt_anonymize.errors import HierarchyError
-from dbt_anonymize.hierarchies import (
+from dbt_anonymize.extensions.hierarchy_builders.dates import date_intervals
+from dbt_anonymize.extensions.hierarchy_builders.growing import growing_intervals
+from dbt_anonymize.extensions.hierarchy_builders.intervals import (
     cut_intervals,
-    date_intervals,
     equal_width_intervals,
-    growing_intervals,
-    violations,
 )
+from dbt_anonymize.extensions.hierarchy_builders.splits import even_bounds, split_at
+from dbt_anonymize.hierarchies import violations
 from dbt_anonymize.hierarchies.bounds import Bound, parse_bound
-from dbt_anonymize.hierarchies.splits import even_bounds, split_at
 
 
 def of_each(*counts: int) -> dict[Bound, int]:

@@ -3,15 +3,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbt_anonymize.errors import HierarchyError
-from dbt_anonymize.hierarchies import (
-    all_codes,
-    explicit_groups,
-    ordered_groups,
+from dbt_anonymize.extensions.hierarchy_builders.groups import explicit_groups, ordered_groups
+from dbt_anonymize.extensions.hierarchy_builders.priority import (
     priority_by_frequency,
     priority_by_order,
-    redact_codes,
-    violations,
 )
+from dbt_anonymize.extensions.hierarchy_builders.redaction import all_codes, redact_codes
+from dbt_anonymize.hierarchies import violations
 
 words = st.text(alphabet="abcdef", min_size=1, max_size=4)
 distinct_words = st.lists(words, unique=True, min_size=5, max_size=30)

@@ -25,7 +25,7 @@ def padded_labels(
 
     Examples
     --------
-    >>> from dbt_anonymize.hierarchies.intervals import cut_intervals
+    >>> from dbt_anonymize.extensions.hierarchy_builders.intervals import cut_intervals
     >>> padded_labels(cut_intervals([0, 1, 10, 100]), whole=True).labels[0]
     ('0', '[01, 10)', '[10, 100)')
     >>> padded_labels(cut_intervals(["-1", "-0.5", "0", "1"], merge=[2])).labels[1]

@@ -10,18 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbt_anonymize.errors import HierarchyError
-from dbt_anonymize.hierarchies import (
-    CategoricalHierarchy,
-    IntervalHierarchy,
-    cut_intervals,
-    date_intervals,
-    equal_width_intervals,
-    padded_labels,
-    redact_codes,
-    violations,
+from dbt_anonymize.extensions.hierarchy_builders.dates import date_intervals
+from dbt_anonymize.extensions.hierarchy_builders.extension import (
+    extended_categories,
+    extended_intervals,
 )
-from dbt_anonymize.hierarchies.extension import extended_categories, extended_intervals
-from dbt_anonymize.hierarchies.splits import split_at
+from dbt_anonymize.extensions.hierarchy_builders.intervals import (
+    cut_intervals,
+    equal_width_intervals,
+)
+from dbt_anonymize.extensions.hierarchy_builders.padding import padded_labels
+from dbt_anonymize.extensions.hierarchy_builders.redaction import redact_codes
+from dbt_anonymize.extensions.hierarchy_builders.splits import split_at
+from dbt_anonymize.hierarchies import CategoricalHierarchy, IntervalHierarchy, violations
 from tests.sampling import examples
 
 NUMBERS = st.integers(-300, 300).map(Decimal)

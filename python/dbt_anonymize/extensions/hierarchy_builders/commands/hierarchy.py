@@ -11,33 +11,43 @@ from typing import Annotated
 import typer
 
 from dbt_anonymize.cli.common import Quiet
-from dbt_anonymize.cli.hierarchy_files import (
+from dbt_anonymize.errors import HierarchyError
+from dbt_anonymize.extensions.hierarchy_builders import arx
+from dbt_anonymize.extensions.hierarchy_builders.codes import code_prefixes
+from dbt_anonymize.extensions.hierarchy_builders.commands.files import (
     check,
     export_arx,
     extend,
     preview,
 )
-from dbt_anonymize.cli.hierarchy_values import Values, from_anywhere, from_relation
-from dbt_anonymize.cli.hierarchy_writing import writing
-from dbt_anonymize.errors import HierarchyError
-from dbt_anonymize.hierarchies import arx
+from dbt_anonymize.extensions.hierarchy_builders.commands.values import (
+    Values,
+    from_anywhere,
+    from_relation,
+)
+from dbt_anonymize.extensions.hierarchy_builders.commands.writing import writing
+from dbt_anonymize.extensions.hierarchy_builders.dates import GRANULARITIES, date_intervals
+from dbt_anonymize.extensions.hierarchy_builders.groups import explicit_groups, ordered_groups
+from dbt_anonymize.extensions.hierarchy_builders.growing import growing_intervals
+from dbt_anonymize.extensions.hierarchy_builders.integers import integer_groups
+from dbt_anonymize.extensions.hierarchy_builders.intervals import (
+    cut_intervals,
+    equal_width_intervals,
+)
+from dbt_anonymize.extensions.hierarchy_builders.ordered import order_values
+from dbt_anonymize.extensions.hierarchy_builders.others import rare_together
+from dbt_anonymize.extensions.hierarchy_builders.padding import padded_labels
+from dbt_anonymize.extensions.hierarchy_builders.priority import (
+    priority_by_frequency,
+    priority_by_order,
+)
+from dbt_anonymize.extensions.hierarchy_builders.quantiles import quantile_intervals
+from dbt_anonymize.extensions.hierarchy_builders.redaction import all_codes, redact_codes
+from dbt_anonymize.extensions.hierarchy_builders.splits import split_at
+from dbt_anonymize.extensions.hierarchy_builders.steps import nice_step, widened
+from dbt_anonymize.extensions.hierarchy_builders.systems import SYSTEMS, code_system
 from dbt_anonymize.hierarchies.bounds import Number, as_decimal, numbers_of, parse_bound
-from dbt_anonymize.hierarchies.codes import code_prefixes
-from dbt_anonymize.hierarchies.dates import GRANULARITIES, date_intervals
-from dbt_anonymize.hierarchies.groups import explicit_groups, ordered_groups
-from dbt_anonymize.hierarchies.growing import growing_intervals
-from dbt_anonymize.hierarchies.integers import integer_groups
-from dbt_anonymize.hierarchies.intervals import cut_intervals, equal_width_intervals
 from dbt_anonymize.hierarchies.model import Hierarchy, IntervalHierarchy
-from dbt_anonymize.hierarchies.ordered import order_values
-from dbt_anonymize.hierarchies.others import rare_together
-from dbt_anonymize.hierarchies.padding import padded_labels
-from dbt_anonymize.hierarchies.priority import priority_by_frequency, priority_by_order
-from dbt_anonymize.hierarchies.quantiles import quantile_intervals
-from dbt_anonymize.hierarchies.redaction import all_codes, redact_codes
-from dbt_anonymize.hierarchies.splits import split_at
-from dbt_anonymize.hierarchies.steps import nice_step, widened
-from dbt_anonymize.hierarchies.systems import SYSTEMS, code_system
 
 app = typer.Typer(
     name="hierarchy",

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbt_anonymize.errors import HierarchyError
-from dbt_anonymize.hierarchies import order_values, rare_together, violations
-from dbt_anonymize.hierarchies.ordered import has_known_order
+from dbt_anonymize.extensions.hierarchy_builders.ordered import has_known_order, order_values
+from dbt_anonymize.extensions.hierarchy_builders.others import rare_together
+from dbt_anonymize.hierarchies import violations
 
 KNOWN = [
     "none, primary, high school, some college, bachelor, master, doctorate",

@@ -11,15 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbt_anonymize.errors import HierarchyError
-from dbt_anonymize.hierarchies import (
-    IntervalHierarchy,
-    cut_intervals,
-    growing_intervals,
-    integer_groups,
-    padded_labels,
-    violations,
-)
-from dbt_anonymize.hierarchies.steps import nice_widths
+from dbt_anonymize.extensions.hierarchy_builders.growing import growing_intervals
+from dbt_anonymize.extensions.hierarchy_builders.integers import integer_groups
+from dbt_anonymize.extensions.hierarchy_builders.intervals import cut_intervals
+from dbt_anonymize.extensions.hierarchy_builders.padding import padded_labels
+from dbt_anonymize.extensions.hierarchy_builders.steps import nice_widths
+from dbt_anonymize.hierarchies import IntervalHierarchy, violations
 
 amounts = st.dictionaries(
     st.one_of(
@@ -126,7 +123,7 @@ def test_padded_labels_sort_and_are_of_the_same_bounds(cuts):
 def test_many_values_have_the_bounds_that_they_had_one_by_one(monkeypatch) -> None:
     records = Counter(Decimal(round(3_000_000 * 1.5 ** (n / 400))) for n in range(-4000, 4000))
     one_by_one = growing_intervals(records, whole=True)
-    monkeypatch.setattr("dbt_anonymize.hierarchies.growing._MANY", 10)
+    monkeypatch.setattr("dbt_anonymize.extensions.hierarchy_builders.growing._MANY", 10)
     assert growing_intervals(records, whole=True) == one_by_one
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbt_anonymize.errors import HierarchyError
+from dbt_anonymize.extensions.hierarchy_builders.others import count_rest, refuse_unusable
 from dbt_anonymize.hierarchies.model import ROOT, CategoricalHierarchy
-from dbt_anonymize.hierarchies.others import count_rest, refuse_unusable
 from dbt_anonymize.hierarchies.rules import check
 
 _Floats = NDArray[np.float64]

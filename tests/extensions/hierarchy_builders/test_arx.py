@@ -6,20 +6,18 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from dbt_anonymize.cli.hierarchy import app
 from dbt_anonymize.errors import HierarchyError
-from dbt_anonymize.hierarchies import (
-    CategoricalHierarchy,
-    IntervalHierarchy,
+from dbt_anonymize.extensions.hierarchy_builders.arx import (
+    arx_text,
     read_arx,
     to_interval_hierarchy,
-    violations,
 )
-from dbt_anonymize.hierarchies.arx import arx_text
-from dbt_anonymize.hierarchies.dates import date_intervals
+from dbt_anonymize.extensions.hierarchy_builders.commands.hierarchy import app
+from dbt_anonymize.extensions.hierarchy_builders.dates import date_intervals
+from dbt_anonymize.hierarchies import CategoricalHierarchy, IntervalHierarchy, violations
 from dbt_anonymize.hierarchies.seed_csv import write_hierarchy
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 DATA = Path(os.environ.get("DBT_ANONYMIZE_DATA", ROOT.parent / "shared" / "data"))
 ADULT_FILES = sorted((DATA / "adult").glob("adult_hierarchy_*.csv"))
 

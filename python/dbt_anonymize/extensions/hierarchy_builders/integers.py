@@ -7,8 +7,8 @@ from decimal import Decimal
 from itertools import groupby
 
 from dbt_anonymize.errors import HierarchyError
+from dbt_anonymize.extensions.hierarchy_builders.neighbours import neighbour_levels
 from dbt_anonymize.hierarchies.model import ROOT, IntervalHierarchy
-from dbt_anonymize.hierarchies.neighbours import neighbour_levels
 from dbt_anonymize.hierarchies.rules import check
 
 MOST_INTEGERS = 40

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 
 from dbt_anonymize.errors import HierarchyError
+from dbt_anonymize.extensions.hierarchy_builders.neighbours import neighbour_levels
+from dbt_anonymize.extensions.hierarchy_builders.padding import places_label
+from dbt_anonymize.extensions.hierarchy_builders.ranges import name_of_ranges, order_of_ranges
+from dbt_anonymize.extensions.hierarchy_builders.scales import has_order, order_of_words
 from dbt_anonymize.hierarchies.model import ROOT, CategoricalHierarchy
-from dbt_anonymize.hierarchies.neighbours import neighbour_levels
-from dbt_anonymize.hierarchies.padding import places_label
-from dbt_anonymize.hierarchies.ranges import name_of_ranges, order_of_ranges
 from dbt_anonymize.hierarchies.rules import check
-from dbt_anonymize.hierarchies.scales import has_order, order_of_words
 
 _Name = Callable[[int, int], str]
 

@@ -8,9 +8,9 @@ from datetime import date
 from itertools import groupby, pairwise
 
 from dbt_anonymize.errors import HierarchyError
+from dbt_anonymize.extensions.hierarchy_builders.neighbours import partition
 from dbt_anonymize.hierarchies.bounds import Bound, interval_label
 from dbt_anonymize.hierarchies.model import ROOT, IntervalHierarchy
-from dbt_anonymize.hierarchies.neighbours import partition
 from dbt_anonymize.hierarchies.rules import check
 
 # From so many intervals on `*` comes too early after them, and two parts are too few.
@@ -27,7 +27,7 @@ def even_bounds(hierarchy: IntervalHierarchy, records: Mapping[Bound, int]) -> t
 
     Examples
     --------
-    >>> from dbt_anonymize.hierarchies.intervals import equal_width_intervals
+    >>> from dbt_anonymize.extensions.hierarchy_builders.intervals import equal_width_intervals
     >>> from decimal import Decimal
     >>> ages = equal_width_intervals(0, 100, [5, 20])
     >>> even_bounds(ages, {Decimal(age): 1 for age in range(18, 91)})
@@ -55,7 +55,7 @@ def split_at(hierarchy: IntervalHierarchy, bounds: Sequence[Bound | None]) -> In
 
     Examples
     --------
-    >>> from dbt_anonymize.hierarchies.intervals import equal_width_intervals
+    >>> from dbt_anonymize.extensions.hierarchy_builders.intervals import equal_width_intervals
     >>> from decimal import Decimal
     >>> split_at(equal_width_intervals(0, 80, [20]), [Decimal(40)]).labels[1]
     ('[0, 40)', '[0, 40)', '[40, 80)', '[40, 80)')
