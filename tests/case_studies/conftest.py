@@ -1,7 +1,5 @@
 """Case studies build their hierarchies: without the extension for that none is collected."""
 
-from dbt_anonymize.extension import extensions
+from tests.extensions import has
 
-collect_ignore_glob = (
-    [] if any(one.name == "hierarchy_builders" for one in extensions()) else ["test_*.py"]
-)
+collect_ignore_glob = [] if has("hierarchy_builders") else ["test_*.py"]

@@ -28,7 +28,6 @@ _CORE = (
     Command("freeze", "freeze", Stage.build),
     Command("results", "results", Stage.read),
     Command("verify", "verify", Stage.read),
-    Command("diff", "diff", Stage.read),
     Command("vault", "vault", Stage.people),
     Command("profile", "profile", Stage.tools),
     Command("epsilon", "epsilon", Stage.tools),

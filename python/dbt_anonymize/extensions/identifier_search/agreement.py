@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dbt_anonymize.verify.identifiers.digests import is_digest_of
-from dbt_anonymize.verify.identifiers.text_variants import digits, folded
+from dbt_anonymize.extensions.identifier_search.digests import is_digest_of
+from dbt_anonymize.extensions.identifier_search.text_variants import digits, folded
 
 Agrees = NDArray[np.bool_]
 

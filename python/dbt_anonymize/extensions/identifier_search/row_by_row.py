@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from dbt_anonymize.extensions.identifier_search.agreement import Agreement, SampledColumn, agreement
+from dbt_anonymize.extensions.identifier_search.places import has_numbers
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.finding import Finding
-from dbt_anonymize.verify.identifiers.agreement import Agreement, SampledColumn, agreement
-from dbt_anonymize.verify.identifiers.places import has_numbers
 from dbt_anonymize.verify.relations import source_relation
 
 # What a column is in nine of ten records shows in fewer than these.

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from pydantic import Field
 
-from dbt_anonymize.validation import Strict
+from dbt_anonymize.validation import BESIDE_MODELS, BESIDE_RESULTS, Strict
+
+if TYPE_CHECKING:
+    from dbt_anonymize.spec import Spec
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Difference = Annotated[float, Field(ge=0)]
@@ -35,3 +38,16 @@ class Tolerance(Strict):
     def declared(self) -> dict[str, float]:
         """The tolerances that are declared, by figure."""
         return {name: float(value) for name, value in self if value is not None}
+
+
+class Keys(Strict):
+    """Keys of the spec."""
+
+    tolerance: Annotated[Tolerance, BESIDE_RESULTS, BESIDE_MODELS] = Tolerance()
+    """By how much a release may be worse than the one before; `dbt-anonymize diff` checks it."""
+
+
+def tolerance_of(spec: Spec) -> Tolerance:
+    """Return the tolerances that a spec declares."""
+    found: Tolerance = cast(Any, spec).tolerance
+    return found

@@ -7,6 +7,7 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
 from dbt_anonymize.errors import WarehouseError
+from dbt_anonymize.extensions.diff.declared import tolerance_of
 from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.project.failures import last_failure
 from dbt_anonymize.project.layout import Project
@@ -214,7 +215,7 @@ def format_value(value: Value) -> str:
 
 
 def _difference(spec: Spec, figure: str, before: Value, after: Value) -> Difference:
-    tolerance = spec.tolerance.declared.get(figure)
+    tolerance = tolerance_of(spec).declared.get(figure)
     is_broken = tolerance is not None and not _is_tolerated(figure, before, after, tolerance)
     return Difference(figure, before, after, tolerance, is_broken)
 

@@ -9,15 +9,22 @@ from typing import Any
 import pytest
 
 from dbt_anonymize.errors import VerificationError
+from dbt_anonymize.extensions.identifier_search import values as identifier_values
+from dbt_anonymize.extensions.identifier_search.content import check_content
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.results import release_file
 from dbt_anonymize.spec import load_specs
-from dbt_anonymize.verify.identifiers import values as identifier_values
-from dbt_anonymize.verify.identifiers.content import check_content
+from dbt_anonymize.verify.checked import Checked
 from dbt_anonymize.verify.relations import spill_in_private
+from tests.extensions.identifier_search.searching import (
+    NAME,
+    in_warehouse,
+    rename,
+    search,
+    search_in,
+)
 from tests.projects import Project
 from tests.verify.clinic import Clinic, broken, open_clinic, opened
-from tests.verify.identifiers.searching import NAME, in_warehouse, rename, search
 
 
 def test_a_table_that_was_dropped_stays_in_the_bytes_of_the_warehouse(
@@ -91,7 +98,7 @@ def test_what_was_not_yet_written_into_the_file_is_found_in_its_log(
         warehouse.rows("set checkpoint_threshold = '1 GB'")
         warehouse.rows(f"create table work.t as select '{NAME}' as note")
         warehouse.rows("drop table work.t")
-        findings = check_content(warehouse, clinic.project, clinic.spec, release=clinic.release)
+        findings = search_in(warehouse, clinic)
     assert set(broken(findings)) == {"work.duckdb.wal"}
 
 
@@ -174,7 +181,7 @@ def test_every_value_and_every_column_is_read_once(
     with clinic.open() as warehouse:
         small: Any = warehouse
         small.connection = Cursor(small.connection)
-        check_content(warehouse, clinic.project, clinic.spec, release=clinic.release)
+        search_in(warehouse, clinic)
     of_values = [sql for sql in asked if not sql.startswith("describe ")]
     read = [sql for sql in of_values if "visits_identifiers" in sql or "distinct" in sql]
     assert len(read) == len(set(read))
@@ -222,7 +229,7 @@ def test_a_source_that_was_loaded_into_the_warehouse_is_found(
     (spec,) = load_specs(built_consumer.folder, ["customers"])
     with opened(built_consumer) as warehouse:
         path = built_consumer.folder / release_file(warehouse, "customers")
-        findings = check_content(warehouse, project, spec, release=path)
+        findings = check_content(Checked(warehouse, warehouse, project, spec, path, content=None))
     found = broken(findings)
     assert set(found) == {
         "warehouse/shop.duckdb",

@@ -10,11 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from dbt_anonymize.project.engines import server_of
-from dbt_anonymize.project.warehouse import Warehouse
-from dbt_anonymize.spec import Spec
-from dbt_anonymize.verify.duckdb_mirror import CopiedWarehouse, explain_read_errors
-from dbt_anonymize.verify.identifiers.places import (
+from dbt_anonymize.extensions.identifier_search.places import (
     SMALLEST_NUMBER,
     Place,
     cells_place,
@@ -22,6 +18,10 @@ from dbt_anonymize.verify.identifiers.places import (
     is_searched,
     released_places,
 )
+from dbt_anonymize.project.engines import server_of
+from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.spec import Spec
+from dbt_anonymize.verify.duckdb_mirror import CopiedWarehouse, explain_read_errors
 from dbt_anonymize.verify.relations import Released, is_of
 from dbt_anonymize.verify.served import is_closed, texts_of
 

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.verify.clinic import Clinic, open_clinic
-
 # Somebody who is in the vault, and the number.
-from tests.verify.identifiers.searching import RELEASE
+from tests.extensions.identifier_search.searching import RELEASE
+from tests.verify.clinic import Clinic, open_clinic
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dbt_anonymize.verify.identifiers import byte_search
-from dbt_anonymize.verify.identifiers.byte_search import BytePatterns, Occurs, Run
+from dbt_anonymize.extensions.identifier_search import byte_search
+from dbt_anonymize.extensions.identifier_search.byte_search import BytePatterns, Occurs, Run
 
 # Few letters, so that patterns overlap, repeat and nearly match.
 LETTERS = st.sampled_from([b"a", b"B", b"1", b" ", b"\x00", b"\xc3", b"_"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dbt_anonymize.verify.identifiers.coincidence import controls, is_beyond
+from dbt_anonymize.extensions.identifier_search.coincidence import controls, is_beyond
 
 
 def counts(identifier: np.ndarray, column: np.ndarray) -> bool:

@@ -11,18 +11,18 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from dbt_anonymize.literals import quote_name, quote_text
-from dbt_anonymize.project.layout import Project
-from dbt_anonymize.project.warehouse import Warehouse
-from dbt_anonymize.release.copies import places_of_copies
-from dbt_anonymize.spec import Spec
-from dbt_anonymize.verify.identifiers.text_variants import (
+from dbt_anonymize.extensions.identifier_search.text_variants import (
     LONG,
     joined,
     variants_in_bytes,
     variants_in_cells,
 )
-from dbt_anonymize.verify.identifiers.values import Patterns, Variants
+from dbt_anonymize.extensions.identifier_search.values import Patterns, Variants
+from dbt_anonymize.literals import quote_name, quote_text
+from dbt_anonymize.project.layout import Project
+from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.release.copies import places_of_copies
+from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.relations import Released, is_of, source_relation
 
 _ROWS_AT_ONCE = 100_000

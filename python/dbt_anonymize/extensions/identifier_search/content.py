@@ -25,30 +25,31 @@ import contextlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dbt_anonymize.project.engines import server_of
-from dbt_anonymize.project.layout import Project
-from dbt_anonymize.project.warehouse import Warehouse
-from dbt_anonymize.spec import Spec
-from dbt_anonymize.verify.duckdb_mirror import CopiedWarehouse
-from dbt_anonymize.verify.finding import Finding
-from dbt_anonymize.verify.identifiers.byte_search import Occurs
-from dbt_anonymize.verify.identifiers.coincidence import is_beyond
-from dbt_anonymize.verify.identifiers.places import (
+from dbt_anonymize.extensions.identifier_search.byte_search import Occurs
+from dbt_anonymize.extensions.identifier_search.coincidence import is_beyond
+from dbt_anonymize.extensions.identifier_search.places import (
     Place,
     database_of,
     file_places,
     released_places,
     warehouse_places,
 )
-from dbt_anonymize.verify.identifiers.row_by_row import compare_rows
-from dbt_anonymize.verify.identifiers.served import served_places, served_release_places
-from dbt_anonymize.verify.identifiers.values import IdentifierValues, identifier_values
+from dbt_anonymize.extensions.identifier_search.row_by_row import compare_rows
+from dbt_anonymize.extensions.identifier_search.served import served_places, served_release_places
+from dbt_anonymize.extensions.identifier_search.values import IdentifierValues, identifier_values
+from dbt_anonymize.project.engines import server_of
+from dbt_anonymize.project.layout import Project
+from dbt_anonymize.project.open_seeds import open_seeds
+from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.spec import Spec
+from dbt_anonymize.verify.checked import Checked
+from dbt_anonymize.verify.duckdb_mirror import CopiedWarehouse
+from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.relations import open_release
 
 
@@ -99,17 +100,15 @@ class _Searched:
         self.left_out += values.left_out
 
 
-def check_content(
-    warehouse: Warehouse, project: Project, spec: Spec, *, release: Path | None
-) -> list[Finding]:
-    """Search release and warehouse for the values of all identifiers and the record key.
+def check_content(checked: Checked) -> list[Finding]:
+    """Search release, warehouse and seeds that are open for the values of all identifiers.
 
-    The warehouse is DuckDB with the vault, and spills in private, or a copy of another, and then
-    the release is a table of it (None), and there are no files. There is a finding for each
+    The record key is searched for in the release. There is a finding for each
     released column, each file, and each column of the warehouse where something is found (else one
     for all): counts of distinct values, never a value. A release that cannot be read is a
     `VerificationError`, vault or source a `WarehouseError`.
     """
+    warehouse, spec, release = checked.read, checked.spec, checked.release
     searched = _Searched()
     with contextlib.ExitStack() as until_searched:
         files: list[Place] = []
@@ -123,7 +122,7 @@ def check_content(
             columns = list(released_places(released, spec))
             tables = list(warehouse_places(warehouse, spec))
             _, file = database_of(warehouse)
-            files = list(file_places(project, release, file))
+            files = list(file_places(checked.project, release, file))
         # The cells first: they explain bytes.
         cells = [*columns, *tables]
         tallies = [_Tally() for _ in (*cells, *files)]
@@ -140,7 +139,14 @@ def check_content(
     ]
     of_tables = tallies[len(columns) : len(cells)]
     findings += _coverage(spec, searched, of_tables)
-    return [*findings, *compare_rows(warehouse, spec), *_not_searched(warehouse)]
+    findings += compare_rows(warehouse, spec)
+    return [*findings, *_not_searched(warehouse), *_of_seeds(checked.project, spec)]
+
+
+def _of_seeds(project: Project, spec: Spec) -> Iterator[Finding]:
+    """Name seeds with identifiers that others read, or git."""
+    for seed in open_seeds(project, [spec]):
+        yield Finding("content", seed.file.as_posix(), None, f"{seed}", is_warning=True)
 
 
 def _not_searched(warehouse: Warehouse) -> Iterator[Finding]:

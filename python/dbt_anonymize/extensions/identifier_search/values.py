@@ -14,18 +14,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dbt_anonymize.literals import quote_name
-from dbt_anonymize.project.warehouse import Warehouse
-from dbt_anonymize.spec import Spec
-from dbt_anonymize.verify.identifiers.byte_search import BytePatterns
-from dbt_anonymize.verify.identifiers.coincidence import controls
-from dbt_anonymize.verify.identifiers.text_variants import (
+from dbt_anonymize.extensions.identifier_search.byte_search import BytePatterns
+from dbt_anonymize.extensions.identifier_search.coincidence import controls
+from dbt_anonymize.extensions.identifier_search.text_variants import (
     LONG,
     Variant,
     has_parts,
     is_number,
     is_searched,
 )
+from dbt_anonymize.literals import quote_name
+from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.relations import source_relation, text_of
 
 Variants = Callable[[str], Iterator[Variant]]

@@ -21,7 +21,7 @@ from dbt_anonymize.literals import markdown
 from dbt_anonymize.output import Format
 
 if TYPE_CHECKING:
-    from dbt_anonymize.project.differences import Comparison
+    from dbt_anonymize.extensions.diff.differences import Comparison
 
 
 class Form(StrEnum):
@@ -55,7 +55,7 @@ def diff(
 
     Exits with 1 if a figure is worse than `tolerance` of the spec allows.
     """
-    from dbt_anonymize.project.differences import compare  # noqa: PLC0415 (keeps --help fast)
+    from dbt_anonymize.extensions.diff.differences import compare  # noqa: PLC0415 (keeps --help fast)
 
     with machine_readable_stdout(form):
         spec = place.only_spec(name)
@@ -69,7 +69,7 @@ def diff(
 
 
 def _show(comparison: Comparison, form: Form) -> None:
-    from dbt_anonymize.project.differences import HEADINGS, VALUES  # noqa: PLC0415
+    from dbt_anonymize.extensions.diff.differences import HEADINGS, VALUES  # noqa: PLC0415
 
     name = comparison.spec.name
     rows = [*comparison.differences, *comparison.counts]

@@ -11,7 +11,7 @@ from datetime import date, timedelta
 import numpy as np
 import pytest
 
-from dbt_anonymize.verify.identifiers.agreement import SampledColumn, agreement
+from dbt_anonymize.extensions.identifier_search.agreement import SampledColumn, agreement
 
 DRAW = np.random.default_rng(33)
 ROWS = 300

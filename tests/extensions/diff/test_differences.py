@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dbt_anonymize.errors import WarehouseError
-from dbt_anonymize.project.differences import Comparison
+from dbt_anonymize.extensions.diff.differences import Comparison
 from dbt_anonymize.project.register import Composed, RegisteredRelease, read_file
 from dbt_anonymize.spec import Spec
 from tests.spec.declarations import spec

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dbt_anonymize.verify.identifiers.text_variants import digits
+from dbt_anonymize.extensions.identifier_search.text_variants import digits
 
 # How many controls: so many for each value, within these limits.
 _PER_VALUE = 20

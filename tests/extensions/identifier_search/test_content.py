@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from dbt_anonymize.extensions.identifier_search.places import cells_place
+from dbt_anonymize.extensions.identifier_search.values import identifier_values
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.verify.identifiers.places import cells_place
-from dbt_anonymize.verify.identifiers.values import identifier_values
+from tests.extensions.identifier_search.searching import NAME, RELEASE, in_warehouse, rename, search
 from tests.verify.clinic import SPEC, Clinic, broken, open_clinic
-from tests.verify.identifiers.searching import NAME, RELEASE, in_warehouse, rename, search
 from tests.worlds.specs import INSENSITIVE
 
 pytestmark = pytest.mark.sampled_tests(25)

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 
-from dbt_anonymize.verify.identifiers.byte_search import Run
+from dbt_anonymize.extensions.identifier_search.byte_search import Run
 
 # What is shorter says nothing as a number, and is found everywhere in the bytes of a file.
 LONG = 8

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import duckdb
 
+from dbt_anonymize.extensions.identifier_search.content import check_content
+from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.verify.checked import Checked
 from dbt_anonymize.verify.finding import Finding
-from dbt_anonymize.verify.identifiers.content import check_content
 from tests.verify.clinic import Clinic
 
 # Somebody who is in the vault, and the number.
@@ -17,7 +19,14 @@ RELEASE = "release/visits.duckdb"
 
 def search(clinic: Clinic) -> list[Finding]:
     with clinic.open() as warehouse:
-        return check_content(warehouse, clinic.project, clinic.spec, release=clinic.release)
+        return search_in(warehouse, clinic)
+
+
+def search_in(warehouse: Warehouse, clinic: Clinic) -> list[Finding]:
+    release = clinic.release
+    return check_content(
+        Checked(warehouse, warehouse, clinic.project, clinic.spec, release, content=None)
+    )
 
 
 def rename(clinic: Clinic, text: str) -> None:
