@@ -2,4 +2,4 @@
 
 from tests.extensions import has
 
-collect_ignore_glob = [] if has("hierarchy_builders") else ["test_*.py"]
+collect_ignore_glob = [] if has("hierarchy_builders") else ["*.py"]
