@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import pytest
 
 from dbt_anonymize.cli.main import commands
 from dbt_anonymize.extension import extensions
-from tests.extensions.pulled_out import PulledOut, pull_out
+from tests.extensions.pulled_out import PulledOut, keys_of, pull_out
 from tests.sampling import FULL
 
 pytestmark = pytest.mark.dbt
@@ -36,14 +35,6 @@ assert not check(pathlib.Path.cwd())
 """
 
 
-def keys_of(gone: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Yield the keys of a spec that extensions add."""
-    for one in extensions():
-        if one.keys and one.name in gone:
-            for part, model in one.keys.items():
-                yield from ((one.name, f"{part}{key}") for key in one.load(model).model_fields)
-
-
 def succeeded(project: PulledOut, *arguments: str) -> str:
     done = project.run(*arguments)
     assert done.returncode == 0, f"{done.stdout[-4000:]}\n{done.stderr[-2000:]}"
@@ -55,11 +46,10 @@ def succeeded(project: PulledOut, *arguments: str) -> str:
 def test_what_is_left_works_without_it(name: str, tmp_path: Path) -> None:
     project = pull_out(name, tmp_path / "project")
     (tmp_path / "shared").symlink_to(Path(__file__).parents[3] / "shared")
-    keys = [*keys_of(project.gone)]
-    said = succeeded(project, "-c", WITHOUT, *(key for _, key in keys))
-    for extension, key in keys:
-        own = key.rpartition(".")[2]
-        assert f"{own}: must be a key that we know. It belongs to the extension {extension}" in said
+    keys = [(one, *key) for one in project.gone for key in keys_of({one})]
+    said = succeeded(project, "-c", WITHOUT, *(f"{part}{key}" for _, part, key in keys))
+    for extension, _, key in keys:
+        assert f"{key}: must be a key that we know. It belongs to the extension {extension}" in said
     gone = {c.name for one in extensions() if one.name in project.gone for c in one.commands}
     shown = succeeded(project, "-m", "dbt_anonymize", "--help")
     known = {*re.findall(r"^│ ([a-z]+) ", shown, flags=re.MULTILINE)}
