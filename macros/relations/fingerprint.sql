@@ -43,7 +43,3 @@ cross join digest_{{ loop.index + 1 }}
 {% macro duckdb___sum_of_hashes(relation_alias) -%}
     {{ return("coalesce(sum(hash(hash(" ~ relation_alias ~ "))), 0)") }}
 {%- endmacro %}
-
-{% macro postgres___sum_of_hashes(relation_alias) -%}
-    {{ return("coalesce(sum(hashtextextended(cast(" ~ relation_alias ~ ".* as text), 0)), 0)") }}
-{%- endmacro %}

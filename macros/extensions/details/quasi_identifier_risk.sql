@@ -67,11 +67,6 @@ select * from coded
     {{ return(run_query("select count(*) from " ~ frequencies).rows[0][0] > counted_whole) }}
 {%- endmacro %}
 
-{# A hash table takes ten times as long as on DuckDB, and bases much less from ten thousand rows on. #}
-{% macro postgres___are_subsets_planned(frequencies, counted_whole) -%}
-    {{ return(dbt_anonymize.default___are_subsets_planned(frequencies, [counted_whole, 10000] | min)) }}
-{%- endmacro %}
-
 
 {% macro _forget_subsets() -%}
     {%- if dbt_anonymize._is_building() -%}
@@ -139,12 +134,6 @@ order by subsets.subset_number
 {% macro _kept_bases(bases) -%}{{ return(adapter.dispatch("_kept_bases", "dbt_anonymize")(bases)) }}{%- endmacro %}
 
 {% macro default___kept_bases(bases) -%}{{ return([]) }}{%- endmacro %}
-
-{% macro postgres___kept_bases(bases) -%}
-    {%- set names = [] -%}
-    {%- for base in bases -%}{%- do names.append("base_" ~ loop.index) -%}{%- endfor -%}
-    {{ return(names) }}
-{%- endmacro %}
 
 
 {# CTE `subsets`: number, names, size, and how many classes one stands for. #}
