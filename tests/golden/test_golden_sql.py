@@ -19,10 +19,10 @@ import yaml
 from dbt_anonymize.project.generate import generate
 from dbt_anonymize.project.templating import environment
 from dbt_anonymize.spec.tested import KEYS
+from tests.extensions.recoding.compilation import CASES, frozen_parts
+from tests.extensions.recoding.compilation import compiled as compiled_models
 from tests.projects import Project, copy_consumer
 from tests.properties.compilation import Ref, body, call, compile_models
-from tests.recoding.compilation import CASES, frozen_parts
-from tests.recoding.compilation import compiled as compiled_models
 from tests.vault.projects import SPECS
 from tests.worlds.hostile import Naming, write
 

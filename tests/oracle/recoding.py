@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
+from tests.extensions.recoding.compilation import LEVELS, Case
 from tests.oracle.generalization import CategoricalHierarchy, Hierarchy, IntervalHierarchy, Value
-from tests.recoding.compilation import LEVELS, Case
 
 Part = list[int]
 

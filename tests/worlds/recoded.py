@@ -12,7 +12,7 @@ import duckdb
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 
-from dbt_anonymize.recoding import (
+from dbt_anonymize.extensions.recoding.kernels import (
     Source,
     cell_suppression,
     grouped_recoding,
@@ -20,10 +20,10 @@ from dbt_anonymize.recoding import (
     multidimensional_recoding,
     payout_recoding,
 )
-from dbt_anonymize.recoding.records import Records
+from dbt_anonymize.extensions.recoding.records import Records
+from tests.extensions.recoding.compilation import LEVELS, Case
 from tests.oracle.generalization import IntervalHierarchy
 from tests.oracle.recoding import Cell, Record, World
-from tests.recoding.compilation import LEVELS, Case
 from tests.worlds.hierarchies import categorical_hierarchies, interval_hierarchies
 
 # Without shrinking: a failing table runs through all its rounds for each of hundreds of variants.
@@ -123,7 +123,7 @@ class Warehouse:
         Groups have ``k`` records.
         """
         # Random hierarchies have labels of several meanings, which a build refuses.
-        with mock.patch("dbt_anonymize.recoding.records.check_labels"):
+        with mock.patch("dbt_anonymize.extensions.recoding.records.check_labels"):
             return self.shown(case, self.recoding(case, k=k))
 
     def recoding(self, case: Case, *, k: int | None = None) -> duckdb.DuckDBPyRelation:

@@ -7,7 +7,7 @@ import pytest
 
 from dbt_anonymize.spec.columns import Hierarchy
 from dbt_anonymize.verify.recomputation.labels import Generalization
-from tests.recoding.test_multidimensional import NOTATIONS
+from tests.extensions.recoding.test_multidimensional import NOTATIONS
 
 
 def is_known(leaves: str, above: str, label: str, lower: float, upper: float) -> bool:

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt_anonymize.recoding.grouping import groups_of
-from dbt_anonymize.recoding.records import Records
+from dbt_anonymize.extensions.recoding.grouping import groups_of
+from dbt_anonymize.extensions.recoding.records import Records
+from tests.extensions.recoding.compilation import GROUPED_CASES, Case
 from tests.oracle.generalization import CategoricalHierarchy, IntervalHierarchy
 from tests.oracle.grouping import Members
 from tests.oracle.recoding import Cell, World
-from tests.recoding.compilation import GROUPED_CASES, Case
 from tests.worlds.recoded import PROPERTY, Warehouse, values_of_rows, worlds
 
 pytestmark = pytest.mark.sampled_tests(3)

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbt_anonymize.errors import RecodingError
+from dbt_anonymize.extensions.recoding.judging import Judge
+from dbt_anonymize.extensions.recoding.levels import Ladder, read_levels
+from dbt_anonymize.extensions.recoding.records import Source
 from dbt_anonymize.privacy.grouping import numbered, sums
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.profitable import Profitable
 from dbt_anonymize.privacy.registry import model_of
 from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray
-from dbt_anonymize.recoding.judging import Judge
-from dbt_anonymize.recoding.levels import Ladder, read_levels
-from dbt_anonymize.recoding.records import Source
 
 if TYPE_CHECKING:
     import duckdb

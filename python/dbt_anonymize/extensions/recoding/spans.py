@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dbt_anonymize.recoding.tuples import Codes, Floats, Number, Tuples
+from dbt_anonymize.extensions.recoding.tuples import Codes, Floats, Number, Tuples
 
 # Numbers of clusters, or all of them.
 Rows = Codes | slice

@@ -10,11 +10,11 @@ import numpy as np
 
 from dbt_anonymize.errors import RecodingError, SearchError
 from dbt_anonymize.evaluation.data.relations import value_text
+from dbt_anonymize.extensions.recoding.records import Records
 from dbt_anonymize.privacy.grouping import classes_in, part_of
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.registry import compile_guarantees, model_of
 from dbt_anonymize.privacy.table import BoolArray, IntArray, Table
-from dbt_anonymize.recoding.records import Records
 
 
 @dataclass(frozen=True)

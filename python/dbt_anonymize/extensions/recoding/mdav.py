@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dbt_anonymize.recoding.tuples import Codes, Floats, Tuples
+from dbt_anonymize.extensions.recoding.tuples import Codes, Floats, Tuples
 
 
 def mdav(tuples: Tuples, k: int) -> Codes:

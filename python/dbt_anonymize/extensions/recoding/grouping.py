@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from dbt_anonymize.errors import RecodingError
+from dbt_anonymize.extensions.recoding.mdav import mdav
+from dbt_anonymize.extensions.recoding.multidimensional import labels_of_parts, mondrian_parts
+from dbt_anonymize.extensions.recoding.optimum import optimal_groups
+from dbt_anonymize.extensions.recoding.records import Records, Source
+from dbt_anonymize.extensions.recoding.released_groups import released_labels
+from dbt_anonymize.extensions.recoding.systematic import systematic_clusters
+from dbt_anonymize.extensions.recoding.tuples import Category, Number, Tuples
 from dbt_anonymize.privacy.grouping import distinct_rows
 from dbt_anonymize.privacy.table import IntArray
-from dbt_anonymize.recoding.mdav import mdav
-from dbt_anonymize.recoding.multidimensional import labels_of_parts, mondrian_parts
-from dbt_anonymize.recoding.optimum import optimal_groups
-from dbt_anonymize.recoding.records import Records, Source
-from dbt_anonymize.recoding.released_groups import released_labels
-from dbt_anonymize.recoding.systematic import systematic_clusters
-from dbt_anonymize.recoding.tuples import Category, Number, Tuples
 
 if TYPE_CHECKING:
     import duckdb

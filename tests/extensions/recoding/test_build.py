@@ -8,9 +8,7 @@ import duckdb
 import pytest
 
 from dbt_anonymize.errors import RecodingError
-from tests.oracle.generalization import CategoricalHierarchy, IntervalHierarchy
-from tests.oracle.recoding import Record, World
-from tests.recoding.compilation import (
+from tests.extensions.recoding.compilation import (
     CASES,
     LEVELS,
     LOCAL_CASES,
@@ -20,6 +18,8 @@ from tests.recoding.compilation import (
     frozen_parts,
     write_project,
 )
+from tests.oracle.generalization import CategoricalHierarchy, IntervalHierarchy
+from tests.oracle.recoding import Record, World
 from tests.worlds.recoded import Warehouse
 
 LOCAL, PAID, COUNTED = LOCAL_CASES[0], PAID_CASES[0], CASES[0]

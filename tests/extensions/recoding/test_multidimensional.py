@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt_anonymize.recoding.mondrian import mondrian
-from dbt_anonymize.recoding.records import Records
+from dbt_anonymize.extensions.recoding.mondrian import mondrian
+from dbt_anonymize.extensions.recoding.records import Records
+from tests.extensions.recoding.compilation import CASES, LEVELS, Case
 from tests.oracle.generalization import CategoricalHierarchy, IntervalHierarchy
 from tests.oracle.recoding import Cell, Mondrian, Record, World, keeps
-from tests.recoding.compilation import CASES, LEVELS, Case
 from tests.worlds.recoded import PROPERTY, Warehouse, plain, worlds
 
 pytestmark = pytest.mark.sampled_tests(6)

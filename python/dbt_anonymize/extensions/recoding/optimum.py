@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbt_anonymize.recoding.tuples import Codes, Floats
+from dbt_anonymize.extensions.recoding.tuples import Codes, Floats
 
 
 def optimal_groups(values: Floats, counts: Codes, k: int) -> Codes:

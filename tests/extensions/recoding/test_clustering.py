@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dbt_anonymize.recoding.systematic import systematic_clusters
-from dbt_anonymize.recoding.tuples import Category, Number, Tuples
+from dbt_anonymize.extensions.recoding.systematic import systematic_clusters
+from dbt_anonymize.extensions.recoding.tuples import Category, Number, Tuples
 from tests.oracle.clustering import Counted, systematic
 from tests.oracle.grouping import Row
 from tests.sampling import examples

@@ -22,9 +22,7 @@ from dbt_anonymize.spec.columns import Hierarchy
 from dbt_anonymize.verify.recomputation.frozen import placement
 from dbt_anonymize.verify.recomputation.labels import Generalization
 from dbt_anonymize.verify.recomputation.tables import Tables
-from tests.oracle.generalization import IntervalHierarchy
-from tests.oracle.recoding import Cell, Record, World
-from tests.recoding.compilation import (
+from tests.extensions.recoding.compilation import (
     CASES,
     CELL_CASES,
     LEVELS,
@@ -34,6 +32,8 @@ from tests.recoding.compilation import (
     exact,
     frozen_statements,
 )
+from tests.oracle.generalization import IntervalHierarchy
+from tests.oracle.recoding import Cell, Record, World
 from tests.sampling import examples
 from tests.worlds.recoded import PROPERTY, Warehouse, quote, worlds
 

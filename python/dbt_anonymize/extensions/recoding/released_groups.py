@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.extensions.recoding.labels import Labels
+from dbt_anonymize.extensions.recoding.leaves import Leaves
+from dbt_anonymize.extensions.recoding.records import Records
 from dbt_anonymize.privacy.grouping import distinct_rows, numbered
 from dbt_anonymize.privacy.table import BoolArray, FloatArray, IntArray
-from dbt_anonymize.recoding.labels import Labels
-from dbt_anonymize.recoding.leaves import Leaves
-from dbt_anonymize.recoding.records import Records
 
 
 def released_labels(

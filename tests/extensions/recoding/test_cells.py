@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.extensions.recoding.compilation import CELL_CASES, LEVELS, Case
 from tests.oracle.generalization import IntervalHierarchy, bounds, generalize
 from tests.oracle.recoding import World, keeps, suppressed_cells
-from tests.recoding.compilation import CELL_CASES, LEVELS, Case
 from tests.sampling import examples
 from tests.worlds.recoded import PROPERTY, Warehouse, worlds
 

@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbt_anonymize.errors import RecodingError
-from dbt_anonymize.recoding import Source, grouping
-from dbt_anonymize.recoding.optimum import optimal_groups
-from dbt_anonymize.recoding.records import Records
+from dbt_anonymize.extensions.recoding import grouping
+from dbt_anonymize.extensions.recoding.kernels import Source
+from dbt_anonymize.extensions.recoding.optimum import optimal_groups
+from dbt_anonymize.extensions.recoding.records import Records
 from tests.oracle.grouping import Row, Value, least_squares, mdav, squares
 from tests.worlds.recoded import values_of_rows
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbt_anonymize.recoding.spans import Spans
-from dbt_anonymize.recoding.tuples import Codes, Tuples
+from dbt_anonymize.extensions.recoding.spans import Spans
+from dbt_anonymize.extensions.recoding.tuples import Codes, Tuples
 
 
 def systematic_clusters(tuples: Tuples, k: int, *, passes: int = 1, halve: bool = False) -> Codes:

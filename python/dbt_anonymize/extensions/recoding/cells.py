@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.extensions.recoding.judging import Judge
+from dbt_anonymize.extensions.recoding.levels import read_levels
+from dbt_anonymize.extensions.recoding.records import Source
 from dbt_anonymize.privacy.grouping import ranges
 from dbt_anonymize.privacy.table import BoolArray, IntArray
-from dbt_anonymize.recoding.judging import Judge
-from dbt_anonymize.recoding.levels import read_levels
-from dbt_anonymize.recoding.records import Source
 
 if TYPE_CHECKING:
     import duckdb

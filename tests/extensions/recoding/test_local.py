@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.extensions.recoding.compilation import LOCAL_CASES, Case
 from tests.oracle.generalization import IntervalHierarchy, bounds, generalize
 from tests.oracle.recoding import Cell, Leaves, World, keeps
-from tests.recoding.compilation import LOCAL_CASES, Case
 from tests.worlds.recoded import PROPERTY, Warehouse, worlds
 
 pytestmark = pytest.mark.sampled_tests(3)

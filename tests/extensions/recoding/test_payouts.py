@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.extensions.recoding.compilation import GAME, PAID_CASES, Case
 from tests.oracle import privacy
 from tests.oracle.generalization import IntervalHierarchy, generalize
 from tests.oracle.recoding import Leaves, World
-from tests.recoding.compilation import GAME, PAID_CASES, Case
 from tests.sampling import examples
 from tests.worlds.recoded import PROPERTY, Warehouse, worlds
 

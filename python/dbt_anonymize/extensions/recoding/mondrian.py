@@ -23,9 +23,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dbt_anonymize.extensions.recoding.leaves import Leaves
 from dbt_anonymize.privacy.grouping import firsts, ranges
 from dbt_anonymize.privacy.table import BoolArray, FloatArray, IntArray
-from dbt_anonymize.recoding.leaves import Leaves
 
 # Given rows, the class of each and the number of classes: which classes break a guarantee.
 Violating = Callable[[IntArray, IntArray, int], BoolArray]

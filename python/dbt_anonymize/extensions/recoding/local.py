@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dbt_anonymize.extensions.recoding.judging import Judge
+from dbt_anonymize.extensions.recoding.levels import read_levels
+from dbt_anonymize.extensions.recoding.records import Source
 from dbt_anonymize.privacy.grouping import classes_by, group, labels_of, part_of
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.table import BoolArray, IntArray, Node, Table
-from dbt_anonymize.recoding.judging import Judge
-from dbt_anonymize.recoding.levels import read_levels
-from dbt_anonymize.recoding.records import Source
 
 if TYPE_CHECKING:
     import duckdb
