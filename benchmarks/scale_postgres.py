@@ -41,9 +41,9 @@ sys.path.insert(0, str(REPOSITORY))
 
 from dbt_anonymize.cli import app  # noqa: E402 (found by the line above)
 from dbt_anonymize.project.generate import generate  # noqa: E402
-from tests.postgres.cluster import find_binaries, temporary_cluster  # noqa: E402
-from tests.postgres.compared import assert_same, plain  # noqa: E402
-from tests.postgres.server import Server, temporary_server  # noqa: E402
+from tests.engines.compared import assert_same, plain  # noqa: E402
+from tests.extensions.postgres.cluster import find_binaries, temporary_cluster  # noqa: E402
+from tests.extensions.postgres.server import Server, temporary_server  # noqa: E402
 from tests.projects import Project  # noqa: E402
 
 EVALUATION = "people_evaluation"

@@ -16,8 +16,8 @@ import pytest
 from dbt_anonymize.extension import extensions
 from tests import sampling, tiers
 from tests.differential_privacy.private import sampled_and_private
-from tests.postgres.cluster import find_binaries
-from tests.postgres.server import VARIABLE as POSTGRES
+from tests.extensions.postgres.cluster import find_binaries
+from tests.extensions.postgres.server import VARIABLE as POSTGRES
 from tests.projects import Project, copy_consumer, copy_demo, run_command
 from tests.quick_dbt import make_dbt_quick
 from tests.vault.projects import copy_with

@@ -107,11 +107,6 @@
     {{ return("round(" ~ number ~ ", " ~ decimals ~ ")") }}
 {%- endmacro %}
 
-{# Its round() of a double takes no decimals. #}
-{% macro postgres___mask_decimals(number, decimals) -%}
-    {{ return("cast(round(cast(" ~ number ~ " as numeric), " ~ decimals ~ ") as double precision)") }}
-{%- endmacro %}
-
 
 {# `***@example.org`; what is no address with one plain domain is `***`. coalesce(): DuckDB 2.0 fails to plan functions
    of a column of NULLs alone. #}

@@ -40,13 +40,3 @@
         ~ relation
     ) }}
 {%- endmacro %}
-
-{# Postgres sorts what it counts so; what is grouped is looked at once for each value. #}
-{% macro postgres___count_phrases(relation, column) -%}
-    {{ return(
-        "select coalesce(sum(records), 0) as known, coalesce(max(length(value)), 0) as longest,"
-        ~ " count(case when trim(value) like '% %' then 1 end) as phrases from (select " ~ column
-        ~ " as value, count(*) as records from " ~ relation ~ " where " ~ column ~ " is not null group by " ~ column
-        ~ ") as texts"
-    ) }}
-{%- endmacro %}

@@ -38,7 +38,3 @@
 {% macro default___middle_day(lower, upper) -%}
     {{ return(lower ~ " + cast(floor((" ~ upper ~ " - " ~ lower ~ ") / 2) as integer)") }}
 {%- endmacro %}
-
-{% macro spark___middle_day(lower, upper) -%}
-    {{ return("date_add(" ~ lower ~ ", cast(floor(datediff(" ~ upper ~ ", " ~ lower ~ ") / 2) as int))") }}
-{%- endmacro %}

@@ -100,7 +100,3 @@
 {% macro default___is_sampled_value(value) -%}{{ return("true") }}{%- endmacro %}
 
 {% macro duckdb___is_sampled_value(value) -%}{{ return("hash(" ~ value ~ ") % 16 = 0") }}{%- endmacro %}
-
-{% macro postgres___is_sampled_value(value) -%}
-    {{ return("mod(hashtext(" ~ dbt_anonymize._as_text(value) ~ "), 16) = 0") }}
-{%- endmacro %}

@@ -34,27 +34,6 @@
     {%- endcall %}
 {%- endmacro %}
 
-{# The rows change with the release, in its transaction; whoever reads the earlier ones is not waited for. #}
-{% macro postgres___publish_about(about, facts) -%}
-    {% call statement("about") -%}
-        create table if not exists {{ about }} (
-            place integer, fact {{ dbt.type_string() }}, value {{ dbt.type_string() }}, number double precision
-        );
-        delete from {{ about }};
-        insert into {{ about }} (place, fact, value, number)
-        {{- facts }}
-    {%- endcall %}
-    {%- do apply_grants(about, config.get("grants"), should_revoke=true) -%}
-{%- endmacro %}
-
-{# It is replaced in one step, as the view of the rows is. #}
-{% macro spark___publish_about(about, facts) -%}
-    {% call statement("about") -%}
-        create or replace view {{ about.incorporate(type="view") }} as
-        {{- facts }}
-    {%- endcall %}
-{%- endmacro %}
-
 
 {# What an earlier build said goes once the spec asks for nothing; a table of somebody else stays. #}
 {% macro _withdraw_about(about) -%}

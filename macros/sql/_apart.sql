@@ -5,5 +5,3 @@
 {% macro _apart(name) -%}{{ return(adapter.dispatch("_apart", "dbt_anonymize")(name)) }}{%- endmacro %}
 
 {% macro default___apart(name) -%}{{ return(name) }}{%- endmacro %}
-
-{% macro postgres___apart(name) -%}{{ return("(select * from " ~ name ~ " offset 0) as " ~ name) }}{%- endmacro %}

@@ -6,5 +6,3 @@
 {% macro default___as_bytes(expression) -%}{{ return(expression) }}{%- endmacro %}
 
 {% macro duckdb___as_bytes(expression) -%}{{ return("encode(" ~ expression ~ ")") }}{%- endmacro %}
-
-{% macro postgres___as_bytes(expression) -%}{{ return("convert_to(" ~ expression ~ ", 'UTF8')") }}{%- endmacro %}

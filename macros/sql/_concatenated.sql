@@ -6,5 +6,3 @@
 {% macro default___concatenated(texts) -%}{{ return(dbt.concat(texts)) }}{%- endmacro %}
 
 {% macro duckdb___concatenated(texts) -%}{{ return("concat(" ~ texts | join(", ") ~ ")") }}{%- endmacro %}
-
-{% macro postgres___concatenated(texts) -%}{{ return("concat(" ~ texts | join(", ") ~ ")") }}{%- endmacro %}

@@ -30,16 +30,3 @@
         "select bit_count(bitstring_agg(" ~ column ~ ", " ~ bounds[0][0] ~ ", " ~ bounds[0][1] ~ ")) from " ~ relation
     ).rows[0][0] | int) }}
 {%- endmacro %}
-
-
-{# Postgres sorts what it counts so, which is faster than a hash table for whole numbers alone. #}
-{% macro postgres___count_distinct(relation, name) -%}
-    {%- for column in adapter.get_columns_in_relation(relation) if column.name == name and column.is_integer() -%}
-        {{ return(dbt_anonymize.default___count_distinct(relation, name)) }}
-    {%- endfor -%}
-    {%- set column = dbt_anonymize._quote(name) -%}
-    {{ return(run_query(
-        "select count(*) from (select distinct " ~ column ~ " from " ~ relation ~ " where " ~ column
-        ~ " is not null) as found"
-    ).rows[0][0] | int) }}
-{%- endmacro %}

@@ -9,24 +9,6 @@
 
 {% macro default___in_steps(names, sql) -%}{{ return(sql) }}{%- endmacro %}
 
-{#
-  No statistics are known of a CTE, and every join multiplies the error: hash tables were made for billions of rows, and
-  loops for one. Tables that are analyzed have them, those of a value each with its count too. A join by many columns
-  is expected to find one row all the same: loops and sorts, which grow with what there is, give way to hash tables.
-#}
-{% macro postgres___in_steps(names, sql) -%}
-    {%- do dbt_anonymize._expect_many_rows() -%}
-    {%- if not dbt_anonymize._is_building() or not names -%}{{ return(sql) }}{%- endif -%}
-    {%- do dbt_anonymize._run_statements(["set local enable_nestloop = off", "set local enable_sort = off"]) -%}
-    {%- set steps = [] -%}
-    {%- for name in modules.re.findall("(?m)^(\\w+) as (?:not materialized )?[(]", sql) -%}
-        {%- if name in names or modules.re.match("(distribution|total)_[0-9]+$", name) -%}
-            {%- do steps.append(name) -%}
-        {%- endif -%}
-    {%- endfor -%}
-    {{ return(dbt_anonymize._kept_steps(steps, sql)) }}
-{%- endmacro %}
-
 
 {# Keeps the CTEs `names` of a select in scratch tables, and returns a select that reads them. #}
 {% macro _kept_steps(names, sql) -%}
@@ -65,14 +47,3 @@
 {% macro _after_steps() -%}{{ return(adapter.dispatch("_after_steps", "dbt_anonymize")()) }}{%- endmacro %}
 
 {% macro default___after_steps() -%}{{ return([]) }}{%- endmacro %}
-
-{% macro postgres___after_steps() -%}{{ return(["{{ dbt_anonymize._forget_scratch() }}"]) }}{%- endmacro %}
-
-{% macro _forget_scratch() -%}
-    {%- if not dbt_anonymize._is_building() -%}{{ return("") }}{%- endif -%}
-    {%- set found = run_query(
-        "select relname from pg_class where relnamespace = pg_my_temp_schema() and relkind = 'r'"
-        ~ " and relname like 'dbt\\_anonymize\\_%'"
-    ).columns[0].values() -%}
-    {%- if found -%}{%- do run_query("drop table " ~ found | map("tojson") | join(", ")) -%}{%- endif -%}
-{%- endmacro %}

@@ -8,14 +8,14 @@
 {%- endmacro %}
 
 {# Where a backslash begins an escape, one at the end of a value would take the closing quote with it. #}
-{% macro spark___literal(value) -%}
+{% macro _escaped_literal(value) -%}
     {{ return("'" ~ value | replace("\\", "\\\\") | replace("'", "\\'") ~ "'") }}
 {%- endmacro %}
 
-{% macro snowflake___literal(value) -%}{{ return(dbt_anonymize.spark___literal(value)) }}{%- endmacro %}
+{% macro snowflake___literal(value) -%}{{ return(dbt_anonymize._escaped_literal(value)) }}{%- endmacro %}
 
 {% macro bigquery___literal(value) -%}
-    {{ return(dbt_anonymize.spark___literal(value) | replace("\n", "\\n") | replace("\r", "\\r")) }}
+    {{ return(dbt_anonymize._escaped_literal(value) | replace("\n", "\\n") | replace("\r", "\\r")) }}
 {%- endmacro %}
 
 

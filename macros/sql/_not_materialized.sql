@@ -6,5 +6,3 @@
 {% macro default___not_materialized() -%}{{ return("") }}{%- endmacro %}
 
 {% macro duckdb___not_materialized() -%}{{ return("not materialized ") }}{%- endmacro %}
-
-{% macro postgres___not_materialized() -%}{{ return("not materialized ") }}{%- endmacro %}

@@ -7,8 +7,3 @@
     {%- set quoted = adapter.quote(name | replace('"', '""')) -%}
     {{ return(relation_alias ~ "." ~ quoted if relation_alias else quoted) }}
 {%- endmacro %}
-
-{% macro spark___quote(name, relation_alias=none) -%}
-    {%- set quoted = adapter.quote(name | replace("`", "``")) -%}
-    {{ return(relation_alias ~ "." ~ quoted if relation_alias else quoted) }}
-{%- endmacro %}

@@ -13,11 +13,3 @@
 {% macro duckdb___raise_in_sql(message, like) -%}
     {{ return("error(" ~ dbt_anonymize._literal(message) ~ ")") }}
 {%- endmacro %}
-
-{# Postgres shows a text that is no number. Nothing of the column is in it, but without a column it would be read while
-   the statement is planned, before there is any row. #}
-{% macro postgres___raise_in_sql(message, like) -%}
-    {%- set nothing = "left(coalesce(" ~ dbt_anonymize._as_text(like) ~ ", ''), 0)" -%}
-    {%- set text = dbt_anonymize._literal(message) ~ " || " ~ nothing -%}
-    {{ return("case when cast(" ~ text ~ " as integer) is null then " ~ like ~ " end") }}
-{%- endmacro %}

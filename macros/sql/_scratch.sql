@@ -50,10 +50,3 @@
 {%- endmacro %}
 
 {% macro default___keep_scratch(name, sql) -%}{{ return([dbt_anonymize._create_scratch(name, sql)]) }}{%- endmacro %}
-
-{% macro postgres___keep_scratch(name, sql) -%}
-    {{ return(
-        dbt_anonymize._drop_scratch([name])
-        + [dbt_anonymize._create_scratch(name, sql), dbt_anonymize._analyze(dbt_anonymize._scratch(name))]
-    ) }}
-{%- endmacro %}

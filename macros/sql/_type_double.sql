@@ -6,5 +6,3 @@
 {% macro default___type_double() -%}{{ return("double precision") }}{%- endmacro %}
 
 {% macro duckdb___type_double() -%}{{ return("double") }}{%- endmacro %}
-
-{% macro spark___type_double() -%}{{ return("double") }}{%- endmacro %}

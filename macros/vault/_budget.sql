@@ -210,7 +210,3 @@ alter table {{ budget }} add column if not exists mechanism {{ dbt.type_string()
 {% macro duckdb___number_of_digest(digest, first) -%}
     {{ return("cast('0x' || substr(" ~ digest ~ ", " ~ first ~ ", 12) as bigint)") }}
 {%- endmacro %}
-
-{% macro postgres___number_of_digest(digest, first) -%}
-    {{ return("cast(cast('x' || substr(" ~ digest ~ ", " ~ first ~ ", 12) as bit(48)) as bigint)") }}
-{%- endmacro %}

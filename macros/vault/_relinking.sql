@@ -29,12 +29,6 @@ create table if not exists {{ relation }} (
 
 {% macro default___lock_for_append(relation) -%}{{ return("") }}{%- endmacro %}
 
-{# Not `lock table`: it needs the right to change what is there, which custodians must not have. #}
-{% macro postgres___lock_for_append(relation) -%}
-    {{ return("select pg_advisory_xact_lock(cast(cast(" ~ dbt_anonymize._literal(relation) ~ " as regclass) as"
-    ~ " bigint))") }}
-{%- endmacro %}
-
 
 {# Who the warehouse says that asks. DuckDB has no users. #}
 {% macro _database_user() -%}
@@ -42,9 +36,6 @@ create table if not exists {{ relation }} (
 {%- endmacro %}
 
 {% macro default___database_user() -%}{{ return("select current_user") }}{%- endmacro %}
-
-{# Who logged in, whatever role the profile takes on. #}
-{% macro postgres___database_user() -%}{{ return("select session_user") }}{%- endmacro %}
 
 {% macro duckdb___database_user() -%}{{ return("") }}{%- endmacro %}
 

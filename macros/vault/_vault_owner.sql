@@ -211,11 +211,6 @@
     ).columns[0].values()) }}
 {%- endmacro %}
 
-{% macro spark___tables_of_schema(place) -%}
-    {%- set known = run_query("show schemas like " ~ dbt_anonymize._literal(place.schema)).rows -%}
-    {{ return(run_query("show tables in " ~ place).columns[1].values() if known else []) }}
-{%- endmacro %}
-
 
 {#
   Writes what is not known yet: in one call, which is a transaction, and in one of its own, as DuckDB writes one
@@ -250,10 +245,6 @@
         {{ dbt_anonymize._lock_table(relation) }}
         {{ rows | join(";\n") }}
     {%- endcall -%}
-{%- endmacro %}
-
-{% macro spark___write_vault_owner(relation, rows) -%}
-    {%- do dbt_anonymize._run_statements([dbt_anonymize._vault_owner_table(relation)] + rows) -%}
 {%- endmacro %}
 
 

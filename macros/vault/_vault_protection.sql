@@ -169,16 +169,6 @@
     ) }}
 {%- endmacro %}
 
-{# The vault's schema is closed to all but custodians, so nobody else may need what is in it. #}
-{% macro postgres___vault_place_error(place) -%}
-    {{ return(
-        "the vault must be a schema of its own; got " ~ place.schema ~ ", which is also that of the target or of a"
-        ~ " release. Choose another with the variable dbt_anonymize_vault_schema, and let no generate_schema_name"
-        ~ " of your project take it away."
-        if place.schema in dbt_anonymize._schemas_of_others() else ""
-    ) }}
-{%- endmacro %}
-
 
 {# A source with identifiers in the file of the warehouse is open to whoever opens that file. A view there holds no
    rows. #}

@@ -210,8 +210,6 @@
     ) }}
 {%- endmacro %}
 
-{% macro postgres___random_token() -%}{{ return("replace(cast(gen_random_uuid() as text), '-', '')") }}{%- endmacro %}
-
 
 {# The same as a number from 0 to below 1, of 52 bits: in version 4 the last 13 hexadecimal digits are random. #}
 {% macro _random_number() -%}
@@ -243,7 +241,3 @@
 {%- endmacro %}
 
 {% macro default___lock_table(relation) -%}{{ return("") }}{%- endmacro %}
-
-{% macro postgres___lock_table(relation) -%}
-    {{ return("lock table " ~ relation ~ " in share row exclusive mode;") }}
-{%- endmacro %}

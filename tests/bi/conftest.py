@@ -12,8 +12,6 @@ import pytest
 import yaml
 
 from tests.bi.superset import NOT_TESTED, PROGRAM, Superset, superset
-from tests.postgres.conftest import server, url  # noqa: F401 (fixtures)
-from tests.postgres.test_about import published  # noqa: F401 (a fixture)
 from tests.projects import run_command
 
 

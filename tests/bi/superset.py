@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.chromium import Page
-from tests.postgres.cluster import _free_port
+from tests.engines.ports import free_port
 from tests.projects import REPOSITORY
 
 PROGRAM = REPOSITORY / ".venv-bi" / "bin" / "superset"
@@ -128,7 +128,7 @@ def _wait_for(page: Page, condition: str) -> None:
 @contextlib.contextmanager
 def superset(folder: Path) -> Iterator[Superset]:
     """Set one up in a folder, and stop it at the end."""
-    password, port = secrets.token_hex(8), _free_port()
+    password, port = secrets.token_hex(8), free_port()
     config = folder / "superset_config.py"
     config.write_text(_CONFIG.format(key=secrets.token_hex(32), folder=folder), encoding="utf-8")
     kept = {name: os.environ[name] for name in ("HOME", "LANG", "PATH") if name in os.environ}

@@ -16,7 +16,6 @@ from tests.bi.conftest import Clinic
 from tests.bi.superset import NOT_TESTED, PROGRAM, Superset, metric
 from tests.chromium import BROWSER, page
 from tests.docs.pages import DOCS
-from tests.postgres.published import RELEASE, Published
 
 if not (PROGRAM.parents[1] / ".ready").exists():
     pytest.skip(NOT_TESTED, allow_module_level=True)
@@ -216,42 +215,3 @@ def test_the_next_release_is_read_without_a_restart(
     assert len(counts) > 10
     assert {*counts} <= {before, after}
     assert count() == after
-
-
-def test_a_role_that_has_the_release_alone_reads_it_on_postgres(
-    reader: Superset, published: Published
-) -> None:
-    """Descriptions, a crosstab, and the next release; no other table."""
-    server = published.server
-    address = (
-        f"postgresql+psycopg2://{server.analyst}:{server.password}"
-        f"@{server.host}:{server.port}/{server.database}"
-    )
-    database = reader.add_database("postgres", address)
-    dataset = reader.add_dataset(database, *RELEASE.split("."))
-    columns = reader.columns(dataset)
-    assert "Target that the models predict" in columns["churned"]["description"]
-    customers = metric("count(*)", "customers")
-    ((gender,),) = server.query(f"select min(gender) from {RELEASE}")
-    query: dict[str, Any] = {
-        "columns": ["birth_date", "churned"],
-        "metrics": [customers],
-        "filters": [{"col": "gender", "op": "==", "val": gender}],
-        "orderby": [[metric("min(birth_date_lower)", "from"), True], ["churned", True]],
-    }
-    expected = server.query(
-        f"select birth_date, churned, count(*) from {RELEASE} where gender = '{gender}' "
-        "group by 1, 2 order by min(birth_date_lower), 2"
-    )
-    assert values(reader.chart(dataset, **query)) == expected != []
-    assert published.publish().succeeded
-    assert values(reader.chart(dataset, **query)) == expected
-    tables = reader.ask(f"database/{database}/tables/?q=(schema_name:shop_release)")["result"]
-    assert {table["value"] for table in tables} == {"customers_anonymized", "customers_about"}
-    for schema, table in (("shop", "customers_results"), ("shop_vault", "customers_identifiers")):
-        with pytest.raises(AssertionError) as refused:
-            reader.chart(
-                reader.add_dataset(database, schema, table), columns=[], metrics=[customers]
-            )
-        said = str(refused.value)
-        assert "permission denied" in said or "could not be found" in said

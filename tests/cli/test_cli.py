@@ -56,12 +56,12 @@ def test_a_failed_check_exits_with_1_and_shows_the_difference(tmp_path: Path) ->
     run("generate", "--project-dir", project)
     assert run("generate", "--check", "--project-dir", project).exit_code == 0
     path = project / "models" / "visits" / "visits_results.sql"
-    path.write_text(path.read_text().replace("alpha=0.1", "alpha=9.9"))
+    path.write_text(path.read_text().replace("'alpha': 0.1", "'alpha': 9.9"))
     result = run("generate", "--check", "--project-dir", project)
     assert result.exit_code == 1
-    assert "-    alpha=9.9," in result.stdout
+    assert "-    'alpha': 9.9," in result.stdout
     assert "visits_results.sql: must be what its spec says; it is different." in result.stderr
-    assert "alpha=9.9" in path.read_text()
+    assert "'alpha': 9.9" in path.read_text()
 
 
 def test_bad_input_exits_with_2_and_one_line_per_error(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.engines.compared import assert_same
 from tests.oracle.subsets import MODEL, TUPLES, expected_risk
-from tests.postgres.compared import assert_same
 from tests.projects import Project
 
 

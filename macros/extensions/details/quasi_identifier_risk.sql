@@ -1,8 +1,9 @@
-{% macro quasi_identifier_risk(frequencies, quasi_identifiers) -%}
+{% macro quasi_identifier_risk(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, ["frequencies", "quasi_identifiers"]) -%}
 {#- As many classes of all subsets together as fit in a gigabyte, and of one no more than it needs to be exact. -#}
-{%- set subsets = dbt_anonymize._subsets(quasi_identifiers | length) -%}
+{%- set subsets = dbt_anonymize._subsets(given.quasi_identifiers | length) -%}
 {{ dbt_anonymize._quasi_identifier_risk(
-    frequencies, quasi_identifiers, [1000000, 20000000 // (subsets | length)] | min
+    given.frequencies, given.quasi_identifiers, [1000000, 20000000 // (subsets | length)] | min
 ) }}
 {%- endmacro %}
 
@@ -65,11 +66,6 @@ select * from coded
 
 {% macro default___are_subsets_planned(frequencies, counted_whole) -%}
     {{ return(run_query("select count(*) from " ~ frequencies).rows[0][0] > counted_whole) }}
-{%- endmacro %}
-
-{# A hash table takes ten times as long as on DuckDB, and bases much less from ten thousand rows on. #}
-{% macro postgres___are_subsets_planned(frequencies, counted_whole) -%}
-    {{ return(dbt_anonymize.default___are_subsets_planned(frequencies, [counted_whole, 10000] | min)) }}
 {%- endmacro %}
 
 
@@ -139,12 +135,6 @@ order by subsets.subset_number
 {% macro _kept_bases(bases) -%}{{ return(adapter.dispatch("_kept_bases", "dbt_anonymize")(bases)) }}{%- endmacro %}
 
 {% macro default___kept_bases(bases) -%}{{ return([]) }}{%- endmacro %}
-
-{% macro postgres___kept_bases(bases) -%}
-    {%- set names = [] -%}
-    {%- for base in bases -%}{%- do names.append("base_" ~ loop.index) -%}{%- endfor -%}
-    {{ return(names) }}
-{%- endmacro %}
 
 
 {# CTE `subsets`: number, names, size, and how many classes one stands for. #}
