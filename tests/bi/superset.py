@@ -179,3 +179,7 @@ def _ask(
             return answer.status, json.loads(answer.read() or b"{}")
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()[:2000]
+
+
+def values(rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+    return [tuple(row.values()) for row in rows]

@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_breast_cancer
 
-from dbt_anonymize.hierarchies import Hierarchy, IntervalHierarchy, cut_intervals
+from dbt_anonymize.extensions.hierarchy_builders.intervals import cut_intervals
+from dbt_anonymize.hierarchies import Hierarchy, IntervalHierarchy
 from dbt_anonymize.recoding import Source
 from dbt_anonymize.recoding.grouping import groups_of
 from dbt_anonymize.recoding.records import Records

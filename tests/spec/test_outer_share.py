@@ -30,7 +30,6 @@ def test_an_outer_share_adds_one_model_and_one_column() -> None:
     ("changes", "message"),
     [
         ({"quality": {**QUALITY, "fit": "once"}}, "quality.fit: must be per_split beside"),
-        ({"search": {"measure": "classification_metric"}}, "search.measure: must not read targets"),
         ({"sample": {"share": 0.5}}, "quality.fit: must not be per_split where a sample"),
         (
             {"efforts": [{"recoding": "multidimensional"}]},

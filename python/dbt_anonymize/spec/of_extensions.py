@@ -10,6 +10,7 @@ from importlib import resources
 
 from dbt_anonymize.extension import extensions
 from dbt_anonymize.relations import MODELS
+from dbt_anonymize.spec.problems import KeyPath
 
 FILE = "of_extensions.txt"
 
@@ -17,16 +18,18 @@ FILE = "of_extensions.txt"
 def lines() -> Iterator[str]:
     """Yield what the extensions that are here add, as the file has it."""
     for one in extensions():
-        names = list(one.load(one.keys).model_fields) if one.keys else []
+        for part, model in one.keys.items():
+            yield from (f"{one.name} {part}{name}" for name in one.load(model).model_fields)
         details = (name for name, of in MODELS.items() if of.detail and of.extension == one.name)
-        yield from (f"{one.name} {name}" for name in names)
         yield from (f"{one.name} details.{name}" for name in details)
 
 
-def remedy_of(key: str, otherwise: str) -> str:
+def remedy_of(path: KeyPath, otherwise: str) -> str:
     """Return what to do about a key that is unknown here, or ``otherwise``."""
+    key = ".".join("*" if place == 1 else str(one) for place, one in enumerate(path))
     text = resources.files(__package__).joinpath(FILE).read_text(encoding="utf-8")
     owners = {key: extension for extension, key in map(str.split, text.splitlines())}
-    if key not in owners:
+    owner = owners.get(key) or owners.get(".".join(map(str, path)))
+    if owner is None:
         return otherwise
-    return f"It belongs to the extension {owners[key]}, which is not here. Add that, or remove it."
+    return f"It belongs to the extension {owner}, which is not here. Add that, or remove it."
