@@ -19,7 +19,7 @@ from dbt_anonymize.extensions.recoding.kernels import Source
 from dbt_anonymize.extensions.recoding.records import Records
 from dbt_anonymize.hierarchies import Hierarchy, IntervalHierarchy
 from tests.case_studies.preparation import RECORD_KEY, Study, cell_suppression
-from tests.worlds.recoded import values_of_rows
+from tests.extensions.recoding.world import values_of_rows
 
 NAME = "clustering"
 SIZES = (10, 20, 30, 40, 50)

@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from dbt_anonymize.extension import Part, keys
 from dbt_anonymize.spec.columns import Hierarchy
 from dbt_anonymize.spec.guarantees import EffortGuarantees
+from dbt_anonymize.spec.of_extensions import keys_known_of
 from dbt_anonymize.spec.sample import EffortSample
 from dbt_anonymize.validation import Levels, Strict, rule_error
 
@@ -122,8 +123,8 @@ else:
         """One effort."""
 
 
-# Keys by which a form of an effort is known.
-_OF_EXTENSIONS = tuple(key for model in keys(Part.effort) for key in model.model_fields)
+# Keys by which a form of an effort is known, also of an extension that is not here.
+_OF_EXTENSIONS = keys_known_of(Part.effort)
 
 
 def levels_alone(raw: object) -> bool:

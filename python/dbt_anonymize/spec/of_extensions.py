@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from importlib import resources
 
-from dbt_anonymize.extension import extensions
+from dbt_anonymize.extension import Part, extensions
 from dbt_anonymize.relations import MODELS
 from dbt_anonymize.spec.problems import KeyPath
 
@@ -24,12 +25,22 @@ def lines() -> Iterator[str]:
         yield from (f"{one.name} details.{name}" for name in details)
 
 
+def keys_known_of(part: Part) -> tuple[str, ...]:
+    """Return the keys that extensions add to a part of a spec, also those that are not here."""
+    return tuple(key.removeprefix(part) for key in _owners() if part and key.startswith(part))
+
+
 def remedy_of(path: KeyPath, otherwise: str) -> str:
     """Return what to do about a key that is unknown here, or ``otherwise``."""
     key = ".".join("*" if place == 1 else str(one) for place, one in enumerate(path))
-    text = resources.files(__package__).joinpath(FILE).read_text(encoding="utf-8")
-    owners = {key: extension for extension, key in map(str.split, text.splitlines())}
-    owner = owners.get(key) or owners.get(".".join(map(str, path)))
+    owner = _owners().get(key) or _owners().get(".".join(map(str, path)))
     if owner is None:
         return otherwise
     return f"It belongs to the extension {owner}, which is not here. Add that, or remove it."
+
+
+@cache
+def _owners() -> dict[str, str]:
+    """Return the extension of each key and detail."""
+    text = resources.files(__package__).joinpath(FILE).read_text(encoding="utf-8")
+    return {key: extension for extension, key in map(str.split, text.splitlines())}

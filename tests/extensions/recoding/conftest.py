@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import duckdb
 import pytest
 
-from tests.worlds.recoded import Warehouse
+from tests.extensions.recoding.world import Warehouse
 
 
 @pytest.fixture(scope="session")

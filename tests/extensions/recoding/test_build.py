@@ -18,9 +18,9 @@ from tests.extensions.recoding.compilation import (
     frozen_parts,
     write_project,
 )
+from tests.extensions.recoding.oracle import Record, World
+from tests.extensions.recoding.world import Warehouse
 from tests.oracle.generalization import CategoricalHierarchy, IntervalHierarchy
-from tests.oracle.recoding import Record, World
-from tests.worlds.recoded import Warehouse
 
 LOCAL, PAID, COUNTED = LOCAL_CASES[0], PAID_CASES[0], CASES[0]
 # The decade is labelled like its first half: together they would look like one class.

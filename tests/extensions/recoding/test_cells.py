@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.extensions.recoding.compilation import CELL_CASES, LEVELS, Case
+from tests.extensions.recoding.oracle import World, keeps, suppressed_cells
+from tests.extensions.recoding.world import PROPERTY, Warehouse, worlds
 from tests.oracle.generalization import IntervalHierarchy, bounds, generalize
-from tests.oracle.recoding import World, keeps, suppressed_cells
 from tests.sampling import examples
-from tests.worlds.recoded import PROPERTY, Warehouse, worlds
 
 pytestmark = pytest.mark.sampled_tests(3)
 

@@ -32,10 +32,10 @@ from tests.extensions.recoding.compilation import (
     exact,
     frozen_statements,
 )
+from tests.extensions.recoding.oracle import Cell, Record, World
+from tests.extensions.recoding.world import PROPERTY, Warehouse, quote, worlds
 from tests.oracle.generalization import IntervalHierarchy
-from tests.oracle.recoding import Cell, Record, World
 from tests.sampling import examples
-from tests.worlds.recoded import PROPERTY, Warehouse, quote, worlds
 
 pytestmark = pytest.mark.sampled_tests(2)
 

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from dbt_anonymize.extensions.recoding.grouping import groups_of
 from dbt_anonymize.extensions.recoding.records import Records
 from tests.extensions.recoding.compilation import GROUPED_CASES, Case
+from tests.extensions.recoding.oracle import Cell, World
+from tests.extensions.recoding.world import PROPERTY, Warehouse, values_of_rows, worlds
 from tests.oracle.generalization import CategoricalHierarchy, IntervalHierarchy
 from tests.oracle.grouping import Members
-from tests.oracle.recoding import Cell, World
-from tests.worlds.recoded import PROPERTY, Warehouse, values_of_rows, worlds
 
 pytestmark = pytest.mark.sampled_tests(3)
 

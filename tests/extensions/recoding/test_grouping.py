@@ -16,8 +16,8 @@ from dbt_anonymize.extensions.recoding import grouping
 from dbt_anonymize.extensions.recoding.kernels import Source
 from dbt_anonymize.extensions.recoding.optimum import optimal_groups
 from dbt_anonymize.extensions.recoding.records import Records
+from tests.extensions.recoding.world import values_of_rows
 from tests.oracle.grouping import Row, Value, least_squares, mdav, squares
-from tests.worlds.recoded import values_of_rows
 
 FAST = settings(max_examples=25, deadline=None, derandomize=True, database=None)
 # Steps of 1/16, so that no distance is rounded.

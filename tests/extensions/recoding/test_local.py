@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.extensions.recoding.compilation import LOCAL_CASES, Case
+from tests.extensions.recoding.oracle import Cell, Leaves, World, keeps
+from tests.extensions.recoding.world import PROPERTY, Warehouse, worlds
 from tests.oracle.generalization import IntervalHierarchy, bounds, generalize
-from tests.oracle.recoding import Cell, Leaves, World, keeps
-from tests.worlds.recoded import PROPERTY, Warehouse, worlds
 
 pytestmark = pytest.mark.sampled_tests(3)
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from dbt_anonymize.extensions.recoding.mondrian import mondrian
 from dbt_anonymize.extensions.recoding.records import Records
 from tests.extensions.recoding.compilation import CASES, LEVELS, Case
+from tests.extensions.recoding.oracle import Cell, Mondrian, Record, World, keeps
+from tests.extensions.recoding.world import PROPERTY, Warehouse, plain, worlds
 from tests.oracle.generalization import CategoricalHierarchy, IntervalHierarchy
-from tests.oracle.recoding import Cell, Mondrian, Record, World, keeps
-from tests.worlds.recoded import PROPERTY, Warehouse, plain, worlds
 
 pytestmark = pytest.mark.sampled_tests(6)
 

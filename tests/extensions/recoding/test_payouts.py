@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.extensions.recoding.compilation import GAME, PAID_CASES, Case
+from tests.extensions.recoding.oracle import Leaves, World
+from tests.extensions.recoding.world import PROPERTY, Warehouse, worlds
 from tests.oracle import privacy
 from tests.oracle.generalization import IntervalHierarchy, generalize
-from tests.oracle.recoding import Leaves, World
 from tests.sampling import examples
-from tests.worlds.recoded import PROPERTY, Warehouse, worlds
 
 pytestmark = pytest.mark.sampled_tests(1)
 

@@ -22,8 +22,8 @@ from dbt_anonymize.extensions.recoding.kernels import (
 )
 from dbt_anonymize.extensions.recoding.records import Records
 from tests.extensions.recoding.compilation import LEVELS, Case
+from tests.extensions.recoding.oracle import Cell, Record, World
 from tests.oracle.generalization import IntervalHierarchy
-from tests.oracle.recoding import Cell, Record, World
 from tests.worlds.hierarchies import categorical_hierarchies, interval_hierarchies
 
 # Without shrinking: a failing table runs through all its rounds for each of hundreds of variants.
