@@ -29,6 +29,8 @@ _SHIPPED = (
     "report",
     "dossier",
     "notebook",
+    "postgres",
+    "spark",
 )
 _PACKAGE = "dbt_anonymize.extensions"
 
@@ -112,6 +114,10 @@ class Extension:
     has_relations : bool
         It adds relations: ``relations.yml`` of its package, as that of the core, where ``after``
         names the relation that each follows; a template for each in ``templates``.
+    engines : mapping of str to str
+        Types of adapters, and the module for each, relative to the package, that commands read and
+        write it by, a `project.engines.Server`. It imports no driver before it connects. Its macros
+        need no registry: `adapter.dispatch` finds them by their names, ``<type>__...``.
     needs : tuple of str
         Extensions that it imports from, or whose relations it reads.
     """
@@ -122,6 +128,7 @@ class Extension:
     functions: Mapping[str, str] = field(default_factory=dict)
     keys: str = ""
     has_relations: bool = False
+    engines: Mapping[str, str] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
 
     @property
@@ -149,6 +156,15 @@ def commands() -> Iterator[tuple[Extension, Command]]:
 def keys() -> tuple[type, ...]:
     """Return the pydantic models of all keys that extensions add to a spec."""
     return tuple(one.load(one.keys) for one in extensions() if one.keys)
+
+
+def engines() -> dict[str, str]:
+    """Return the module of each engine that extensions add, by the type of its adapter."""
+    return {
+        kind: f"{one.package}.{module}"
+        for one in extensions()
+        for kind, module in one.engines.items()
+    }
 
 
 def function(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Keys and details that belong to extensions, also to those that are not installed here.
+"""Keys, details and engines of extensions, also of those that are not installed here.
 
 ``of_extensions.txt`` has a line for each: the extension, and what it adds.
 """
@@ -21,12 +21,19 @@ def lines() -> Iterator[str]:
         details = (name for name, of in MODELS.items() if of.detail and of.extension == one.name)
         yield from (f"{one.name} {name}" for name in names)
         yield from (f"{one.name} details.{name}" for name in details)
+        yield from (f"{one.name} adapter.{kind}" for kind in one.engines)
+
+
+def owner_of(name: str) -> str | None:
+    """Return the extension of a key, a detail or an engine, or None."""
+    text = resources.files(__package__).joinpath(FILE).read_text(encoding="utf-8")
+    owners = {name: extension for extension, name in map(str.split, text.splitlines())}
+    return owners.get(name)
 
 
 def remedy_of(key: str, otherwise: str) -> str:
     """Return what to do about a key that is unknown here, or ``otherwise``."""
-    text = resources.files(__package__).joinpath(FILE).read_text(encoding="utf-8")
-    owners = {key: extension for extension, key in map(str.split, text.splitlines())}
-    if key not in owners:
+    owner = owner_of(key)
+    if owner is None:
         return otherwise
-    return f"It belongs to the extension {owners[key]}, which is not here. Add that, or remove it."
+    return f"It belongs to the extension {owner}, which is not here. Add that, or remove it."
