@@ -15,7 +15,8 @@
     {%- set extension = dbt_anonymize._extensions_of_adapters().get(target.type) -%}
     {%- if extension -%}
         {{ return(
-            target.type ~ ": needs the extension " ~ extension ~ ", which is not here. Add it, or choose another target."
+            target.type ~ ": needs the extension " ~ extension ~ ", which is not here. Add it, or choose another"
+            ~ " target."
         ) }}
     {%- endif -%}
     {{ return("") }}

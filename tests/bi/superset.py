@@ -118,6 +118,11 @@ def metric(sql: str, label: str) -> dict[str, str]:
     return {"expressionType": "SQL", "sqlExpression": sql, "label": label}
 
 
+def values(rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+    """Return the values of rows as a chart draws them."""
+    return [tuple(row.values()) for row in rows]
+
+
 def _wait_for(page: Page, condition: str) -> None:
     end = time.monotonic() + _SECONDS
     while not page.evaluate(condition):

@@ -8,12 +8,11 @@ from __future__ import annotations
 import os
 import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.bi.conftest import Clinic
-from tests.bi.superset import NOT_TESTED, PROGRAM, Superset, metric
+from tests.bi.superset import NOT_TESTED, PROGRAM, Superset, metric, values
 from tests.chromium import BROWSER, page
 from tests.docs.pages import DOCS
 
@@ -37,10 +36,6 @@ def database(reader: Superset, clinic: Clinic) -> int:
 @pytest.fixture(scope="module")
 def dataset(reader: Superset, database: int) -> int:
     return reader.add_dataset(database, "main", "patients_anonymized")
-
-
-def values(rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
-    return [tuple(row.values()) for row in rows]
 
 
 def test_columns_have_the_descriptions_of_the_release(

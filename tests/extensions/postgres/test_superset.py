@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from tests.bi.conftest import reader  # noqa: F401 (a fixture)
-from tests.bi.superset import NOT_TESTED, PROGRAM, Superset, metric
-from tests.bi.test_superset import values
+from tests.bi.superset import NOT_TESTED, PROGRAM, Superset, metric, values
 from tests.extensions.postgres.published import RELEASE, Published
 from tests.extensions.postgres.test_about import published  # noqa: F401 (a fixture)
 

@@ -16,7 +16,7 @@ STRICT = ConfigDict(extra="forbid", strict=True)
 
 
 class Credentials(Protocol):
-    """What all credentials have; those of DuckDB and of a server differ in the rest."""
+    """Part that the credentials of all engines share."""
 
     @property
     def type(self) -> str:
@@ -37,7 +37,7 @@ def _unchanged(output: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Plain:
-    """How profiles and relations of an engine are read.
+    """Reader of the profiles and relations of an engine.
 
     Attributes
     ----------
