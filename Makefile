@@ -10,7 +10,7 @@ BYTECODE := $(if $(PYTHONDONTWRITEBYTECODE),$(BIN)/python -m compileall -q -j 2 
 
 PYTEST := $(BIN)/pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder
 
-.PHONY: help setup setup-dev demo chromium lint lint-python lint-sql format types test test-fast test-slow coverage compat compat-smallest postgres postgres-18 spark spark-packages spark-smallest recipes ducklake bi faults pull-out docs reference seeds dist generate bench clean
+.PHONY: help setup setup-dev demo chromium lint lint-python lint-sql format types test test-sample test-fast test-slow coverage compat compat-smallest postgres postgres-18 spark spark-packages spark-smallest recipes ducklake bi faults pull-out docs reference seeds dist generate bench clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -59,11 +59,12 @@ format: setup-dev ## Format the Python code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# Each core installs something; then the linters and the tests of another dbt and of Spark share them.
+# Two jobs, since Spark leaves much of a core idle: it runs beside the linters and the other tests.
 # The tests lint a sample of the SQL.
 test: | $(BIN)/python ## Run the linters and the tests, samples of the expensive ones
-	$(MAKE) --jobs=2 setup-dev spark-packages
-	$(MAKE) --jobs=2 spark-smallest lint-python compat-smallest
+	$(MAKE) --jobs=2 spark-smallest test-sample
+
+test-sample: lint-python compat-smallest
 	$(PYTEST) -m "not slow"
 
 test-fast: setup-dev ## Run the tests that need no dbt
@@ -133,7 +134,7 @@ spark: .venv-spark/.ready ## Run all tests on a local Spark, which needs Java 17
 	.venv-spark/bin/python -m pytest tests/extensions/spark
 	DBT_ANONYMIZE_SPARK_MASTER=standalone .venv-spark/bin/python -m pytest tests/extensions/spark/test_smallest.py
 
-spark-smallest: $(VENV)/.dev
+spark-smallest: $(VENV)/.dev spark-packages
 	@if command -v java >/dev/null && $(MAKE) .venv-spark/.ready; \
 	then .venv-spark/bin/python -m pytest tests/extensions/spark/test_smallest.py; \
 	else echo "NOT TESTED: Spark, which needs Java 17 and half a gigabyte of packages"; fi

@@ -23,12 +23,13 @@ import yaml
 REPOSITORY = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPOSITORY))
 
+from dbt_anonymize.extensions.identifier_search.content import check_content  # noqa: E402
 from dbt_anonymize.project.generate import generate  # noqa: E402 (found by the line above)
 from dbt_anonymize.project.layout import find_project  # noqa: E402
 from dbt_anonymize.project.results import release_file  # noqa: E402
 from dbt_anonymize.spec import load_specs  # noqa: E402
+from dbt_anonymize.verify.checked import Checked  # noqa: E402
 from dbt_anonymize.verify.finding import Finding  # noqa: E402
-from dbt_anonymize.verify.identifiers.content import check_content  # noqa: E402
 from tests.projects import Project, copy_consumer  # noqa: E402
 from tests.verify.clinic import opened  # noqa: E402
 
@@ -219,7 +220,7 @@ def broken(project: Project) -> dict[str, str]:
     with opened(project) as warehouse:
         release = project.folder / release_file(warehouse, "people")
         findings: list[Finding] = check_content(
-            warehouse, find_project(project.folder), spec, release=release
+            Checked(warehouse, warehouse, find_project(project.folder), spec, release, None)
         )
     return {finding.subject: finding.message for finding in findings if finding.holds is False}
 

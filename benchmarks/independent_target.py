@@ -24,12 +24,12 @@ import numpy as np
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.drafting.counted import count_combinations
 from dbt_anonymize.extensions.drafting.plans import Plan
+from dbt_anonymize.extensions.hierarchy_builders.intervals import equal_width_intervals
 from dbt_anonymize.extensions.search.by_quality import QualitySearch, corrected_interval
 from dbt_anonymize.extensions.search.evidence import check_learned
 from dbt_anonymize.extensions.search.predictions import with_predictions
 from dbt_anonymize.extensions.search.race import Budget, Track
 from dbt_anonymize.extensions.trial.sample import read_sample
-from dbt_anonymize.hierarchies.intervals import equal_width_intervals
 from dbt_anonymize.hierarchies.model import CategoricalHierarchy
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.project.warehouse import Warehouse

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from dbt_anonymize.extensions.drafting.plans import Plan
-from dbt_anonymize.hierarchies.intervals import equal_width_intervals
+from dbt_anonymize.extensions.hierarchy_builders.intervals import equal_width_intervals
 from dbt_anonymize.hierarchies.model import (
     ROOT,
     CategoricalHierarchy,

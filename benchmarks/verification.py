@@ -25,9 +25,10 @@ import numpy as np
 REPOSITORY = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPOSITORY))
 
-from dbt_anonymize.verify.identifiers import values as identifier_values  # noqa: E402 (as the next one)
-from dbt_anonymize.verify.identifiers.byte_search import BytePatterns  # noqa: E402
-from dbt_anonymize.verify.identifiers.content import check_content  # noqa: E402
+from dbt_anonymize.extensions.identifier_search import values as identifier_values  # noqa: E402 (as the next one)
+from dbt_anonymize.extensions.identifier_search.byte_search import BytePatterns  # noqa: E402
+from dbt_anonymize.extensions.identifier_search.content import check_content  # noqa: E402
+from dbt_anonymize.verify.checked import Checked  # noqa: E402
 from tests.verify import clinic as clinics  # noqa: E402
 
 PLANTED = 10
@@ -100,7 +101,7 @@ def content(people: int) -> None:
             fewer = mock.patch.object(identifier_values, "values_at_once", return_value=at_once)
             with fewer, clinic.open() as warehouse:
                 findings = check_content(
-                    warehouse, clinic.project, clinic.spec, release=clinic.release
+                    Checked(warehouse, warehouse, clinic.project, clinic.spec, clinic.release, None)
                 )
             seconds = time.perf_counter() - started
             memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2

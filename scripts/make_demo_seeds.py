@@ -17,12 +17,12 @@ import typer
 from sklearn.datasets import load_breast_cancer
 from synthetic_clinic import draw_patients
 
-from dbt_anonymize.hierarchies import (
+from dbt_anonymize.extensions.hierarchy_builders.intervals import (
     cut_intervals,
     equal_width_intervals,
-    hierarchy_csv,
-    quantile_intervals,
 )
+from dbt_anonymize.extensions.hierarchy_builders.quantiles import quantile_intervals
+from dbt_anonymize.hierarchies import hierarchy_csv
 
 SEEDS = Path(__file__).resolve().parents[1] / "seeds"
 

@@ -191,7 +191,7 @@ def macros_page() -> str:
     """Return the public macros by topic."""
     introduction = (
         "What a model of yours can call as `{{ dbt_anonymize.<macro>(...) }}`, and the dbt tests "
-        "of the package. The last section is what generated models call: they are written for you. "
+        "of the package. Bodies of generated models take one mapping, which is written for you. "
         "Each privacy model has a [page](../models/README.md)."
     )
     files = {path: _macros(path) for path in sorted((ROOT / "macros").rglob("*.yml"))}
@@ -219,12 +219,13 @@ def _macro(macro: dict[str, Any]) -> str:
     is_test = name.startswith("test_")
     heading = f"### {name.removeprefix('test_')} (dbt test)" if is_test else f"### {name}"
     parts = [heading, escaped(" ".join(macro["description"].split()))]
+    keys = macro.get("config", {}).get("meta", {}).get("keys")
     rows = [
         (f"`{one['name']}`", str(one.get("type", "")), one["description"])
-        for one in macro.get("arguments", [])
+        for one in keys or macro.get("arguments", [])
     ]
     if rows:
-        parts.append(table(("argument", "type", "meaning"), rows))
+        parts.append(table(("key" if keys else "argument", "type", "meaning"), rows))
     return "\n\n".join(parts)
 
 

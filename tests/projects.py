@@ -22,6 +22,8 @@ from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+# Tables of others, which are never part of the project.
+DATA = Path(os.environ.get("DBT_ANONYMIZE_DATA", str(REPOSITORY.parent / "shared" / "data")))
 CONSUMER_PROJECT = REPOSITORY / "tests" / "consumer_project"
 # What a clone holds of the demonstration; the rest of the repository is not needed to build it.
 DEMO_PARTS = (

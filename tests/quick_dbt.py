@@ -22,6 +22,7 @@ def make_dbt_quick() -> None:
     _fill_debug_events_late()
     _write_json_at_once()
     _find_with_at_once()
+    _read_locales_once()
 
 
 def _remember_macros() -> None:
@@ -74,25 +75,42 @@ def _look_for_secrets_once() -> None:
 def _offer_macros_at_once() -> None:
     """Make the thousand objects that each context offers, one per macro, without detours."""
     from dbt.clients.jinja import MacroGenerator
-    from dbt.context.macros import MacroNamespace
+    from dbt.context.macros import GLOBAL_PROJECT_NAME, MacroNamespace, MacroNamespaceBuilder
 
     def make(
         self: Any, macro: Any, context: Any = None, node: Any = None, stack: Any = None
     ) -> None:
         self.macro, self.context, self.node, self.stack = macro, context, node, stack
 
-    def merged(self: Any) -> dict[str, Any]:
-        found: dict[str, Any] | None = vars(self).get("_merged")
-        if found is None:
-            found = self._merged = {}
-            for names in reversed([*self._search_order()]):
-                found.update(names)
+    MacroGenerator.__init__ = make  # type: ignore[method-assign]
+    if not hasattr(MacroNamespace, "_search_order"):  # dbt 1.12 merges them itself
+        return
+
+    class Merged(dict[str, Any]):
+        """All that a context offers, which it takes at once from a dictionary."""
+
+        get_from_package = MacroNamespace.get_from_package
+        packages: dict[str, Any]
+        global_project_namespace: dict[str, Any]
+
+    def build(self: Any, macros_by_package: Any, ctx: Any) -> Merged:
+        packages = {
+            package: {
+                name: MacroGenerator(macro, ctx, self.node, self.thread_ctx)
+                for name, macro in macros.items()
+            }
+            for package, macros in macros_by_package.items()
+        }
+        internal: dict[str, Any] = {}
+        for package in reversed(self.internal_package_names_order):
+            internal.update(packages.pop(package, {}))
+        found = Merged(internal, **{GLOBAL_PROJECT_NAME: internal}, **packages)
+        found.packages, found.global_project_namespace = packages, internal
+        for package in (self.root_package, self.search_package):
+            found.update(packages.get(package, {}))
         return found
 
-    MacroGenerator.__init__ = make  # type: ignore[method-assign]
-    if hasattr(MacroNamespace, "_search_order"):  # dbt 1.12 merges them itself
-        MacroNamespace._keys = lambda self: merged(self).keys()  # type: ignore[method-assign]
-        MacroNamespace.__getitem__ = lambda self, key: merged(self)[key]  # type: ignore[method-assign]
+    MacroNamespaceBuilder.build_namespace = build  # type: ignore[assignment,method-assign]
 
 
 def _read_plain_attributes() -> None:
@@ -187,3 +205,10 @@ def _find_with_at_once() -> None:
         return tuple(sqlparse.engine.FilterStack().run(sql, *more, **named))
 
     sqlparse.parse = parse_as_needed
+
+
+def _read_locales_once() -> None:
+    """Keep what is known of dates in a locale: dbt asks for it with the rows of each query."""
+    import parsedatetime
+
+    parsedatetime.Constants = functools.cache(parsedatetime.Constants)

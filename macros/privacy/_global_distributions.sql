@@ -7,10 +7,10 @@
     <prefix>total_<j>         one row: `subjects`, `number_of_values`, `missing` (subjects whose value is NULL)
     <prefix>branches_<j>      with a hierarchy: `level`, `label`, `subjects`, for the levels below the root
   Arguments
-    rows                   name of a CTE: the attributes, `subject` where has_subject, and what `count` needs
+    rows                   name of a CTE: the attributes, and what `subjects` counts
     sensitive              names of the attributes, in the order of <j>
     guarantees             flat list; only estimated ones are read here
-    count                  aggregate that counts records: "sum(records)" or "count(*)"
+    subjects               aggregate that counts them, see _counted_subjects
     population_size        number of people in the population, for estimates
     sensitive_hierarchies  {attribute: {'hierarchy': relation, 'levels': int}} for hierarchical t-closeness
     share                  of the sample that is released: `everybody` are its subjects, while values are compared with
@@ -21,13 +21,11 @@
     sensitive,
     guarantees=[],
     prefix="",
-    count="sum(records)",
-    has_subject=false,
+    subjects="sum(records)",
     population_size=none,
     sensitive_hierarchies={},
     share=none
 ) -%}
-{%- set subjects = "count(distinct subject)" if has_subject else count -%}
 {%- set bigint = dbt.type_bigint() %}
 {%- for guarantee in guarantees if dbt_anonymize._privacy_model(guarantee).counts_everybody %}
 {%- if loop.first %}
@@ -85,6 +83,12 @@
 {{- dbt_anonymize._branches(attribute, sensitive_hierarchies[attribute], prefix, loop.index) }}
 {%- endif %}
 {%- endfor %}
+{%- endmacro %}
+
+
+{# The aggregate that counts subjects: of records that say whose they are, or of rows that stand for people. #}
+{% macro _counted_subjects(has_subject, count="sum(records)") -%}
+    {{ return("count(distinct subject)" if has_subject else count) }}
 {%- endmacro %}
 
 

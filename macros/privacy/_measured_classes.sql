@@ -5,66 +5,70 @@
     the keys, under their names; `class_size` (subjects: distinct subjects, or records without a subject); `records`;
     `population_size` (where `population` is given); the columns of `further`; for each attribute A its measures
     (`A_distinct_l`, ...; see _attribute_measures); `is_violating` (breaks a class-based guarantee; never NULL).
-  Arguments
-    keys                   columns of `<prefix>generalized` that make a class; never NULL in it
+  `given`, as _measuring declares it
+    grouped_by             columns of `<prefix>generalized` that make a class; never NULL in it
     guarantees             flat list, [{'model': 'k_anonymity', 'k': 5}, ...]; sample-based ones are skipped
-    sensitive              attributes to measure; default: those that a guarantee names
+    attributes             to measure; default: those that a guarantee names
     prefix                 of the CTE that is read and of all that are written
     count                  aggregate that counts records: "sum(records)" on frequencies, "count(*)" on records
     has_subject            true: `<prefix>generalized` has a column `subject` that says whose record it is
-    distributions          prefix under which _global_distributions wrote the CTEs of the whole table, with the same
-                           `sensitive`, `guarantees` and `sensitive_hierarchies`; none: they are written here, from the
-                           same rows
+    whole                  prefix under which _global_distributions wrote the CTEs of the whole table, of the same
+                           attributes, guarantees and hierarchies; none: they are written here, from the same rows
     population             name of a CTE with the keys and `population_size`, one row per class of the population
-    population_size        people in the population, for estimates (read only where distributions is none)
+    population_size        people in the population, for estimates (read only where `whole` is none)
     sensitive_hierarchies  {attribute: {'hierarchy': relation, 'levels': int}} for hierarchical t-closeness
     has_all_measures       true: the six standard measures of every attribute; false: only what a guarantee needs
-    stricter               more conditions under which a class is violating
     further                [{'name': column, 'sql': aggregate}, ...], more columns for each class
+    stricter               more conditions under which a class is violating
+    counted_by             columns whose values `<prefix>generalized` has once in each class, if it has
+    sized                  name of a CTE with the keys (`rows`), of whose rows the sizes and `further` are, and `count`,
+                           where it is not `<prefix>generalized`
+    majority               names of two columns, for the records of the most frequent value of the only attribute, which
+                           is counted, and for whether no other has as many; its measures then come with the sizes,
+                           unjoined
   Cost: one group by for the sizes, one by class and value for each attribute, and joins of classes, not of records.
 #}
-{% macro _measured_classes(
-    keys,
-    guarantees,
-    sensitive=none,
-    prefix="",
-    count="sum(records)",
-    has_subject=false,
-    distributions=none,
-    population=none,
-    population_size=none,
-    sensitive_hierarchies={},
-    has_all_measures=false,
-    further=[],
-    stricter=[]
-) -%}
-{%- set attributes = dbt_anonymize._guaranteed_attributes(guarantees) if sensitive is none else sensitive -%}
-{%- set whole = prefix if distributions is none else distributions -%}
-{%- if distributions is none -%}
+{% macro _measured_classes(given) -%}
+{%- set given = dbt_anonymize._measuring(given) -%}
+{%- if given.whole is none -%}
 {{- dbt_anonymize._global_distributions(
-    prefix ~ "generalized", attributes, guarantees, prefix, count, has_subject, population_size, sensitive_hierarchies
+    given.prefix ~ "generalized", given.attributes, given.guarantees, given.prefix,
+    dbt_anonymize._counted_subjects(given.has_subject, given.count), given.population_size, given.sensitive_hierarchies
 ) -}}
 {%- endif %}
-{{- dbt_anonymize._class_measures(
-    keys, guarantees, attributes, prefix, count, has_subject, whole, population, sensitive_hierarchies,
-    has_all_measures, further
+{{- dbt_anonymize._class_measures(given) }}
+{{- dbt_anonymize._violating(
+    given.prefix ~ "measures", given.guarantees, given.stricter, given.prefix, dbt_anonymize._prefix_of_whole(given)
 ) }}
-{{- dbt_anonymize._violating(prefix ~ "measures", guarantees, stricter, prefix, whole) }}
 {%- endmacro %}
 
 
-{#
-  CTEs that end in `<prefix>measures`: `<prefix>classes` without `is_violating`. `whole` is the prefix of the
-  CTEs of the whole table. `counted_by`: columns whose values `<prefix>generalized` has once in each class, if it has.
-  `sized`: name of a CTE with the keys, of whose rows the sizes and `further` are, and `count`, where it is not
-  `<prefix>generalized`. `majority`: what the columns are called for the records of the most frequent value of the only
-  attribute, which is counted, and for whether no other has as many; its measures then come with the sizes, unjoined.
-#}
-{% macro _class_measures(
-    keys, guarantees, attributes, prefix="", count="sum(records)", has_subject=false, whole="", population=none,
-    sensitive_hierarchies={}, has_all_measures=false, further=[], counted_by=none, sized=none, majority=none
-) -%}
-{%- set subjects = "count(distinct subject)" if has_subject else count -%}
+{# What is measured of classes, with defaults. #}
+{% macro _measuring(given) -%}
+    {%- set given = dbt_anonymize._checked_keys(given, ["grouped_by", "guarantees"], {
+        "attributes": none, "prefix": "", "count": "sum(records)", "has_subject": false, "whole": none,
+        "population": none, "population_size": none, "sensitive_hierarchies": {}, "has_all_measures": false,
+        "further": [], "stricter": [], "counted_by": none, "sized": none, "majority": none,
+    }) -%}
+    {%- if given.attributes is none -%}
+        {%- do given.update({"attributes": dbt_anonymize._guaranteed_attributes(given.guarantees)}) -%}
+    {%- endif -%}
+    {{ return(given) }}
+{%- endmacro %}
+
+
+{# The prefix of the CTEs of the whole table. #}
+{% macro _prefix_of_whole(given) -%}
+    {{ return(given.prefix if given.whole is none else given.whole) }}
+{%- endmacro %}
+
+
+{# CTEs that end in `<prefix>measures`: `<prefix>classes` without `is_violating`. #}
+{% macro _class_measures(given) -%}
+{%- set given = dbt_anonymize._measuring(given) -%}
+{%- set prefix, keys, majority = given.prefix, given.grouped_by, given.majority -%}
+{%- set whole = dbt_anonymize._prefix_of_whole(given) -%}
+{%- set subjects = dbt_anonymize._counted_subjects(given.has_subject, given.count) -%}
 {%- set bigint = dbt.type_bigint() %}
 {%- set rows = prefix ~ ("measured_1" if majority else "sizes") %}
 
@@ -74,15 +78,15 @@
         {%- for key in keys %}
         {{ dbt_anonymize._quote(key) }} as key_{{ loop.index }},
         {%- endfor %}
-        {%- for column in further %}
+        {%- for column in given.further %}
         {{ column.sql }} as further_{{ loop.index }},
         {%- endfor %}
         {%- if majority %}
         max(records) as most_records,
         {%- endif %}
-        cast({{ sized.count if sized else subjects }} as {{ bigint }}) as class_size,
-        cast({{ sized.count if sized else count }} as {{ bigint }}) as records
-    from {{ sized.rows if sized else prefix ~ "generalized" }}
+        cast({{ given.sized.count if given.sized else subjects }} as {{ bigint }}) as class_size,
+        cast({{ given.sized.count if given.sized else given.count }} as {{ bigint }}) as records
+    from {{ given.sized.rows if given.sized else prefix ~ "generalized" }}
     group by
         {%- for key in keys %}
         {{ dbt_anonymize._quote(key) }}{{ "," if not loop.last }}
@@ -90,13 +94,10 @@
 
 ),
 {%- set measured = [] %}
-{%- for attribute in attributes %}
-{%- set measures = dbt_anonymize._attribute_measures(attribute, guarantees, has_all_measures) %}
+{%- for attribute in given.attributes %}
+{%- set measures = dbt_anonymize._attribute_measures(attribute, given.guarantees, given.has_all_measures) %}
 {%- if measures %}
-{{- dbt_anonymize._measured_attribute(
-    attribute, measures, keys, subjects, has_subject, prefix, whole, loop.index, sensitive_hierarchies.get(attribute),
-    counted_by == [attribute], majority is not none
-) }}
+{{- dbt_anonymize._measured_attribute(given, loop.index, measures) }}
 {%- do measured.append({"number": loop.index, "measures": measures}) %}
 {%- endif %}
 {%- endfor %}
@@ -107,7 +108,7 @@
         {%- for key in keys %}
         sizes.key_{{ loop.index }} as {{ dbt_anonymize._quote(key) }},
         {%- endfor %}
-        {%- for column in further %}
+        {%- for column in given.further %}
         sizes.further_{{ loop.index }} as {{ dbt_anonymize._quote(column.name) }},
         {%- endfor %}
         {%- if majority %}
@@ -116,7 +117,7 @@
         {%- endif %}
         sizes.class_size,
         sizes.records
-        {%- if population %},
+        {%- if given.population %},
         population.population_size
         {%- endif %}
         {%- for attribute in measured %}
@@ -136,8 +137,8 @@
         on {{ dbt_anonymize._same_keys(keys, "sizes", source ~ "_" ~ attribute.number) }}
     {%- endfor %}
     {%- endfor %}
-    {%- if population %}
-    left join {{ population }} as population
+    {%- if given.population %}
+    left join {{ given.population }} as population
         on
         {%- for key in keys %}
             {{ "and " if not loop.first }}sizes.key_{{ loop.index }} = {{ dbt_anonymize._quote(key, "population") }}
@@ -176,11 +177,12 @@
 {%- endmacro %}
 
 
-{# CTEs of one attribute, with keys named key_<i>: its values in each class beside the whole table, and the measures,
-   with sizes and majority where `is_voted`. #}
-{% macro _measured_attribute(
-    attribute, measures, keys, subjects, has_subject, prefix, whole, number, tree, is_counted=false, is_voted=false
-) -%}
+{# CTEs of the attribute of a number, with keys named key_<i>: its values in each class beside the whole table, and the
+   measures, with sizes and majority where that is asked for. #}
+{% macro _measured_attribute(given, number, measures) -%}
+{%- set attribute, keys, prefix = given.attributes[number - 1], given.grouped_by, given.prefix -%}
+{%- set whole = dbt_anonymize._prefix_of_whole(given) -%}
+{%- set tree, is_voted = given.sensitive_hierarchies.get(attribute), given.majority is not none -%}
 {%- set double = dbt_anonymize._type_double() -%}
 {%- set bigint = dbt.type_bigint() -%}
 {%- set numbered = [] -%}
@@ -189,9 +191,9 @@
 {%- set needed = [] %}
 {%- for measure in measures %}{%- do needed.extend(measure.needs) %}{%- endfor %}
 
-{{ dbt_anonymize._values_of_attribute(attribute, keys, subjects, prefix, number, is_counted) }}
+{{ dbt_anonymize._values_of_attribute(given, number) }}
 {%- set totals = prefix ~ "sizes" %}
-{%- if has_subject %}
+{%- if given.has_subject %}
 {#- Each pair of a person and a value counts once, so there are more pairs than subjects where one has two values. #}
 {%- set totals = prefix ~ "pairs_" ~ number %}
 
@@ -225,7 +227,7 @@
         {%- endfor %}
         found.value,
         cast(found.subjects as {{ double }}) as subjects,
-        cast(totals.{{ "pairs" if has_subject else "class_size" }} as {{ double }}) as class_subjects,
+        cast(totals.{{ "pairs" if given.has_subject else "class_size" }} as {{ double }}) as class_subjects,
         {%- if is_voted %}
         cast(totals.most_records as {{ double }}) as most_subjects,
         {%- endif %}
@@ -285,7 +287,10 @@
 
 
 {# CTE `<prefix>values_<number>`: how many subjects have each value in each class. #}
-{% macro _values_of_attribute(attribute, keys, subjects, prefix, number, is_counted) -%}
+{% macro _values_of_attribute(given, number) -%}
+{%- set attribute, keys, prefix = given.attributes[number - 1], given.grouped_by, given.prefix -%}
+{%- set is_counted = given.counted_by == [attribute] -%}
+{%- set subjects = dbt_anonymize._counted_subjects(given.has_subject, given.count) -%}
 {{ prefix }}values_{{ number }} as (
 
     select

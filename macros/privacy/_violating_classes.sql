@@ -5,40 +5,35 @@
     quasi_identifiers  column names; NULL is a value of its own
     measures           {column of the query: expression over the columns of the measured classes}; the attribute is
                        called `attribute` there
-    population         relation with the quasi-identifiers of everybody, for k-map
-    information_loss   column with what the labels of each record lose; a class has the largest
+    beside             for some models: `population` (relation with the quasi-identifiers of everybody) or its
+                       `population_size`; `hierarchy` of the attribute and its `levels`; `information_loss` (column
+                       with what the labels of each record lose; a class has the largest)
 #}
-{% macro _violating_classes(
-    relation,
-    quasi_identifiers,
-    guarantee,
-    measures={},
-    subject=none,
-    population=none,
-    population_size=none,
-    hierarchy=none,
-    levels=none,
-    information_loss=none
-) -%}
+{% macro _violating_classes(relation, quasi_identifiers, guarantee, measures={}, subject=none, beside={}) -%}
+{%- set beside = dbt_anonymize._checked_keys(beside, [], {
+    "population": none, "population_size": none, "hierarchy": none, "levels": none, "information_loss": none,
+}) -%}
+{%- set information_loss = beside.information_loss -%}
 {%- set attribute = guarantee.attribute -%}
 {%- set guarantee = dict(guarantee, attribute="attribute") if attribute else guarantee -%}
 with
 
 {{ dbt_anonymize._keyed_rows("generalized", relation, quasi_identifiers, attribute, subject, information_loss) }}
-{%- if population %}
+{%- if beside.population %}
 
-{{ dbt_anonymize._population_by_class(population, quasi_identifiers) }}
+{{ dbt_anonymize._population_by_class(beside.population, quasi_identifiers) }}
 {%- endif %}
-{{- dbt_anonymize._measured_classes(
-    ["equivalence_class"],
-    [guarantee],
-    count="count(*)",
-    has_subject=subject is not none,
-    population="population" if population else none,
-    population_size=population_size,
-    sensitive_hierarchies={"attribute": {"hierarchy": hierarchy, "levels": levels}} if hierarchy else {},
-    further=[{"name": "class_loss", "sql": "max(class_loss)"}] if information_loss else [],
-) }}
+{%- set tree = {"hierarchy": beside.hierarchy, "levels": beside.levels} %}
+{{- dbt_anonymize._measured_classes({
+    "grouped_by": ["equivalence_class"],
+    "guarantees": [guarantee],
+    "count": "count(*)",
+    "has_subject": subject is not none,
+    "population": "population" if beside.population else none,
+    "population_size": beside.population_size,
+    "sensitive_hierarchies": {"attribute": tree} if beside.hierarchy else {},
+    "further": [{"name": "class_loss", "sql": "max(class_loss)"}] if information_loss else [],
+}) }}
 
 violating as (
 

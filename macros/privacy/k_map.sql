@@ -32,11 +32,16 @@
     guarantee,
     {"demanded_size": "(select k from derived_k_1)"},
     subject,
-    population_size=population_size,
+    {"population_size": population_size},
 ) }}
 {%- else -%}
 {{ dbt_anonymize._violating_classes(
-    relation, quasi_identifiers, guarantee, {"population_size": "coalesce(population_size, 0)"}, subject, population
+    relation,
+    quasi_identifiers,
+    guarantee,
+    {"population_size": "coalesce(population_size, 0)"},
+    subject,
+    {"population": population},
 ) }}
 {%- endif -%}
 {%- endmacro %}

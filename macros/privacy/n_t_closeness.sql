@@ -23,8 +23,7 @@
     guarantee,
     {"n_t": "attribute_n_t"},
     subject,
-    hierarchy=hierarchy if is_tree else none,
-    levels=levels,
+    {"hierarchy": hierarchy if is_tree else none, "levels": levels},
 ) }}
 {%- endmacro %}
 

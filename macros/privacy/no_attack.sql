@@ -26,7 +26,9 @@
     ],
 ) -%}
 {%- set measures = {"population_size": "coalesce(population_size, 0)"} if population else {} -%}
-{{ dbt_anonymize._violating_classes(relation, quasi_identifiers, guarantee, measures, subject, population) }}
+{{ dbt_anonymize._violating_classes(
+    relation, quasi_identifiers, guarantee, measures, subject, {"population": population}
+) }}
 {%- endmacro %}
 
 

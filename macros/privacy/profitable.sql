@@ -38,7 +38,12 @@
 {%- set measures = {"class_loss": "class_loss", "publisher_payout": dbt_anonymize._publisher_payout(guarantee)} -%}
 {%- do measures.update({"population_size": "coalesce(population_size, 0)"} if population else {}) -%}
 {{ dbt_anonymize._violating_classes(
-    relation, quasi_identifiers, guarantee, measures, subject, population, information_loss=information_loss
+    relation,
+    quasi_identifiers,
+    guarantee,
+    measures,
+    subject,
+    {"population": population, "information_loss": information_loss},
 ) }}
 {%- endmacro %}
 

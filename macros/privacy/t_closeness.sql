@@ -20,8 +20,7 @@
     guarantee,
     {"t": measure},
     subject,
-    hierarchy=hierarchy if is_tree else none,
-    levels=levels,
+    {"hierarchy": hierarchy if is_tree else none, "levels": levels},
 ) }}
 {%- endmacro %}
 

@@ -5,32 +5,37 @@
     A category is held by its label of the level, NULL by `*` of any level; a number or date by the intervals around its
     leaf, by itself where it was released as it is (level 0), and, like NULL, by `*` without bounds.
 #}
-{% macro frozen_recoding(microdata, quasi_identifiers, record_key, labels, exact=[]) -%}
+{% macro frozen_recoding(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, [
+    "microdata", "quasi_identifiers", "record_key", "labels",
+], {
+    "exact": [],
+}) -%}
 {{ config(
     materialized="table",
-    meta=dbt_anonymize._recoding_meta(quasi_identifiers),
+    meta=dbt_anonymize._recoding_meta(given.quasi_identifiers),
     post_hook=["{{ dbt_anonymize._check_recoding() }}"] + dbt_anonymize._analyzed(),
 ) }}
 {%- if not dbt_anonymize._is_building() -%}
-{{ dbt_anonymize._at_root(microdata, quasi_identifiers, record_key) }}
+{{ dbt_anonymize._at_root(given.microdata, given.quasi_identifiers, given.record_key) }}
 {%- else -%}
-{{ dbt_anonymize._frozen_rows(microdata, quasi_identifiers, record_key, labels, exact) }}
+{{ dbt_anonymize._frozen_rows(given.microdata, given.quasi_identifiers, given.record_key, given.labels, given.exact) }}
 {%- endif -%}
 {%- endmacro %}
 
 
 {# Its query. #}
-{% macro _frozen_rows(microdata, quasi_identifiers, record_key, labels, exact) -%}
+{% macro _frozen_rows(given) -%}
 with
 
 classes as (
 
-    {{ dbt_anonymize._committed_classes(labels, quasi_identifiers) | indent(4) }}
+    {{ dbt_anonymize._committed_classes(given.labels, given.quasi_identifiers) | indent(4) }}
 
 ),
 
-{{ dbt_anonymize._held_values(microdata, quasi_identifiers, [record_key], exact) }}
-{%- for quasi_identifier in quasi_identifiers %}
+{{ dbt_anonymize._held_values(given.microdata, given.quasi_identifiers, [given.record_key], given.exact) }}
+{%- for quasi_identifier in given.quasi_identifiers %}
 
 {{ dbt_anonymize._shares_of_frozen_labels(quasi_identifier, loop.index) }}
 {%- endfor %}
@@ -38,28 +43,28 @@ classes as (
 placed as (
 
     select
-        {{ dbt_anonymize._keys_of_values("tuples", quasi_identifiers) | join(",\n        ") }},
+        {{ dbt_anonymize._keys_of_values("tuples", given.quasi_identifiers) | join(",\n        ") }},
         min(classes.class_number) as class_number
     from tuples
-    {{ dbt_anonymize._holding_classes(quasi_identifiers) | indent(4) }}
+    {{ dbt_anonymize._holding_classes(given.quasi_identifiers) | indent(4) }}
     group by
-        {{ dbt_anonymize._keys_of_values("tuples", quasi_identifiers) | join(",\n        ") }}
+        {{ dbt_anonymize._keys_of_values("tuples", given.quasi_identifiers) | join(",\n        ") }}
 
 )
 
 select
-    {{ dbt_anonymize._quote(record_key, "keyed") }}
-    {%- for quasi_identifier in quasi_identifiers %},
-    {{ dbt_anonymize._frozen_columns(quasi_identifier, loop.index, quasi_identifier.name in exact) | indent(4) }}
+    {{ dbt_anonymize._quote(given.record_key, "keyed") }}
+    {%- for quasi_identifier in given.quasi_identifiers %},
+    {{ dbt_anonymize._frozen_columns(quasi_identifier, loop.index, quasi_identifier.name in given.exact) | indent(4) }}
     {%- endfor %}
 from keyed
 inner join placed
     on
-        {%- for key in dbt_anonymize._keys_of_values("keyed", quasi_identifiers) %}
+        {%- for key in dbt_anonymize._keys_of_values("keyed", given.quasi_identifiers) %}
         {{ "and " if not loop.first }}{{ key }} = placed.key_{{ loop.index }}
         {%- endfor %}
 inner join classes on placed.class_number = classes.class_number
-{%- for quasi_identifier in quasi_identifiers %}
+{%- for quasi_identifier in given.quasi_identifiers %}
 {%- if quasi_identifier.kind == "interval" %}
 cross join range_{{ loop.index }}
 inner join labels_{{ loop.index }}

@@ -1,4 +1,5 @@
-{% macro anonymization_results(results) -%}
+{% macro anonymization_results(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, ["results"]) -%}
 {{ config(
     materialized="incremental",
     incremental_strategy="append",
@@ -8,7 +9,7 @@
 {#- Only what this run has computed: a history must not repeat results that were merely there. A retry names nothing,
     and computes what the failed run did not record. -#}
 {%- set computed = [] -%}
-{%- for name, relation in results.items() -%}
+{%- for name, relation in given.results.items() -%}
     {%- if not selected_resources or ("model." ~ model.package_name ~ "." ~ name ~ "_results") in selected_resources -%}
         {%- do computed.append(name) -%}
     {%- endif -%}
@@ -23,7 +24,7 @@
 ] -%}
 with
 
-{% for name, relation in results.items() -%}
+{% for name, relation in given.results.items() -%}
 results_{{ loop.index }} as (
 
     select
@@ -36,7 +37,7 @@ results_{{ loop.index }} as (
 
 ){{ ",\n" if not loop.last }}
 {% endfor %}
-{%- for name in results %}
+{%- for name in given.results %}
 select * from results_{{ loop.index }}
 {{- "\nunion all" if not loop.last }}
 {%- endfor %}

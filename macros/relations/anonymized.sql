@@ -1,82 +1,77 @@
-{% macro anonymized(
-    anonymization, results, efforts, quasi_identifiers, kept_columns, guarantees, suppression_limit, fingerprint,
-    microdata, classes, record_key, levels, has_subject=false, population=none, population_size=none,
-    sensitive_hierarchies={}, mapping="class", identifiers=none, tokens=none,
-    composition="report", recompute=none, sample=none, sample_shares={}, budget=none, with_modes=[],
-    formats=["duckdb"], membership=none, labels=none, hierarchies=[], is_counted=false, measured=[], about=none,
-    has_midpoints=false
-) -%}
-{%- set is_counted = is_counted and dbt_anonymize._is_counted_here() -%}
+{% macro anonymized(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, [
+    "anonymization", "results", "efforts", "quasi_identifiers", "kept_columns", "guarantees", "suppression_limit",
+    "fingerprint", "microdata", "classes", "record_key", "levels",
+], {
+    "has_subject": false, "population": none, "population_size": none, "sensitive_hierarchies": {}, "mapping": "class",
+    "identifiers": none, "tokens": none, "composition": "report", "recompute": none, "sample": none,
+    "sample_shares": {}, "budget": none, "with_modes": [], "formats": ["duckdb"], "membership": none, "labels": none,
+    "hierarchies": [], "is_counted": false, "measured": [], "about": none, "has_midpoints": false,
+}) -%}
+{%- set is_counted = given.is_counted and dbt_anonymize._is_counted_here() -%}
 {%- set generalized = [] -%}
 {%- set declared = [] -%}
 {%- set shown, intervals = [], [] -%}
-{%- for quasi_identifier in quasi_identifiers -%}
+{%- for quasi_identifier in given.quasi_identifiers -%}
     {%- do declared.append({"name": quasi_identifier.name, "kind": quasi_identifier.kind}) -%}
     {%- do generalized.extend(dbt_anonymize._label_columns(quasi_identifier)) -%}
     {%- do shown.extend(dbt_anonymize._label_columns(quasi_identifier)) -%}
-    {%- if has_midpoints and quasi_identifier.kind == "interval" -%}
+    {%- if given.has_midpoints and quasi_identifier.kind == "interval" -%}
         {%- do shown.append(quasi_identifier.name ~ "_midpoint") -%}
         {%- do intervals.append(quasi_identifier.name) -%}
     {%- endif -%}
 {%- endfor -%}
-{%- set mapped = {"class": ["cqi"], "token": ["token"], "none": []}[mapping] -%}
-{%- set released = shown + kept_columns + mapped -%}
+{%- set mapped = {"class": ["cqi"], "token": ["token"], "none": []}[given.mapping] -%}
+{%- set released = shown + given.kept_columns + mapped -%}
 {#- Lists where tuples would do: `state:modified` compares with what JSON has kept. -#}
 {{ config(
     materialized="dbt_anonymize_release",
     pre_hook="{{ dbt_anonymize._refuse_clone() }}",
     schema=dbt_anonymize._release_schema(),
     meta={"dbt_anonymize": {
-        "anonymization": anonymization,
-        "guarantees": guarantees,
+        "anonymization": given.anonymization,
+        "guarantees": given.guarantees,
         "columns": released,
         "is_counted": is_counted,
-        "mapping": mapping,
+        "mapping": given.mapping,
         "quasi_identifiers": declared,
-        "suppression_limit": suppression_limit,
-        "record_key": record_key,
-        "has_subject": has_subject,
+        "suppression_limit": given.suppression_limit,
+        "record_key": given.record_key,
+        "has_subject": given.has_subject,
         "folder": dbt_anonymize._release_folder(),
-        "composition": composition,
-        "formats": formats,
-        "recompute": recompute,
-        "sample_shares": sample_shares.items() | map("list") | list,
-        "levels": levels.items() | map("list") | list,
-        "hierarchies": hierarchies,
-        "budget": budget,
-        "about": {"said": about.items() | map("list") | list} if about else none,
-        "waits": {"columns": generalized + kept_columns, "labels": labels} if membership else none,
+        "composition": given.composition,
+        "formats": given.formats,
+        "recompute": given.recompute,
+        "sample_shares": given.sample_shares.items() | map("list") | list,
+        "levels": given.levels.items() | map("list") | list,
+        "hierarchies": given.hierarchies,
+        "budget": given.budget,
+        "about": {"said": given.about.items() | map("list") | list} if given.about else none,
+        "waits": {"columns": generalized + given.kept_columns, "labels": given.labels} if given.membership else none,
     }},
 ) }}
-{%- do dbt_anonymize._recomputed_from(recompute) -%}
+{%- do dbt_anonymize._recomputed_from(given.recompute) -%}
 {%- if dbt_anonymize._is_building() -%}
-    {%- do dbt_anonymize._require_own_vault(anonymization, membership, "membership") -%}
-    {%- do dbt_anonymize._require_own_vault(anonymization, sample if budget else none, "sample") -%}
+    {%- do dbt_anonymize._require_own_vault(given.anonymization, given.membership, "membership") -%}
+    {%- do dbt_anonymize._require_own_vault(given.anonymization, given.sample if given.budget else none, "sample") -%}
 {%- endif -%}
-{%- set chosen = dbt_anonymize._chosen_effort(anonymization, results, efforts, fingerprint) -%}
+{%- set chosen = dbt_anonymize._chosen_effort(given.anonymization, given.results, given.efforts, given.fingerprint) -%}
 {%- if dbt_anonymize._is_building() -%}
-    {%- do dbt_anonymize._check_context(
-        anonymization, efforts[chosen], quasi_identifiers, dbt_anonymize._guarantees_of_effort(guarantees, chosen),
-        population, population_size, sensitive_hierarchies, levels.get(chosen), microdata, record_key, has_subject,
-        sample_shares.get(chosen), chosen in with_modes
-    ) -%}
+    {%- do dbt_anonymize._check_context(given, chosen) -%}
 {%- endif -%}
-{%- set middles = dbt_anonymize._midpoints(efforts[chosen], intervals) -%}
-{%- if membership -%}
+{%- set middles = dbt_anonymize._midpoints(given.efforts[chosen], intervals) -%}
+{%- if given.membership -%}
     {{ return(dbt_anonymize._released_members(
-        membership, generalized + kept_columns, tokens if mapping == "token" else none, mapping == "class", is_counted,
-        shown + kept_columns, middles
+        given.membership, generalized + given.kept_columns, given.tokens if given.mapping == "token" else none,
+        given.mapping == "class", is_counted, shown + given.kept_columns, middles
     )) }}
 {%- endif -%}
 {%- if is_counted -%}
     {{ return(dbt_anonymize._counted_release(
-        efforts[chosen], shown + kept_columns, mapping == "class", middles
+        given.efforts[chosen], shown + given.kept_columns, given.mapping == "class", middles
     )) }}
 {%- endif -%}
-{{- dbt_anonymize._ordered_release(
-    efforts[chosen], chosen, classes if levels.get(chosen) is not none else none, quasi_identifiers,
-    shown + kept_columns, kept_columns, mapping, record_key, identifiers, middles
-) }}
+{{- dbt_anonymize._ordered_release(given, chosen, shown + given.kept_columns, middles) }}
 {%- endmacro %}
 
 
@@ -88,12 +83,11 @@
 {% macro default___is_ordered_here() -%}{{ return(true) }}{%- endmacro %}
 
 
-{# Query of the rows of the release, in their order; with `classes`, labels decide the class. #}
-{% macro _ordered_release(
-    effort, number, classes, quasi_identifiers, released, kept_columns, mapping, record_key, identifiers, middles=""
-) -%}
+{# Query of the rows of the release, in their order; where an effort has levels, labels decide the class. #}
+{% macro _ordered_release(given, chosen, released, middles="") -%}
+{%- set mapping, record_key = given.mapping, given.record_key -%}
 {%- set is_ordered = dbt_anonymize._is_ordered_here() -%}
-{%- set classes = classes if is_ordered else none -%}
+{%- set classes = given.classes if is_ordered and given.levels.get(chosen) is not none else none -%}
 {#- One number per class sorts as all labels do, and much faster. -#}
 {%- set joined = (["class_order"] if classes else []) + (["tokens"] if mapping == "token" else []) -%}
 {%- set from_effort = "effort" if joined else none -%}
@@ -101,7 +95,7 @@ with
 
 effort as (
 
-    select *{{ middles }} from {{ effort }}
+    select *{{ middles }} from {{ given.efforts[chosen] }}
 
 ){{ "," if joined }}
 {%- if classes %}
@@ -112,12 +106,12 @@ class_order as (
         equivalence_class,
         row_number() over (
             order by
-                {%- for quasi_identifier in quasi_identifiers %}
+                {%- for quasi_identifier in given.quasi_identifiers %}
                 {{ dbt_anonymize._quote(quasi_identifier.name) }}{{ "," if not loop.last }}
                 {%- endfor %}
         ) as class_number
     from {{ classes }}
-    where effort = {{ number }}
+    where effort = {{ chosen }}
 
 ){{ "," if mapping == "token" }}
 {%- endif %}
@@ -128,7 +122,7 @@ tokens as (
     select
         {{ dbt_anonymize._quote(record_key) }},
         token
-    from {{ identifiers }}
+    from {{ given.identifiers }}
 
 )
 {%- endif %}
@@ -155,7 +149,7 @@ where not {{ "effort." if from_effort }}is_suppressed
 {%- if is_ordered %}
 order by
     {%- set ordering = ["class_order.class_number"] if classes else [] %}
-    {%- for column in (kept_columns if classes else released) %}
+    {%- for column in (given.kept_columns if classes else released) %}
     {%- do ordering.append(dbt_anonymize._quote(column, from_effort)) %}
     {%- endfor %}
     {%- do ordering.extend({"class": [] if classes else ["cqi"], "token": ["tokens.token"], "none": []}[mapping]) %}

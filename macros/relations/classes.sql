@@ -1,82 +1,83 @@
-{% macro classes(
-    frequencies, quasi_identifiers, sensitive, target, efforts, guarantees, suppression_limit, has_subject=false,
-    population=none, population_size=none, sensitive_hierarchies={}, record_key=none, further_targets=[],
-    has_sample=false, is_frozen=false
-) -%}
+{% macro classes(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, [
+    "frequencies", "quasi_identifiers", "sensitive", "target", "efforts", "guarantees", "suppression_limit",
+], {
+    "has_subject": false, "population": none, "population_size": none, "sensitive_hierarchies": {}, "record_key": none,
+    "further_targets": [], "has_sample": false, "is_frozen": false,
+}) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._after_steps() + dbt_anonymize._analyzed()) }}
-{%- set measured = dbt_anonymize._measured_columns(sensitive, guarantees) -%}
+{%- set quasi_identifiers = given.quasi_identifiers -%}
+{%- set measured = dbt_anonymize._measured_columns(given.sensitive, given.guarantees) -%}
 {%- set names = quasi_identifiers | map(attribute="name") | list -%}
-{%- set targets = dbt_anonymize._voted_targets(target, further_targets) -%}
+{%- set targets = dbt_anonymize._voted_targets(given.target, given.further_targets) -%}
 {%- set voted = targets | list -%}
 {#- A target that is a quasi-identifier is among the labels. -#}
 {%- set columns = (measured + targets | map(attribute="target") | list) | unique(case_sensitive=true)
-    | reject("in", names) | list + (["subject"] if has_subject else []) -%}
+    | reject("in", names) | list + (["subject"] if given.has_subject else []) -%}
 {%- set leveled, recoded, shares = {}, {}, [] -%}
-{%- for number, effort in efforts.items() -%}
+{%- for number, effort in given.efforts.items() -%}
     {%- if effort.share -%}{%- do shares.append(effort.share) -%}{%- endif -%}
     {%- do (leveled if effort.levels else recoded).update({number: effort}) -%}
 {%- endfor -%}
 {%- set keys = dbt_anonymize._class_keys(quasi_identifiers) -%}
-{%- set losses = dbt_anonymize._loss_of_classes(guarantees, quasi_identifiers, aggregate="") -%}
-{%- do dbt_anonymize._check_sensitive_labels(sensitive_hierarchies, is_frozen) -%}
-{%- do dbt_anonymize._check_population_of(guarantees, population, population_size, efforts) -%}
+{%- set losses = dbt_anonymize._loss_of_classes(given.guarantees, quasi_identifiers, aggregate="") -%}
+{%- do dbt_anonymize._check_sensitive_labels(given.sensitive_hierarchies, given.is_frozen) -%}
+{%- do dbt_anonymize._check_population_of(given.guarantees, given.population, given.population_size, given.efforts) -%}
 {% call dbt_anonymize._in_steps(dbt_anonymize._steps_of_classes(leveled, quasi_identifiers)) -%}
 with
 
 frequencies as {{ dbt_anonymize._not_materialized() }}(
 
-    select * from {{ frequencies }}
+    select * from {{ given.frequencies }}
 
 ),
-{%- if population %}
+{%- if given.population %}
 
 population as {{ dbt_anonymize._not_materialized() }}(
 
-    select * from {{ population }}
+    select * from {{ given.population }}
 
 ),
 {%- endif %}
 {{- dbt_anonymize._generalized_efforts(
-    leveled, recoded, quasi_identifiers, columns, record_key, ["frequencies"] + (["population"] if population else []),
-    has_sample
+    leveled, recoded, quasi_identifiers, columns, given.record_key,
+    ["frequencies"] + (["population"] if given.population else []), given.has_sample
 ) }}
-{%- if population %}
+{%- if given.population %}
 {{- dbt_anonymize._population_of_efforts(keys, quasi_identifiers, leveled) }}
 {%- endif %}
+{%- set subjects, share = dbt_anonymize._counted_subjects(given.has_subject), shares | max if shares else none %}
 {{- dbt_anonymize._global_distributions(
-    "frequencies", measured, guarantees, "", "sum(records)", has_subject, population_size, sensitive_hierarchies,
-    shares | max if shares else none
+    "frequencies", measured, given.guarantees, "", subjects, given.population_size, given.sensitive_hierarchies, share
 ) }}
 {#- The only column that is counted is the target, and measured: its majority is one more measure. #}
-{%- set majority = voted.pop(0).columns if columns == [target] and measured == columns else none %}
+{%- set majority = voted.pop(0).columns if columns == [given.target] and measured == columns else none %}
 {%- for one in voted %}
 {{- dbt_anonymize._tied(keys, one, names, columns == [one.target]) }}
 {%- endfor %}
 {#- Records are counted with the majorities of the first target, subjects are not. #}
-{%- set sized = none if has_subject or majority or not voted else voted.pop(0) %}
-{{- dbt_anonymize._class_measures(
-    keys,
-    guarantees,
-    measured,
-    has_subject=has_subject,
-    population="population_classes" if population else none,
-    sensitive_hierarchies=sensitive_hierarchies,
-    has_all_measures=true,
-    further=dbt_anonymize._majority(sized.columns) if sized else [],
-    counted_by=columns,
-    sized={"rows": "tied", "count": "sum(records * number_of_values)"} if sized else none,
-    majority=majority,
-) }}
+{%- set sized = none if given.has_subject or majority or not voted else voted.pop(0) %}
+{{- dbt_anonymize._class_measures({
+    "grouped_by": keys,
+    "guarantees": given.guarantees,
+    "attributes": measured,
+    "has_subject": given.has_subject,
+    "population": "population_classes" if given.population else none,
+    "sensitive_hierarchies": given.sensitive_hierarchies,
+    "has_all_measures": true,
+    "further": dbt_anonymize._majority(sized.columns) if sized else [],
+    "counted_by": columns,
+    "sized": {"rows": "tied", "count": "sum(records * number_of_values)"} if sized else none,
+    "majority": majority,
+}) }}
 {{- dbt_anonymize._joined_majorities(keys, voted) }}
-{{- dbt_anonymize._judged_classes(
-    "measured" if voted else "measures", guarantees, efforts, leveled, recoded, quasi_identifiers, keys, losses
-) }}
+{{- dbt_anonymize._judged_classes("measured" if voted else "measures", given, leveled, recoded, keys, losses) }}
 
 limits as (
 
     select
         effort,
-        {{ dbt_anonymize._may_be_suppressed(suppression_limit, "sum(records)") }} as may_be_suppressed,
+        {{ dbt_anonymize._may_be_suppressed(given.suppression_limit, "sum(records)") }} as may_be_suppressed,
         sum(case when is_suppressed then records else 0 end) as violating_records
     from judged
     group by effort
@@ -91,7 +92,7 @@ select
     {%- for column in losses %}
     found.{{ column.name }},
     {%- endfor %}
-    {{ "found.population_size" if population else "cast(null as " ~ dbt.type_bigint() ~ ") as population_size" }},
+    {{ "found.population_size" if given.population else "cast(null as " ~ dbt.type_bigint() ~ ") as population_size" }},
     {%- for column in dbt_anonymize._columns_of_targets(targets) %}
     found.{{ dbt_anonymize._quote(column) }},
     {%- endfor %}
@@ -106,12 +107,12 @@ select
     found.{{ dbt_anonymize._quote(name ~ "_level") }},
     {%- endfor %}
     {%- for attribute in measured %}
-    {%- for measure in dbt_anonymize._attribute_measures(attribute, guarantees, true) %}
+    {%- for measure in dbt_anonymize._attribute_measures(attribute, given.guarantees, true) %}
     found.{{ dbt_anonymize._quote(measure.column) }},
     {%- endfor %}
     {%- endfor %}
     {{ dbt_anonymize.equivalence_class(quasi_identifiers, "found") }} as equivalence_class
-from {{ "judged" if dbt_anonymize._judge_labels(guarantees) else "labeled" }} as found
+from {{ "judged" if dbt_anonymize._judge_labels(given.guarantees) else "labeled" }} as found
 inner join limits on found.effort = limits.effort
 {%- endcall %}
 {%- endmacro %}
@@ -257,7 +258,8 @@ recoded_classes as (
 
 {# CTEs that end in `judged`, and in `labeled` where labels decide nothing: then they are looked up last, so that of the
    classes which are judged and counted no text has to be kept. #}
-{% macro _judged_classes(rows, guarantees, efforts, leveled, recoded, quasi_identifiers, keys, losses) -%}
+{% macro _judged_classes(rows, given, leveled, recoded, keys, losses) -%}
+{%- set guarantees, quasi_identifiers = given.guarantees, given.quasi_identifiers -%}
 {%- set are_labels_judged = dbt_anonymize._judge_labels(guarantees) -%}
 {%- if are_labels_judged %}
 {{- dbt_anonymize._labeled_classes(rows, leveled, recoded, quasi_identifiers, keys) }}
@@ -277,7 +279,7 @@ losing as (
 {%- endif %}
 {{- dbt_anonymize._violating(
     "losing" if losses else "labeled" if are_labels_judged else rows, guarantees,
-    dbt_anonymize._stricter_efforts(efforts)
+    dbt_anonymize._stricter_efforts(given.efforts)
 ) }}
 {{- dbt_anonymize._sample_based_suppression(guarantees, quasi_identifiers | map(attribute="name")) }}
 {%- if not are_labels_judged %}

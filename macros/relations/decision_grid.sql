@@ -1,10 +1,11 @@
-{% macro decision_grid(evaluation, features) -%}
+{% macro decision_grid(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, ["evaluation", "features"]) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 with
 
 evaluation as (
 
-    select * from {{ evaluation }}
+    select * from {{ given.evaluation }}
 
 )
 {%- for axis in ["x", "y"] %},
@@ -17,7 +18,7 @@ evaluation as (
     from evaluation
     where
         kind = 'grid_point'
-        and name = {{ dbt_anonymize._literals([features[loop.index0]]) }}
+        and name = {{ dbt_anonymize._literals([given.features[loop.index0]]) }}
 
 )
 {%- endfor %}

@@ -1,67 +1,68 @@
-{% macro effort(
-    effort, microdata, classes, record_key, quasi_identifiers, kept_columns, recoding=none, masked=[], share=none
-) -%}
+{% macro effort(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, [
+    "effort", "microdata", "classes", "record_key", "quasi_identifiers", "kept_columns",
+], {"recoding": none, "masked": [], "share": none}) -%}
 {{ config(materialized="view") }}
 {#- Where the microdata hold what is released of each kept column. -#}
 {%- set shown = [] -%}
-{%- for column in kept_columns -%}
-    {%- do shown.append(column ~ "_masked" if column in masked else column) -%}
+{%- for column in given.kept_columns -%}
+    {%- do shown.append(column ~ "_masked" if column in given.masked else column) -%}
 {%- endfor -%}
 with
 
 microdata as (
 
-    select * from {{ microdata }}
+    select * from {{ given.microdata }}
 
 ),
-{%- if recoding %}
+{%- if given.recoding %}
 
-{{ dbt_anonymize._recoded_rows("generalized", recoding, record_key, quasi_identifiers, shown) }}
+{{ dbt_anonymize._recoded_rows("generalized", given.recoding, given.record_key, given.quasi_identifiers, shown) }}
 {%- else %}
-{{- dbt_anonymize.generalize("microdata", quasi_identifiers,
-    [record_key] + shown + (["sample_share"] if share else [])) }}
+{{- dbt_anonymize.generalize("microdata", given.quasi_identifiers,
+    [given.record_key] + shown + (["sample_share"] if given.share else [])) }}
 {%- endif %}
 
 classes as (
 
     select
         effort,
-        {%- for quasi_identifier in quasi_identifiers %}
+        {%- for quasi_identifier in given.quasi_identifiers %}
         {{ dbt_anonymize._quote(quasi_identifier.name) }},
         {%- endfor %}
         equivalence_class,
         class_size,
         is_suppressed
-    from {{ classes }}
-    where effort = {{ effort }}
+    from {{ given.classes }}
+    where effort = {{ given.effort }}
 
 ),
 
 effort as (
 
     select
-        {{ dbt_anonymize._quote(record_key, "generalized") }},
-        {%- for quasi_identifier in quasi_identifiers %}
+        {{ dbt_anonymize._quote(given.record_key, "generalized") }},
+        {%- for quasi_identifier in given.quasi_identifiers %}
         {%- for column in dbt_anonymize._label_columns(quasi_identifier) %}
         {{ dbt_anonymize._quote(column, "generalized") }},
         {%- endfor %}
-        {%- if recoding %}
+        {%- if given.recoding %}
         {{ dbt_anonymize._quote(quasi_identifier.name ~ "_level", "generalized") }},
         {%- endif %}
         {%- endfor %}
         {%- for column in shown %}
         {{ dbt_anonymize._quote(column, "generalized") }}
-        {{- " as " ~ dbt_anonymize._quote(kept_columns[loop.index0]) if column not in kept_columns }},
+        {{- " as " ~ dbt_anonymize._quote(given.kept_columns[loop.index0]) if column not in given.kept_columns }},
         {%- endfor %}
         {%- for column in ["equivalence_class", "class_size", "is_suppressed"] %}
         case
-            {%- if share %}
-            when not generalized.{{ dbt_anonymize._is_sampled(share) }}
+            {%- if given.share %}
+            when not generalized.{{ dbt_anonymize._is_sampled(given.share) }}
                 then {{ "true" if column == "is_suppressed" else "null" }}
             {%- endif %}
             when classes.effort is null
                 then {{ dbt_anonymize._raise_in_sql(
-                    model.name ~ ": the equivalence class of a record is not in " ~ classes.identifier
+                    model.name ~ ": the equivalence class of a record is not in " ~ given.classes.identifier
                     ~ ". Build again from the microdata on.",
                     "classes." ~ column
                 ) }}
@@ -71,10 +72,10 @@ effort as (
     from {{ dbt_anonymize._apart("generalized") }}
     left join {{ dbt_anonymize._apart("classes") }}
         on
-            {{ dbt_anonymize._equal_quoted("generalized", "classes", quasi_identifiers | map(attribute="name"))
+            {{ dbt_anonymize._equal_quoted("generalized", "classes", given.quasi_identifiers | map(attribute="name"))
                 | join("\n            and ") }}
-            {%- if share %}
-            and generalized.{{ dbt_anonymize._is_sampled(share) }}
+            {%- if given.share %}
+            and generalized.{{ dbt_anonymize._is_sampled(given.share) }}
             {%- endif %}
 
 )

@@ -1,8 +1,9 @@
-{% macro fingerprint(spec, relations) -%}
+{% macro fingerprint(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, ["spec", "relations"]) -%}
 {{ config(materialized="view") }}
 with
 
-{% for relation in relations -%}
+{% for relation in given.relations -%}
 digest_{{ loop.index }} as (
 
     select
@@ -15,13 +16,13 @@ digest_{{ loop.index }} as (
 {% endfor %}
 select
     md5(
-        {{ dbt_anonymize._literal(spec) }}
-        {%- for relation in relations %}
+        {{ dbt_anonymize._literal(given.spec) }}
+        {%- for relation in given.relations %}
         || ' ' || digest_{{ loop.index }}.records || ' ' || digest_{{ loop.index }}.digest
         {%- endfor %}
     ) as fingerprint
 from digest_1
-{%- for relation in relations[1:] %}
+{%- for relation in given.relations[1:] %}
 cross join digest_{{ loop.index + 1 }}
 {%- endfor %}
 {%- endmacro %}

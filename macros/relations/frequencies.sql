@@ -1,27 +1,30 @@
-{% macro frequencies(
-    microdata, quasi_identifiers, sensitive, target, has_subject=false, has_sample=false, further_targets=[],
-    partitions=none
-) -%}
+{% macro frequencies(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, [
+    "microdata", "quasi_identifiers", "sensitive", "target",
+], {
+    "has_subject": false, "has_sample": false, "further_targets": [], "partitions": none,
+}) -%}
 {%- set columns = [] -%}
-{%- for quasi_identifier in quasi_identifiers -%}
+{%- for quasi_identifier in given.quasi_identifiers -%}
     {%- do columns.append(dbt_anonymize._quote(quasi_identifier.name)) -%}
     {%- do columns.append(dbt_anonymize._quote(quasi_identifier.name ~ "_leaf")) -%}
 {%- endfor -%}
-{%- for column in (sensitive + ([target] if target else []) + further_targets) | unique(case_sensitive=true) -%}
+{%- set targets = ([given.target] if given.target else []) + given.further_targets -%}
+{%- for column in (given.sensitive + targets) | unique(case_sensitive=true) -%}
     {%- if dbt_anonymize._quote(column) not in columns -%}
         {%- do columns.append(dbt_anonymize._quote(column)) -%}
     {%- endif -%}
 {%- endfor -%}
-{%- if has_subject -%}
+{%- if given.has_subject -%}
     {%- do columns.append("subject") -%}
 {%- endif -%}
-{%- if has_sample -%}
+{%- if given.has_sample -%}
     {%- do columns.append("sample_share") -%}
 {%- endif -%}
-{%- if partitions == "apart" -%}
+{%- if given.partitions == "apart" -%}
     {%- set parts = dbt_anonymize._parts_of(
         model.name | replace("_frequencies_parts", "_microdata_parts"),
-        dbt_anonymize._frequencies_rows(microdata, columns, partitions)
+        dbt_anonymize._frequencies_rows(given.microdata, columns, given.partitions)
     ) -%}
     {{ config(
         materialized="dbt_anonymize_partitions",
@@ -32,7 +35,7 @@
     {{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 {%- endif -%}
 {%- do dbt_anonymize._expect_many_rows() -%}
-{{ dbt_anonymize._frequencies_rows(microdata, columns, partitions) }}
+{{ dbt_anonymize._frequencies_rows(given.microdata, columns, given.partitions) }}
 {%- endmacro %}
 
 

@@ -1,11 +1,17 @@
-{% macro frozen_results(
-    anonymization, privacy, classes, effort, quasi_identifiers, levels, labels, qnf, fingerprint, suppression_limit,
-    levels_in_words=none
-) -%}
+{% macro frozen_results(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, [
+    "anonymization", "privacy", "classes", "effort", "quasi_identifiers", "levels", "labels", "qnf", "fingerprint",
+    "suppression_limit",
+], {
+    "levels_in_words": none,
+}) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 {%- if dbt_anonymize._is_building() -%}
     {%- do dbt_anonymize._raise_errors(
-        anonymization, dbt_anonymize._frozen_label_errors(anonymization, quasi_identifiers, levels, labels)
+        given.anonymization,
+        dbt_anonymize._frozen_label_errors(
+            given.anonymization, given.quasi_identifiers, given.levels, given.labels
+        )
     ) -%}
 {%- endif -%}
 {%- set double, integer = dbt_anonymize._type_double(), dbt.type_int() -%}
@@ -21,7 +27,7 @@
 ] -%}
 with
 
-{{ dbt_anonymize._privacy_with_qnf(privacy, qnf) }}
+{{ dbt_anonymize._privacy_with_qnf(given.privacy, given.qnf) }}
 
 {# What would have to go, and what would hold if nothing did. #}
 broken as (
@@ -30,7 +36,7 @@ broken as (
         effort,
         count(case when is_violating then 1 end) as violating_classes,
         min(class_size) as smallest
-    from {{ classes }}
+    from {{ given.classes }}
     group by effort
 
 ),
@@ -39,10 +45,10 @@ frozen as (
 
     select
         privacy.*,
-        privacy.effort = {{ effort }} and privacy.meets_guarantees as is_kept,
+        privacy.effort = {{ given.effort }} and privacy.meets_guarantees as is_kept,
         broken.violating_classes,
         broken.smallest,
-        {{ dbt_anonymize._may_be_suppressed(suppression_limit, "privacy.records") }} as may_be_suppressed
+        {{ dbt_anonymize._may_be_suppressed(given.suppression_limit, "privacy.records") }} as may_be_suppressed
     from privacy
     left join broken on privacy.effort = broken.effort
 
@@ -50,7 +56,7 @@ frozen as (
 
 select
     effort,
-    {{ dbt_anonymize._levels_in_words(levels_in_words) | indent(4) }} as levels_in_words,
+    {{ dbt_anonymize._levels_in_words(given.levels_in_words) | indent(4) }} as levels_in_words,
     k,
     records,
     suppressed_records,
@@ -68,8 +74,8 @@ select
     {%- endfor %}
     {{ dbt_anonymize._as_text("null") }} as coarser_features,
     {{ dbt_anonymize._as_text("'frozen'") }} as choose,
-    {{ dbt_anonymize._frozen_reason(suppression_limit) | indent(4) }} as reason,
-    {{ dbt_anonymize._as_text(dbt_anonymize._literal(fingerprint)) }} as fingerprint
+    {{ dbt_anonymize._frozen_reason(given.suppression_limit) | indent(4) }} as reason,
+    {{ dbt_anonymize._as_text(dbt_anonymize._literal(given.fingerprint)) }} as fingerprint
 from frozen
 order by effort
 {%- endmacro %}

@@ -1,7 +1,10 @@
-{% macro identifiers(
-    anonymization, source, record_key, identifiers, mapping="class", anonymized=none, results=none, efforts={},
-    fingerprint=none, tokens=none, person=none, membership=none
-) -%}
+{% macro identifiers(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, [
+    "anonymization", "source", "record_key", "identifiers",
+], {
+    "mapping": "class", "anonymized": none, "results": none, "efforts": {}, "fingerprint": none, "tokens": none,
+    "person": none, "membership": none,
+}) -%}
 {{ config(
     materialized="dbt_anonymize_vault",
     pre_hook="{{ dbt_anonymize._refuse_clone() }}",
@@ -9,44 +12,46 @@
     schema=dbt_anonymize._vault_schema(),
     grants=dbt_anonymize._custodian_grants(),
     meta={"dbt_anonymize": {
-        "anonymization": anonymization,
-        "mapping": mapping,
-        "record_key": record_key,
-        "anonymized": anonymization ~ "_anonymized" if mapping == "class" else none,
-        "membership": anonymization ~ "_membership" if membership else none,
+        "anonymization": given.anonymization,
+        "mapping": given.mapping,
+        "record_key": given.record_key,
+        "anonymized": given.anonymization ~ "_anonymized" if given.mapping == "class" else none,
+        "membership": given.anonymization ~ "_membership" if given.membership else none,
     }},
 ) }}
-{%- if mapping == "class" -%}
-    {%- set chosen = dbt_anonymize._chosen_effort(anonymization, results, efforts, fingerprint) -%}
+{%- if given.mapping == "class" -%}
+    {%- set chosen = dbt_anonymize._chosen_effort(
+        given.anonymization, given.results, given.efforts, given.fingerprint
+    ) -%}
 {%- endif -%}
 {%- if dbt_anonymize._is_building() -%}
-    {%- do dbt_anonymize._check_vault_place(anonymization) -%}
+    {%- do dbt_anonymize._check_vault_place(given.anonymization) -%}
 {%- endif -%}
 with
 
 source as (
 
-    {{ dbt_anonymize._taking_part(source, anonymization, record_key) }}
+    {{ dbt_anonymize._taking_part(given.source, given.anonymization, given.record_key) }}
 
 ),
 
-{% if mapping == "class" -%}
+{% if given.mapping == "class" -%}
 {# Generalized values only: a raw quasi-identifier, hashed or not, would lead back to one person. #}
 mapping as (
 
-    {%- if membership %}
+    {%- if given.membership %}
 
     select
         record_key as member,
         cqi
-    from {{ membership }}
+    from {{ given.membership }}
     where cqi is not null
     {%- else %}
 
     select
-        {{ dbt_anonymize._quote(record_key) }},
+        {{ dbt_anonymize._quote(given.record_key) }},
         equivalence_class as cqi
-    from {{ efforts[chosen] }}
+    from {{ given.efforts[chosen] }}
     where not is_suppressed
     {%- endif %}
 
@@ -57,25 +62,25 @@ mapping as (
     select
         person,
         token
-    from {{ tokens }}
+    from {{ given.tokens }}
 
 )
 {%- endif %}
 
 select
-    {{ dbt_anonymize._quote(record_key, "source") }},
-    {%- for column in identifiers %}
+    {{ dbt_anonymize._quote(given.record_key, "source") }},
+    {%- for column in given.identifiers %}
     {{ dbt_anonymize._quote(column, "source") }},
     {%- endfor %}
-    mapping.{{ "cqi" if mapping == "class" else "token" }}
+    mapping.{{ "cqi" if given.mapping == "class" else "token" }}
 from source
 left join mapping
-    {%- if membership and mapping == "class" %}
-    on {{ dbt_anonymize._as_text(dbt_anonymize._quote(record_key, "source")) }} = mapping.member
-    {%- elif mapping == "class" %}
-    on {{ dbt_anonymize._quote(record_key, "source") }} = {{ dbt_anonymize._quote(record_key, "mapping") }}
+    {%- if given.membership and given.mapping == "class" %}
+    on {{ dbt_anonymize._as_text(dbt_anonymize._quote(given.record_key, "source")) }} = mapping.member
+    {%- elif given.mapping == "class" %}
+    on {{ dbt_anonymize._quote(given.record_key, "source") }} = {{ dbt_anonymize._quote(given.record_key, "mapping") }}
     {%- else %}
-    on {{ dbt_anonymize._quote(person, "source") }} = mapping.person
+    on {{ dbt_anonymize._quote(given.person, "source") }} = mapping.person
     {%- endif %}
 {%- endmacro %}
 

@@ -1,8 +1,13 @@
-{% macro importance(evaluation, measure, test_share=none, folds=none, confidence=0.95) -%}
+{% macro importance(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, [
+    "evaluation", "measure",
+], {
+    "test_share": none, "folds": none, "confidence": 0.95,
+}) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 {%- set group = ["target", "model", "fit", "test_on", "measure", "feature"] -%}
 {%- set double = dbt_anonymize._type_double() -%}
-{%- set sign = "-" if measure in dbt_anonymize._lower_is_better() else "" -%}
+{%- set sign = "-" if given.measure in dbt_anonymize._lower_is_better() else "" -%}
 with
 
 importances as (
@@ -23,14 +28,14 @@ importances as (
             when abs(cast(value as {{ double }})) < cast('Infinity' as {{ double }})
                 then {{ sign }}cast(value as {{ double }})
         end as value
-    from {{ evaluation }}
+    from {{ given.evaluation }}
     where kind = 'importance'
 
 ),
 
 {{ dbt_anonymize._paired_scores("importances", group) }}
 
-{{ dbt_anonymize._score_intervals(group, test_share, folds, confidence) | trim | trim(",") }}
+{{ dbt_anonymize._score_intervals(group, given.test_share, given.folds, given.confidence) | trim | trim(",") }}
 
 select
     intervals.effort,
@@ -38,7 +43,7 @@ select
     intervals.model,
     intervals.fit,
     intervals.test_on,
-    {{ dbt_anonymize._literals([measure]) }} as measure,
+    {{ dbt_anonymize._literals([given.measure]) }} as measure,
     intervals.feature,
     intervals.splits,
     intervals.paired_splits,

@@ -1,17 +1,17 @@
-{% macro information_loss(
-    classes, frequencies, quasi_identifiers, efforts, generalization_suppression_factor=0.5, aggregate="geometric_mean",
-    target=none, target_weights={}, has_modes=false, sample_shares={}, has_target=true
-) -%}
+{% macro information_loss(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, [
+    "classes", "frequencies", "quasi_identifiers", "efforts",
+], {
+    "generalization_suppression_factor": 0.5, "aggregate": "geometric_mean", "target": none, "target_weights": {},
+    "has_modes": false, "sample_shares": {}, "has_target": true,
+}) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._after_steps() + dbt_anonymize._analyzed()) }}
-{%- set measures = dbt_anonymize._loss_measures(
-    classes, frequencies, quasi_identifiers, generalization_suppression_factor, aggregate, target,
-    {"target_weights": target_weights, "has_modes": has_modes, "sample_shares": sample_shares, "has_target": has_target}
-) -%}
+{%- set measures = dbt_anonymize._loss_measures(given) -%}
 {%- set columns = [] -%}
 {%- for measure in measures -%}
     {%- do columns.append(measure ~ "_by_effort." ~ measure) -%}
 {%- endfor -%}
-{%- for quasi_identifier in quasi_identifiers -%}
+{%- for quasi_identifier in given.quasi_identifiers -%}
     {%- for measure, (query, attributes) in measures.items() if quasi_identifier in attributes -%}
         {%- do columns.append(dbt_anonymize._quote(quasi_identifier.name ~ "_" ~ measure, measure ~ "_by_effort")) -%}
     {%- endfor -%}
@@ -21,13 +21,13 @@ with
 
 efforts as (
 
-    {{ dbt_anonymize._numbers_of_efforts(efforts) | indent(4) }}
+    {{ dbt_anonymize._numbers_of_efforts(given.efforts) | indent(4) }}
 
 ),
 
 covered_tuples as (
 
-    {{ dbt_anonymize.covered_tuples(classes, frequencies, quasi_identifiers) | indent(4) }}
+    {{ dbt_anonymize.covered_tuples(given.classes, given.frequencies, given.quasi_identifiers) | indent(4) }}
 
 ),
 {%- for measure, (query, attributes) in measures.items() %}

@@ -1,48 +1,43 @@
-{% macro membership(
-    anonymization, number, effort, microdata, record_key, columns, guarantees, labels,
-    k=none, sensitive_hierarchies={}, share=none
-) -%}
+{% macro membership(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, [
+    "anonymization", "number", "effort", "microdata", "record_key", "columns", "guarantees", "labels",
+], {"k": none, "sensitive_hierarchies": {}, "share": none}) -%}
 {{ config(
     materialized="dbt_anonymize_vault",
     pre_hook="{{ dbt_anonymize._refuse_clone() }}",
     database=dbt_anonymize._vault_database(),
     schema=dbt_anonymize._vault_schema(),
     grants=dbt_anonymize._custodian_grants(),
-    meta={"dbt_anonymize": {"anonymization": anonymization, "mapping": "membership"}},
+    meta={"dbt_anonymize": {"anonymization": given.anonymization, "mapping": "membership"}},
 ) }}
-{%- set members = dbt_anonymize._members_relation(this, anonymization) -%}
+{%- set members = dbt_anonymize._members_relation(this, given.anonymization) -%}
 {%- set first = 0 -%}
 {%- set stored = none -%}
 {%- if dbt_anonymize._is_building() -%}
-    {%- do dbt_anonymize._check_vault_place(anonymization) -%}
+    {%- do dbt_anonymize._check_vault_place(given.anonymization) -%}
     {%- set stored = load_relation(members) -%}
-    {%- do dbt_anonymize._check_members(anonymization, stored, effort, columns, labels) -%}
+    {%- do dbt_anonymize._check_members(given.anonymization, stored, given.effort, given.columns, given.labels) -%}
     {%- if stored -%}{%- set first = dbt_anonymize._last_change(stored) -%}{%- endif -%}
 {%- endif -%}
-{{ dbt_anonymize._membership_rows(
-    effort, microdata, record_key, columns,
-    dbt_anonymize._guarantees_of_effort(guarantees, number), stored, first, k, sensitive_hierarchies,
-    share
-) }}
+{{ dbt_anonymize._membership_rows(given, stored, first) }}
 {%- endmacro %}
 
 
 {# Its query: `stored` are the members after release `first`, or none. #}
-{% macro _membership_rows(
-    effort, microdata, record_key, columns, declared, stored, first, k=none, sensitive_hierarchies={}, share=none
-) -%}
-{%- set attributes = dbt_anonymize._guaranteed_attributes(declared) -%}
-{%- set places = dict(dbt_anonymize._by_number(attributes, declared, sensitive_hierarchies), values=[]) -%}
+{% macro _membership_rows(given, stored, first) -%}
+{%- set guarantees = dbt_anonymize._guarantees_of_effort(given.guarantees, given.number) -%}
+{%- set attributes = dbt_anonymize._guaranteed_attributes(guarantees) -%}
+{%- set places = dict(dbt_anonymize._by_number(attributes, guarantees, given.sensitive_hierarchies), values=[]) -%}
 {%- for attribute in attributes -%}
-    {%- do places["values"].append("v_" ~ (columns.index(attribute) + 1)) -%}
+    {%- do places["values"].append("v_" ~ (given.columns.index(attribute) + 1)) -%}
 {%- endfor -%}
-{%- set stricter = ["class_size < " ~ k] if k else [] -%}
-{%- set values = dbt_anonymize._member_values(columns) -%}
+{%- set stricter = ["class_size < " ~ given.k] if given.k else [] -%}
+{%- set values = dbt_anonymize._member_values(given.columns) -%}
 with
 
-{{ dbt_anonymize._numbered_distributions(microdata, attributes, places, share) }}
+{{ dbt_anonymize._numbered_distributions(given.microdata, attributes, places, given.share) }}
 
-{{ dbt_anonymize._member_versions(effort, record_key, columns, stored) }}
+{{ dbt_anonymize._member_versions(given.effort, given.record_key, given.columns, stored) }}
 
 {{- dbt_anonymize._movements(places, stricter, first + 1) }}
 
@@ -193,8 +188,8 @@ microdata as (
 
 ),
 {{- dbt_anonymize._global_distributions(
-    "microdata", by_number.numbered, by_number.kept, "table_", "count(*)", sensitive_hierarchies=by_number.trees,
-    share=share
+    "microdata", by_number.numbered, by_number.kept, "table_", "count(*)",
+    sensitive_hierarchies=by_number.trees, share=share
 ) }}
 {%- endmacro %}
 
@@ -292,8 +287,13 @@ joined as (
     {{- "\n    " ~ condition if condition }}
 
 ),
-{{- dbt_anonymize._measured_classes(
-    keys, attributes.kept, attributes.numbered, prefix=prefix ~ "_", distributions="table_",
-    sensitive_hierarchies=attributes.trees, stricter=stricter
-) }}
+{{- dbt_anonymize._measured_classes({
+    "grouped_by": keys,
+    "guarantees": attributes.kept,
+    "attributes": attributes.numbered,
+    "prefix": prefix ~ "_",
+    "whole": "table_",
+    "sensitive_hierarchies": attributes.trees,
+    "stricter": stricter,
+}) }}
 {%- endmacro %}

@@ -1,119 +1,114 @@
-{% macro microdata(
-    anonymization, source, record_key, identifiers, quasi_identifiers, kept_columns, target, guarantees, subject=none,
-    masks={}, dropped=[], sample=none, sample_shares=[], person=none, mechanism=none, mask_keys=none,
-    free_text=[], unique=[], repeats=[], outer=none, partition_by=none, partitions=none, is_frozen=false, formats=[],
-    shown=[], spec=none
-) -%}
+{% macro microdata(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, [
+    "anonymization", "source", "record_key", "identifiers", "quasi_identifiers", "kept_columns", "target", "guarantees",
+], {
+    "subject": none, "masks": {}, "dropped": [], "sample": none, "sample_shares": [], "person": none, "mechanism": none,
+    "mask_keys": none, "free_text": [], "unique": [], "repeats": [], "outer": none, "partition_by": none,
+    "partitions": none, "is_frozen": false, "formats": [], "shown": [], "spec": none,
+}) -%}
 {#- What the check after the build needs to know. Names only: configuration is read before relations are known. -#}
 {%- set checked = [] -%}
-{%- for quasi_identifier in quasi_identifiers -%}
+{%- for quasi_identifier in given.quasi_identifiers -%}
     {%- do checked.append({
         "name": quasi_identifier.name, "kind": quasi_identifier.kind, "unknown": quasi_identifier.get("unknown"),
     }) -%}
 {%- endfor -%}
 {%- set telling = {} -%}
-{%- for column in kept_columns | reject("in", unique) -%}
-    {%- do telling.update({column ~ ("_masked" if column in masks and column not in identifiers else ""): column}) -%}
+{%- for column in given.kept_columns | reject("in", given.unique) -%}
+    {%- set is_beside = column in given.masks and column not in given.identifiers -%}
+    {%- do telling.update({column ~ ("_masked" if is_beside else ""): column}) -%}
 {%- endfor -%}
 {{ config(
-    materialized="dbt_anonymize_partitions" if partitions else "table",
+    materialized="dbt_anonymize_partitions" if given.partitions else "table",
     meta={"dbt_anonymize": {
-        "anonymization": anonymization,
-        "spec": spec,
-        "record_key": record_key,
+        "anonymization": given.anonymization,
+        "spec": given.spec,
+        "record_key": given.record_key,
         "quasi_identifiers": checked,
-        "target": target,
-        "guarantees": guarantees,
-        "subject": subject,
-        "has_sample": sample is not none,
+        "target": given.target,
+        "guarantees": given.guarantees,
+        "subject": given.subject,
+        "has_sample": given.sample is not none,
         "telling": telling,
-        "plain": kept_columns | reject("in", masks.keys() | list + free_text) | list,
-        "parts": dbt_anonymize._parts_of(anonymization ~ "_partitions", dbt_anonymize._microdata_rows(
-            anonymization, source, record_key, identifiers, quasi_identifiers, kept_columns, subject, masks, sample,
-            sample_shares, person, mask_keys, outer, partition_by, partitions, {}, mechanism
-        )) if partitions else none,
+        "plain": given.kept_columns | reject("in", given.masks.keys() | list + given.free_text) | list,
+        "parts": dbt_anonymize._parts_of(
+            given.anonymization ~ "_partitions", dbt_anonymize._microdata_rows(given, {})
+        ) if given.partitions else none,
     }},
     post_hook=dbt_anonymize._after_steps()
-    + (["{{ dbt_anonymize._check_parts() }}"] if partitions else [])
+    + (["{{ dbt_anonymize._check_parts() }}"] if given.partitions else [])
     + ["{{ dbt_anonymize._check_microdata() }}"] + dbt_anonymize._analyzed(),
 ) }}
 {%- do dbt_anonymize._check_stored(
-    anonymization, [source] + quasi_identifiers | map(attribute="hierarchy") | list
+    given.anonymization, [given.source] + given.quasi_identifiers | map(attribute="hierarchy") | list
 ) -%}
 {%- set found = {} -%}
-{%- for column in (adapter.get_columns_in_relation(source) if execute else []) -%}
+{%- for column in (adapter.get_columns_in_relation(given.source) if execute else []) -%}
     {%- do found.update({column.name: column}) -%}
 {%- endfor -%}
 {%- if dbt_anonymize._is_building() -%}
-    {%- if identifiers -%}{%- do dbt_anonymize._warn_of_open_source(anonymization, source) -%}{%- endif -%}
-    {%- set other_columns = [record_key] + identifiers + ([subject] if subject else []) + dropped -%}
-    {%- do dbt_anonymize._check_declaration(
-        anonymization, source, found, other_columns, quasi_identifiers, kept_columns, masks,
-        guarantees | selectattr("model", "equalto", "differential_privacy") | list | length > 0, is_frozen,
-        (identifiers + dropped) | reject("in", kept_columns + [record_key, subject]) | list
-    ) -%}
-    {%- if not subject -%}
-        {%- set people = "(" ~ dbt_anonymize._taking_part(source, anonymization, record_key) ~ ") as people" -%}
+    {%- if given.identifiers -%}
+        {%- do dbt_anonymize._warn_of_open_source(given.anonymization, given.source) -%}
+    {%- endif -%}
+    {%- do dbt_anonymize._check_declaration(given, found) -%}
+    {%- if not given.subject -%}
+        {%- set rows = dbt_anonymize._taking_part(given.source, given.anonymization, given.record_key) -%}
+        {%- set people = "(" ~ rows ~ ") as people" -%}
         {%- set names = [] -%}
-        {%- for name in identifiers if name not in repeats -%}
+        {%- for name in given.identifiers if name not in given.repeats -%}
             {#- Values of other types cannot be compared on every engine. -#}
             {%- set problems = dbt_anonymize._column_type_errors(found.get(name), "compared") -%}
             {%- if not problems -%}{%- do names.append(name) -%}{%- endif -%}
         {%- endfor -%}
-        {%- do dbt_anonymize._warn_of_repeats(anonymization, people, names) -%}
+        {%- do dbt_anonymize._warn_of_repeats(given.anonymization, people, names) -%}
     {%- endif -%}
 {%- endif -%}
-{%- if formats and dbt_anonymize._is_building() -%}
-    {%- do dbt_anonymize._raise_errors(anonymization, dbt_anonymize._format_errors(
-        formats, found.values() | selectattr("name", "in", shown) | list, quasi_identifiers
+{%- if given.formats and dbt_anonymize._is_building() -%}
+    {%- do dbt_anonymize._raise_errors(given.anonymization, dbt_anonymize._format_errors(
+        given.formats, found.values() | selectattr("name", "in", given.shown) | list, given.quasi_identifiers
     )) -%}
 {%- endif -%}
 {#- Kept, they are known to be small, and are brought to the records; else all records are sorted to join them. #}
 {%- set steps = [] -%}
-{%- for quasi_identifier in quasi_identifiers -%}
+{%- for quasi_identifier in given.quasi_identifiers -%}
     {%- if quasi_identifier.kind == "interval" -%}{%- do steps.append("leaves_" ~ loop.index) -%}{%- endif -%}
 {%- endfor -%}
 {% call dbt_anonymize._in_steps(steps) -%}
-{{ dbt_anonymize._microdata_rows(
-    anonymization, source, record_key, identifiers, quasi_identifiers, kept_columns, subject, masks, sample,
-    sample_shares, person, mask_keys, outer, partition_by, partitions, found, mechanism
-) }}
+{{ dbt_anonymize._microdata_rows(given, found) }}
 {%- endcall %}
 {%- endmacro %}
 
 
 {# The rows, and in partitions those of which they have to be built again. `found`: columns of the source by name. #}
-{% macro _microdata_rows(
-    anonymization, source, record_key, identifiers, quasi_identifiers, kept_columns, subject, masks, sample,
-    sample_shares, person, mask_keys, outer, partition_by, partitions, found, mechanism
-) -%}
+{% macro _microdata_rows(given, found) -%}
 {#- What stands behind the columns of the source. -#}
-{%- set added = ["subjects.subject"] if subject else [] -%}
-{%- if sample -%}
-    {%- do added.append(dbt_anonymize._sample_share("drawn.draw", sample_shares) ~ " as sample_share") -%}
+{%- set added = ["subjects.subject"] if given.subject else [] -%}
+{%- if given.sample -%}
+    {%- do added.append(dbt_anonymize._sample_share("drawn.draw", given.sample_shares) ~ " as sample_share") -%}
 {%- endif -%}
-{%- if outer -%}
-    {%- set drawn = dbt_anonymize._quote(subject or record_key, "source") -%}
-    {%- do added.append(dbt_anonymize.is_outer(drawn, outer.share, outer.random_state) ~ " as is_outer") -%}
+{%- if given.outer -%}
+    {%- set drawn = dbt_anonymize._quote(given.subject or given.record_key, "source") -%}
+    {%- do added.append(dbt_anonymize.is_outer(drawn, given.outer.share, given.outer.random_state) ~ " as is_outer") -%}
 {%- endif -%}
-{%- if partitions -%}
-    {%- do added.append(dbt_anonymize._digest_of_partition(dbt_anonymize._quote(partition_by, "source"))) -%}
+{%- if given.partitions -%}
+    {%- do added.append(dbt_anonymize._digest_of_partition(dbt_anonymize._quote(given.partition_by, "source"))) -%}
 {%- endif -%}
 with
 
 source as (
 
     {{ dbt_anonymize._taking_part(
-        source, anonymization, record_key, dbt_anonymize._due_partitions(found.get(partition_by)) if partitions
+        given.source, given.anonymization, given.record_key,
+        dbt_anonymize._due_partitions(found.get(given.partition_by)) if given.partitions
     ) }}
 
 ),
-{%- if partitions %}
+{%- if given.partitions %}
 
-{{ dbt_anonymize._digests_of_partitions(partitions) }}
+{{ dbt_anonymize._digests_of_partitions(given.partitions) }}
 {%- endif %}
-{{- dbt_anonymize._mask_keys_as_ctes(mask_keys, masks) }}
-{%- if subject %}
+{{- dbt_anonymize._mask_keys_as_ctes(given.mask_keys, given.masks) }}
+{%- if given.subject %}
 
 {#- Whose record it is, without saying who: a number. #}
 
@@ -123,39 +118,39 @@ subjects as (
         found,
         row_number() over (order by found) as subject
     from (
-        select distinct {{ dbt_anonymize._quote(subject) }} as found
+        select distinct {{ dbt_anonymize._quote(given.subject) }} as found
         from source
-        where {{ dbt_anonymize._quote(subject) }} is not null
+        where {{ dbt_anonymize._quote(given.subject) }} is not null
     ) as people
 
 ),
 {%- endif %}
-{%- for quasi_identifier in quasi_identifiers %}
+{%- for quasi_identifier in given.quasi_identifiers %}
 
 {{ dbt_anonymize._leaves("source", quasi_identifier, loop.index) }}{{ "," if not loop.last }}
 {%- endfor %}
 
 select
-    {{ dbt_anonymize._quote(record_key, "source") }},
-    {%- for quasi_identifier in quasi_identifiers %}
+    {{ dbt_anonymize._quote(given.record_key, "source") }},
+    {%- for quasi_identifier in given.quasi_identifiers %}
     {%- set value = dbt_anonymize._normalized(found.get(quasi_identifier.name), quasi_identifier.name) %}
     {{ dbt_anonymize._known_value(value, quasi_identifier, loop.index) }},
     {#- The leaf stays with the record: every effort joins its level by equality. #}
     leaves_{{ loop.index }}.leaf as {{ dbt_anonymize._quote(quasi_identifier.name ~ "_leaf") }},
     {%- endfor %}
-    {%- for column in kept_columns %}
+    {%- for column in given.kept_columns %}
     {%- set has_more = not loop.last or added %}
     {#- Of an identifier only the mask is here; of other columns both, since effort 0 has the value. #}
-    {%- if column not in identifiers %}
-    {{ dbt_anonymize._normalized(found.get(column), column) }}{{ "," if column in masks or has_more }}
+    {%- if column not in given.identifiers %}
+    {{ dbt_anonymize._normalized(found.get(column), column) }}{{ "," if column in given.masks or has_more }}
     {%- endif %}
-    {%- if column in masks %}
+    {%- if column in given.masks %}
     {{ dbt_anonymize._mask(
-        found.get(column), dbt_anonymize._quote(column, "source"), masks[column],
-        dbt_anonymize._mask_key(masks, "shift" if "shift_days" in masks[column] else "hash " ~ column),
-        dbt_anonymize._quote(person or record_key, "source")
+        found.get(column), dbt_anonymize._quote(column, "source"), given.masks[column],
+        dbt_anonymize._mask_key(given.masks, "shift" if "shift_days" in given.masks[column] else "hash " ~ column),
+        dbt_anonymize._quote(given.person or given.record_key, "source")
     ) }}
-        as {{ dbt_anonymize._quote(column ~ ("" if column in identifiers else "_masked")) }}
+        as {{ dbt_anonymize._quote(column ~ ("" if column in given.identifiers else "_masked")) }}
         {{- "," if has_more }}
     {%- endif %}
     {%- endfor %}
@@ -163,16 +158,16 @@ select
     {{ added | join(",\n    ") }}
     {%- endif %}
 from source
-{%- if partitions %}
-left join partitions on {{ dbt_anonymize._quote(partition_by, "source") }} = partitions.partition_value
+{%- if given.partitions %}
+left join partitions on {{ dbt_anonymize._quote(given.partition_by, "source") }} = partitions.partition_value
 {%- endif %}
-{%- if sample %}
-{{ dbt_anonymize._join_draws(sample, dbt_anonymize._quote(person, "source"), mechanism) }}
+{%- if given.sample %}
+{{ dbt_anonymize._join_draws(given.sample, dbt_anonymize._quote(given.person, "source"), given.mechanism) }}
 {%- endif %}
-{%- if subject %}
-left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.found
+{%- if given.subject %}
+left join subjects on {{ dbt_anonymize._quote(given.subject, "source") }} = subjects.found
 {%- endif %}
-{%- for quasi_identifier in quasi_identifiers %}
+{%- for quasi_identifier in given.quasi_identifiers %}
 {{ dbt_anonymize._join_leaves("source", quasi_identifier, loop.index) }}
 {%- endfor %}
 {%- endmacro %}
@@ -226,18 +221,13 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
 
 
 {# Before the build: every source column has a role, and every hierarchy is well formed. All errors at once. #}
-{% macro _check_declaration(
-    anonymization, source, found, other_columns, quasi_identifiers, kept_columns, masks, has_fixed_hierarchies,
-    is_frozen, not_compared
-) -%}
-    {%- set spec = "anonymizations/" ~ anonymization ~ ".yml" -%}
-    {%- do dbt_anonymize._analyze_hierarchies(quasi_identifiers) -%}
+{% macro _check_declaration(given, found) -%}
+    {%- do dbt_anonymize._analyze_hierarchies(given.quasi_identifiers) -%}
     {%- set errors = dbt_anonymize._setting_errors() -%}
-    {%- set declared = other_columns + kept_columns -%}
-    {%- for quasi_identifier in quasi_identifiers -%}
-        {%- do declared.append(quasi_identifier.name) -%}
-        {%- do errors.extend(dbt_anonymize._hierarchy_errors(quasi_identifier, is_frozen)) -%}
-        {%- if has_fixed_hierarchies and not dbt_anonymize._seed_of(quasi_identifier.hierarchy) -%}
+    {%- set private = given.guarantees | selectattr("model", "equalto", "differential_privacy") | list -%}
+    {%- for quasi_identifier in given.quasi_identifiers -%}
+        {%- do errors.extend(dbt_anonymize._hierarchy_errors(quasi_identifier, given.is_frozen)) -%}
+        {%- if private and not dbt_anonymize._seed_of(quasi_identifier.hierarchy) -%}
             {%- do errors.append(
                 "the hierarchy of " ~ quasi_identifier.name ~ " must be a seed under differential privacy; "
                 ~ quasi_identifier.hierarchy ~ " is computed, and may depend on the data. Commit it as a seed that was"
@@ -249,38 +239,51 @@ left join subjects on {{ dbt_anonymize._quote(subject, "source") }} = subjects.f
         {%- do errors.extend(dbt_anonymize._zone_errors(column)) -%}
         {%- do errors.extend(dbt_anonymize._bound_type_errors(quasi_identifier, column)) -%}
     {%- endfor -%}
-    {%- for name in kept_columns -%}
+    {%- for name in given.kept_columns -%}
         {%- do errors.extend(dbt_anonymize._column_type_errors(found.get(name), "released as it is")) -%}
     {%- endfor -%}
-    {%- for name, mask in masks.items() -%}
+    {%- for name, mask in given.masks.items() -%}
         {%- do errors.extend(dbt_anonymize._mask_errors(found.get(name), mask)) -%}
     {%- endfor -%}
+    {%- set compared = given.kept_columns + [given.record_key, given.subject] -%}
+    {%- set not_compared = (given.identifiers + given.dropped) | reject("in", compared) | list -%}
     {%- do errors.extend(dbt_anonymize._collation_errors(
-        source, found.values() | rejectattr("name", "in", not_compared) | list
+        given.source, found.values() | rejectattr("name", "in", not_compared) | list
     )) -%}
+    {%- do errors.extend(dbt_anonymize._role_errors(given, found)) -%}
+    {%- do dbt_anonymize._raise_errors(given.anonymization, errors) -%}
+{%- endmacro %}
+
+
+{# Why the columns of the source are not those that have a role, as messages. #}
+{% macro _role_errors(given, found) -%}
+    {%- set errors = [] -%}
+    {%- set spec = "anonymizations/" ~ given.anonymization ~ ".yml" -%}
+    {%- if found | length == 0 -%}
+        {{ return(["the source " ~ given.source ~ " does not exist or has no columns. Build or load it first."]) }}
+    {%- endif -%}
+    {%- set declared = [given.record_key] + given.identifiers + ([given.subject] if given.subject else [])
+        + given.dropped + given.kept_columns + given.quasi_identifiers | map(attribute="name") | list -%}
     {%- set undeclared = found.keys() | reject("in", declared) | list -%}
     {%- set missing = declared | reject("in", found.keys()) | list -%}
-    {%- if found | length == 0 -%}
-        {%- do errors.append("the source " ~ source ~ " does not exist or has no columns. Build or load it first.") -%}
-    {%- else -%}
-        {%- if undeclared -%}
-            {%- do errors.append(
-                "every column of the source needs a declared role; without one: " ~ undeclared | join(", ")
-                ~ ". Give each a role in " ~ spec ~ " and run `dbt-anonymize generate " ~ anonymization ~ "`."
-            ) -%}
-        {%- endif -%}
-        {%- if missing -%}
-            {%- do errors.append(
-                "declared columns are not in the source " ~ source ~ ": " ~ missing | join(", ") ~ ". Correct " ~ spec
-                ~ "."
-            ) -%}
-        {%- endif -%}
-        {%- if run_query("select 1 from " ~ source ~ " limit 1").rows | length == 0 -%}
-            {%- do errors.append("the source " ~ source ~ " has no rows, so there is nothing to anonymize. Load it"
-            ~ " first.") -%}
-        {%- endif -%}
+    {%- if undeclared -%}
+        {%- do errors.append(
+            "every column of the source needs a declared role; without one: " ~ undeclared | join(", ")
+            ~ ". Give each a role in " ~ spec ~ " and run `dbt-anonymize generate " ~ given.anonymization ~ "`."
+        ) -%}
     {%- endif -%}
-    {%- do dbt_anonymize._raise_errors(anonymization, errors) -%}
+    {%- if missing -%}
+        {%- do errors.append(
+            "declared columns are not in the source " ~ given.source ~ ": " ~ missing | join(", ")
+            ~ ". Correct " ~ spec ~ "."
+        ) -%}
+    {%- endif -%}
+    {%- if run_query("select 1 from " ~ given.source ~ " limit 1").rows | length == 0 -%}
+        {%- do errors.append(
+            "the source " ~ given.source ~ " has no rows, so there is nothing to anonymize. Load it first."
+        ) -%}
+    {%- endif -%}
+    {{ return(errors) }}
 {%- endmacro %}
 
 

@@ -1,8 +1,9 @@
-{% macro microdata_of_parts(parts, columns) -%}
+{% macro microdata_of_parts(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, ["parts", "columns"]) -%}
 {{ config(materialized="view") }}
 select
-    {%- for column in columns %}
+    {%- for column in given.columns %}
     {{ dbt_anonymize._quote(column) }}{{ "," if not loop.last }}
     {%- endfor %}
-from {{ parts }}
+from {{ given.parts }}
 {%- endmacro %}

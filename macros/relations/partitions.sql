@@ -1,30 +1,32 @@
-{% macro partitions(
-    anonymization, source, record_key, partition_by, columns, hierarchies, mask_keys=none, sample=none, person=none,
-    mechanism=none
-) -%}
+{% macro partitions(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, [
+    "anonymization", "source", "record_key", "partition_by", "columns", "hierarchies",
+], {
+    "mask_keys": none, "sample": none, "person": none, "mechanism": none,
+}) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
-{%- do dbt_anonymize._check_stored(anonymization, [source] + hierarchies) -%}
+{%- do dbt_anonymize._check_stored(given.anonymization, [given.source] + given.hierarchies) -%}
 {%- set found = {} -%}
-{%- for column in (adapter.get_columns_in_relation(source) if execute else []) -%}
+{%- for column in (adapter.get_columns_in_relation(given.source) if execute else []) -%}
     {%- do found.update({column.name: column}) -%}
 {%- endfor -%}
 {%- if dbt_anonymize._is_building() -%}
     {%- do dbt_anonymize._raise_errors(
-        anonymization, dbt_anonymize._partition_errors(source, partition_by, found)
+        given.anonymization, dbt_anonymize._partition_errors(given.source, given.partition_by, found)
     ) -%}
 {%- endif -%}
-{%- set value, read, types = dbt_anonymize._quote(partition_by), [], [] -%}
+{%- set value, read, types = dbt_anonymize._quote(given.partition_by), [], [] -%}
 {#- What is declared and missing stops the microdata, with all other errors. -#}
-{%- for name in ([partition_by] + columns) | unique(case_sensitive=true) if name in found or not found -%}
+{%- for name in ([given.partition_by] + given.columns) | unique(case_sensitive=true) if name in found or not found -%}
     {%- do read.append(dbt_anonymize._quote(name, "source")) -%}
     {%- do types.append(name ~ " " ~ (found[name].data_type if found else "")) -%}
 {%- endfor -%}
-{%- if sample -%}{%- do read.append("drawn.draw as sample_share") -%}{%- endif -%}
+{%- if given.sample -%}{%- do read.append("drawn.draw as sample_share") -%}{%- endif -%}
 with
 
 source as (
 
-    {{ dbt_anonymize._taking_part(source, anonymization, record_key) }}
+    {{ dbt_anonymize._taking_part(given.source, given.anonymization, given.record_key) }}
 
 ),
 {# All that a record becomes depends on: its values, and what is drawn for whom it is of. #}
@@ -33,8 +35,8 @@ digested as (
     select
         {{ read | join(",\n        ") }}
     from source
-    {%- if sample %}
-    {{ dbt_anonymize._join_draws(sample, dbt_anonymize._quote(person, "source"), mechanism) }}
+    {%- if given.sample %}
+    {{ dbt_anonymize._join_draws(given.sample, dbt_anonymize._quote(given.person, "source"), given.mechanism) }}
     {%- endif %}
 
 ),
@@ -54,14 +56,14 @@ shared as (
 
     select
         {{ dbt_anonymize._literal(types | join(", ")) }}
-        {%- for hierarchy in hierarchies %}
+        {%- for hierarchy in given.hierarchies %}
         || ' ' || (
             select count(*) || ' ' || {{ dbt_anonymize._sum_of_hashes("digested") }}
             from {{ hierarchy }} as digested  -- noqa: AL05
         )
         {%- endfor %}
-        {%- if mask_keys %}
-        || ' ' || (select string_agg(md5(person || ' ' || token), ' ' order by person) from {{ mask_keys }})
+        {%- if given.mask_keys %}
+        || ' ' || (select string_agg(md5(person || ' ' || token), ' ' order by person) from {{ given.mask_keys }})
         {%- endif %} as digest
 
 )

@@ -1,20 +1,23 @@
-{% macro population(anonymization, population, frequencies, quasi_identifiers) -%}
+{% macro population(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, [
+    "anonymization", "population", "frequencies", "quasi_identifiers",
+]) -%}
 {%- set checked = [] -%}
-{%- for quasi_identifier in quasi_identifiers -%}
+{%- for quasi_identifier in given.quasi_identifiers -%}
     {%- do checked.append({"name": quasi_identifier.name, "kind": quasi_identifier.kind}) -%}
 {%- endfor -%}
 {{ config(
     materialized="table",
-    meta={"dbt_anonymize": {"anonymization": anonymization, "quasi_identifiers": checked}},
+    meta={"dbt_anonymize": {"anonymization": given.anonymization, "quasi_identifiers": checked}},
     post_hook=["{{ dbt_anonymize._check_population() }}"] + dbt_anonymize._analyzed(),
 ) }}
 {%- set names = [] -%}
-{%- for quasi_identifier in quasi_identifiers -%}
+{%- for quasi_identifier in given.quasi_identifiers -%}
     {%- do names.append(dbt_anonymize._quote(quasi_identifier.name)) -%}
 {%- endfor -%}
-{%- do dbt_anonymize._check_stored(anonymization, [population]) -%}
+{%- do dbt_anonymize._check_stored(given.anonymization, [given.population]) -%}
 {%- if dbt_anonymize._is_building() -%}
-    {%- do dbt_anonymize._check_population_columns(anonymization, population, quasi_identifiers) -%}
+    {%- do dbt_anonymize._check_population_columns(given.anonymization, given.population, given.quasi_identifiers) -%}
 {%- endif -%}
 with
 
@@ -23,33 +26,33 @@ counted as (
     select
         {{ names | join(",\n        ") }},
         count(*) as records
-    from {{ population }}
+    from {{ given.population }}
     group by
         {{ names | join(",\n        ") }}
 
 ),
-{%- for quasi_identifier in quasi_identifiers %}
+{%- for quasi_identifier in given.quasi_identifiers %}
 
 {{ dbt_anonymize._leaves("counted", quasi_identifier, loop.index) }}{{ "," if not loop.last }}
 {%- endfor %}
 
-{%- set unknown = quasi_identifiers | selectattr("unknown", "defined") | list | length > 0 %}
+{%- set unknown = given.quasi_identifiers | selectattr("unknown", "defined") | list | length > 0 %}
 
 select
-    {%- for quasi_identifier in quasi_identifiers %}
+    {%- for quasi_identifier in given.quasi_identifiers %}
     {%- set value = dbt_anonymize._quote(quasi_identifier.name, "counted") %}
     {{ dbt_anonymize._known_value(value, quasi_identifier, loop.index) }},
     leaves_{{ loop.index }}.leaf as {{ dbt_anonymize._quote(quasi_identifier.name ~ "_leaf") }},
     {%- endfor %}
     {{ "cast(sum(counted.records) as " ~ dbt.type_bigint() ~ ") as records" if unknown else "counted.records" }}
 from counted
-{%- for quasi_identifier in quasi_identifiers %}
+{%- for quasi_identifier in given.quasi_identifiers %}
 {{ dbt_anonymize._join_leaves("counted", quasi_identifier, loop.index) }}
 {%- endfor %}
 {#- Several values that nobody foresaw are one now. #}
 {%- if unknown %}
 group by
-    {%- for quasi_identifier in quasi_identifiers %}
+    {%- for quasi_identifier in given.quasi_identifiers %}
     {{ loop.index * 2 - 1 }},
     {{ loop.index * 2 }}{{ "," if not loop.last }}
     {%- endfor %}

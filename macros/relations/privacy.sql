@@ -1,28 +1,32 @@
-{% macro privacy(classes, efforts, sensitive, guarantees, suppression_limit, population_size=none, released=none) -%}
+{% macro privacy(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, [
+    "classes", "efforts", "sensitive", "guarantees", "suppression_limit",
+], {"population_size": none, "released": none}) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._after_steps() + dbt_anonymize._analyzed()) }}
 {%- set bigint = dbt.type_bigint() -%}
 {%- set measures = [] -%}
-{%- for attribute in (sensitive + dbt_anonymize._guaranteed_attributes(guarantees)) | unique(case_sensitive=true) -%}
-    {%- do measures.extend(dbt_anonymize._attribute_measures(attribute, guarantees, true)) -%}
+{%- for attribute in dbt_anonymize._measured_columns(given.sensitive, given.guarantees) -%}
+    {%- do measures.extend(dbt_anonymize._attribute_measures(attribute, given.guarantees, true)) -%}
 {%- endfor -%}
-{%- set broken = dbt_anonymize._parts_of_violations(guarantees) -%}
-{%- set risks = dict(dbt_anonymize._risks_of_effort(), **dbt_anonymize._payouts_of_effort(guarantees)) -%}
+{%- set may_be_suppressed = dbt_anonymize._may_be_suppressed(given.suppression_limit, "counts.records") -%}
+{%- set broken = dbt_anonymize._parts_of_violations(given.guarantees) -%}
+{%- set risks = dict(dbt_anonymize._risks_of_effort(), **dbt_anonymize._payouts_of_effort(given.guarantees)) -%}
 {%- set rounds = ["alpha_1", "alpha_2", "alpha_3", "alpha_4", "logit_2", "logit_5"] -%}
-{% call dbt_anonymize._in_steps(["sizes", "samples"] + rounds + ["uniques"] if population_size else []) -%}
+{% call dbt_anonymize._in_steps(["sizes", "samples"] + rounds + ["uniques"] if given.population_size else []) -%}
 with
 
 classes as (
 
-    select * from {{ classes }}
+    select * from {{ given.classes }}
 
 ),
 
 released as (
 
-    {{ dbt_anonymize._classes_of_release(released, measures) | indent(4) }}
+    {{ dbt_anonymize._classes_of_release(given.released, measures) | indent(4) }}
 
 ),
-{%- if population_size %}
+{%- if given.population_size %}
 
 sizes as (
 
@@ -36,12 +40,12 @@ sizes as (
         class_size
 
 ),
-{{- dbt_anonymize._population_uniques("sizes", "dankar", population_size) }}
+{{- dbt_anonymize._population_uniques("sizes", "dankar", given.population_size) }}
 {%- endif %}
 
 efforts as (
 
-    {{ dbt_anonymize._numbers_of_efforts(efforts) | indent(4) }}
+    {{ dbt_anonymize._numbers_of_efforts(given.efforts) | indent(4) }}
 
 ),
 
@@ -60,6 +64,50 @@ counts as (
 
 ),
 
+{{ dbt_anonymize._measured_efforts(risks, measures) }}
+
+select
+    efforts.effort,
+    cast(measured.k as {{ bigint }}) as k,
+    cast(coalesce(measured.equivalence_classes, 0) as {{ bigint }}) as equivalence_classes,
+    cast(coalesce(counts.records, 0) as {{ bigint }}) as records,
+    cast(coalesce(measured.released_records, 0) as {{ bigint }}) as released_records,
+    cast(coalesce(counts.suppressed_records, 0) as {{ bigint }}) as suppressed_records,
+    cast(coalesce(counts.violating_records, 0) as {{ bigint }}) as violating_records,
+    coalesce(
+        efforts.effort > 0
+        and measured.released_records > 0
+        and counts.violating_records <= {{ may_be_suppressed }},
+        false
+    ) as meets_guarantees,
+    {{ dbt_anonymize._broken_text(broken) }} as broken_guarantees,
+    {%- for name in risks %}
+    measured.{{ name }},
+    {%- endfor %}
+    {%- if "publisher_payout_total" in risks %}
+    measured.publisher_payout_total / nullif(counts.records, 0) as publisher_payout,
+    {%- endif %}
+    {%- if given.population_size %}
+    uniques.uniques / {{ given.population_size }} as population_uniqueness
+    {%- else %}
+    cast(null as {{ dbt_anonymize._type_double() }}) as population_uniqueness
+    {%- endif %}
+    {%- for measure in measures %},
+    measured.{{ dbt_anonymize._quote(measure.column) }}
+    {%- endfor %}
+from efforts
+left join counts on efforts.effort = counts.effort
+left join measured on efforts.effort = measured.effort
+{%- if given.population_size %}
+left join uniques on efforts.effort = uniques.case_id
+{%- endif %}
+order by efforts.effort
+{%- endcall %}
+{%- endmacro %}
+
+
+{# CTE `measured`: what the released classes of each effort come to. #}
+{% macro _measured_efforts(risks, measures) -%}
 measured as (
 
     select
@@ -77,44 +125,6 @@ measured as (
     group by effort
 
 )
-
-select
-    efforts.effort,
-    cast(measured.k as {{ bigint }}) as k,
-    cast(coalesce(measured.equivalence_classes, 0) as {{ bigint }}) as equivalence_classes,
-    cast(coalesce(counts.records, 0) as {{ bigint }}) as records,
-    cast(coalesce(measured.released_records, 0) as {{ bigint }}) as released_records,
-    cast(coalesce(counts.suppressed_records, 0) as {{ bigint }}) as suppressed_records,
-    cast(coalesce(counts.violating_records, 0) as {{ bigint }}) as violating_records,
-    coalesce(
-        efforts.effort > 0
-        and measured.released_records > 0
-        and counts.violating_records <= {{ dbt_anonymize._may_be_suppressed(suppression_limit, "counts.records") }},
-        false
-    ) as meets_guarantees,
-    {{ dbt_anonymize._broken_text(broken) }} as broken_guarantees,
-    {%- for name in risks %}
-    measured.{{ name }},
-    {%- endfor %}
-    {%- if "publisher_payout_total" in risks %}
-    measured.publisher_payout_total / nullif(counts.records, 0) as publisher_payout,
-    {%- endif %}
-    {%- if population_size %}
-    uniques.uniques / {{ population_size }} as population_uniqueness
-    {%- else %}
-    cast(null as {{ dbt_anonymize._type_double() }}) as population_uniqueness
-    {%- endif %}
-    {%- for measure in measures %},
-    measured.{{ dbt_anonymize._quote(measure.column) }}
-    {%- endfor %}
-from efforts
-left join counts on efforts.effort = counts.effort
-left join measured on efforts.effort = measured.effort
-{%- if population_size %}
-left join uniques on efforts.effort = uniques.case_id
-{%- endif %}
-order by efforts.effort
-{%- endcall %}
 {%- endmacro %}
 
 

@@ -1,8 +1,13 @@
-{% macro quality(scores, test_share=none, folds=none, confidence=0.95, margin=0.0) -%}
+{% macro quality(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, [
+    "scores",
+], {
+    "test_share": none, "folds": none, "confidence": 0.95, "margin": 0.0,
+}) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
-{%- if (test_share is none) == (folds is none) -%}
+{%- if (given.test_share is none) == (given.folds is none) -%}
     {{ exceptions.raise_compiler_error(
-        model.name ~ ": give either `test_share` or `folds`; got " ~ ("neither" if folds is none else "both")
+        model.name ~ ": give either `test_share` or `folds`; got " ~ ("neither" if given.folds is none else "both")
         ~ ". Correct the spec and generate again."
     ) }}
 {%- endif -%}
@@ -14,9 +19,9 @@
 ] -%}
 with
 
-{{ dbt_anonymize._paired_scores(scores, group) }}
+{{ dbt_anonymize._paired_scores(given.scores, group) }}
 
-{{ dbt_anonymize._score_intervals(group, test_share, folds, confidence) }}
+{{ dbt_anonymize._score_intervals(group, given.test_share, given.folds, given.confidence) }}
 
 {{ dbt_anonymize._relative_measures(group) }}
 
@@ -32,7 +37,7 @@ quality as (
         mean,
         {{ absolute | join(",\n        ") }},
         {{ dbt_anonymize._without_noise("direction * difference_limit") }}
-        >= -cast({{ margin }} as {{ dbt_anonymize._type_double() }}) as is_non_inferior,
+        >= -cast({{ given.margin }} as {{ dbt_anonymize._type_double() }}) as is_non_inferior,
         beats_zero_rule
     from intervals
     union all

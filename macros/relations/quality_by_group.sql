@@ -1,4 +1,9 @@
-{% macro quality_by_group(evaluation, test_share=none, folds=none, confidence=0.95) -%}
+{% macro quality_by_group(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, [
+    "evaluation",
+], {
+    "test_share": none, "folds": none, "confidence": 0.95,
+}) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 {%- set group = ["target", "model", "fit", "test_on", "measure", "grouped_by", "group_value"] -%}
 {%- set double = dbt_anonymize._type_double() -%}
@@ -6,7 +11,7 @@ with
 
 evaluation as (
 
-    select * from {{ evaluation }}
+    select * from {{ given.evaluation }}
 
 ),
 
@@ -54,7 +59,7 @@ group_scores as (
 
 {{ dbt_anonymize._paired_scores("group_scores", group) }}
 
-{{ dbt_anonymize._score_intervals(group, test_share, folds, confidence) | trim | trim(",") }}
+{{ dbt_anonymize._score_intervals(group, given.test_share, given.folds, given.confidence) | trim | trim(",") }}
 
 select
     intervals.effort,

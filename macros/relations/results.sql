@@ -1,23 +1,28 @@
-{% macro results(
-    quality, scores, privacy, target, model, measure, fit, test_on, alpha, qnf, choose, fingerprint, random_state,
-    test_share=none, folds=none, confidence=0.95, release_effort="auto", evaluation=none, levels_in_words=none,
-    information_loss=none
-) -%}
+{% macro results(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, [
+    "quality", "scores", "privacy", "target", "model", "measure", "fit", "test_on", "alpha", "qnf", "choose",
+    "fingerprint", "random_state",
+], {
+    "test_share": none, "folds": none, "confidence": 0.95, "release_effort": "auto", "evaluation": none,
+    "levels_in_words": none, "information_loss": none,
+}) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
-{%- do dbt_anonymize._check_rule(qnf, choose) -%}
-{%- set double = dbt_anonymize._type_double() -%}
-{%- set deciding = {"target": target, "model": model, "fit": fit, "test_on": test_on, "measure": measure} -%}
+{%- do dbt_anonymize._check_rule(given.qnf, given.choose) -%}
+{%- set deciding = {
+    "target": given.target, "model": given.model, "fit": given.fit, "test_on": given.test_on, "measure": given.measure,
+} -%}
 {#- Without splits nothing is drawn again. The other rules do not choose by Q, so how often it would be the highest says
     nothing about them. -#}
-{%- set chooses_by_q = release_effort == "auto" and choose in ["max_q", "pareto_knee"] and not information_loss -%}
+{%- set is_free = given.release_effort == "auto" and not given.information_loss -%}
+{%- set chooses_by_q = is_free and given.choose in ["max_q", "pareto_knee"] -%}
 {%- set certainty = [
     "choice_share", "runner_up", "q_difference_to_runner_up", "q_difference_to_runner_up_low",
     "q_difference_to_runner_up_high",
 ] -%}
 with
 
-{{ dbt_anonymize._qualified_by_loss(information_loss, privacy, qnf) if information_loss
-    else dbt_anonymize._qualified(quality, privacy, deciding, qnf) }}
+{{ dbt_anonymize._qualified_by_loss(given.information_loss, given.privacy, given.qnf) if given.information_loss
+    else dbt_anonymize._qualified(given.quality, given.privacy, deciding, given.qnf) }}
 
 candidates as (
 
@@ -33,61 +38,35 @@ candidates as (
 
 {{ dbt_anonymize._alpha_envelope("candidates") }}
 
-{{ dbt_anonymize._scored(alpha) }}
+{{ dbt_anonymize._scored(given.alpha) }}
 
-{{ dbt_anonymize._choice(choose, release_effort, alpha) }}
+{{ dbt_anonymize._choice(given.choose, given.release_effort, given.alpha) }}
 
 {% if chooses_by_q -%}
-{{ dbt_anonymize._split_scores(scores, deciding) }}
+{{ dbt_anonymize._split_scores(given.scores, deciding) }}
 
 {#- The knee is the effort with the highest Q at the alpha of the chord. #}
 
-{{ dbt_anonymize._choice_share("auto" if choose == "pareto_knee" else alpha, random_state) }}
+{{ dbt_anonymize._choice_share("auto" if given.choose == "pareto_knee" else given.alpha, given.random_state) }}
 
-{{ dbt_anonymize._runner_up(measure, test_share, folds, confidence) }}
-
-{% endif -%}
-{% if evaluation -%}
-{{ dbt_anonymize._coarser_features(evaluation) }}
+{{ dbt_anonymize._runner_up(given.measure, given.test_share, given.folds, given.confidence) }}
 
 {% endif -%}
-reasoned as (
+{% if given.evaluation -%}
+{{ dbt_anonymize._coarser_features(given.evaluation) }}
 
-    select
-        chosen.*,
-        {{ "coarser.coarser_features" if evaluation else dbt_anonymize._as_text("null") ~ " as coarser_features" }},
-        {%- for column in certainty %}
-        {%- if chooses_by_q %}
-        {%- set value = "runner_up." %}
-        {%- if column == "choice_share" -%}
-            {%- set value = "case when not chosen.is_undetermined then shares.choice_share end as " -%}
-        {%- endif %}
-        {{ value ~ column }}{{ "," if not loop.last }}
-        {%- else %}
-        {%- set type = dbt.type_int() if column == "runner_up" else double %}
-        cast(null as {{ type }}) as {{ column }}{{ "," if not loop.last }}
-        {%- endif %}
-        {%- endfor %}
-    from chosen
-    {%- if evaluation %}
-    left join coarser on chosen.effort = coarser.effort
-    {%- endif %}
-    {%- if chooses_by_q %}
-    left join shares on chosen.effort = shares.effort
-    left join runner_up on chosen.is_chosen and chosen.effort = runner_up.chosen_effort
-    {%- endif %}
-
-)
+{% endif -%}
+{{ dbt_anonymize._reasoned(given, certainty, chooses_by_q) }}
 
 select
     effort,
-    {{ dbt_anonymize._levels_in_words(levels_in_words) | indent(4) }} as levels_in_words,
+    {{ dbt_anonymize._levels_in_words(given.levels_in_words) | indent(4) }} as levels_in_words,
     k,
     records,
     suppressed_records,
     violating_records,
-    {{ dbt_anonymize._as_text(dbt_anonymize._literal(target) if target else "null") }} as target,
-    {{ dbt_anonymize._as_text(dbt_anonymize._literal(measure)) }} as measure,
+    {{ dbt_anonymize._as_text(dbt_anonymize._literal(given.target) if given.target else "null") }} as target,
+    {{ dbt_anonymize._as_text(dbt_anonymize._literal(given.measure)) }} as measure,
     repetitions,
     qf_mean,
     qf_sd,
@@ -109,12 +88,44 @@ select
     is_chosen,
     {{ certainty | join(",\n    ") }},
     coarser_features,
-    {{ dbt_anonymize._as_text(dbt_anonymize._literal(choose)) }} as choose,
-    {{ dbt_anonymize._reason(choose, measure, release_effort) | indent(4) }}
-    {{- " || '; no model tested it'" if information_loss }} as reason,
-    {{ dbt_anonymize._as_text(dbt_anonymize._literal(fingerprint)) }} as fingerprint
+    {{ dbt_anonymize._as_text(dbt_anonymize._literal(given.choose)) }} as choose,
+    {{ dbt_anonymize._reason(given.choose, given.measure, given.release_effort) | indent(4) }}
+    {{- " || '; no model tested it'" if given.information_loss }} as reason,
+    {{ dbt_anonymize._as_text(dbt_anonymize._literal(given.fingerprint)) }} as fingerprint
 from reasoned
 order by effort
+{%- endmacro %}
+
+
+{# CTE `reasoned`: the choice, how sure it is, and of which features models see coarser values. #}
+{% macro _reasoned(given, certainty, chooses_by_q) -%}
+reasoned as (
+
+    select
+        chosen.*,
+        {{ "coarser." if given.evaluation else dbt_anonymize._as_text("null") ~ " as " }}coarser_features,
+        {%- for column in certainty %}
+        {%- if chooses_by_q %}
+        {%- set value = "runner_up." %}
+        {%- if column == "choice_share" -%}
+            {%- set value = "case when not chosen.is_undetermined then shares.choice_share end as " -%}
+        {%- endif %}
+        {{ value ~ column }}{{ "," if not loop.last }}
+        {%- else %}
+        {%- set type = dbt.type_int() if column == "runner_up" else dbt_anonymize._type_double() %}
+        cast(null as {{ type }}) as {{ column }}{{ "," if not loop.last }}
+        {%- endif %}
+        {%- endfor %}
+    from chosen
+    {%- if given.evaluation %}
+    left join coarser on chosen.effort = coarser.effort
+    {%- endif %}
+    {%- if chooses_by_q %}
+    left join shares on chosen.effort = shares.effort
+    left join runner_up on chosen.is_chosen and chosen.effort = runner_up.chosen_effort
+    {%- endif %}
+
+)
 {%- endmacro %}
 
 

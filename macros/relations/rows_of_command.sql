@@ -1,12 +1,17 @@
-{% macro rows_of_command(anonymization, rows, fingerprint, columns, key, command, after=[]) -%}
+{% macro rows_of_command(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, [
+    "anonymization", "rows", "fingerprint", "columns", "key", "command",
+], {
+    "after": [],
+}) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 {%- set rows_are_needed = dbt_anonymize._is_building() -%}
 {%- if rows_are_needed -%}
-    {%- do dbt_anonymize._check_rows_of_command(anonymization, rows, fingerprint, command) -%}
+    {%- do dbt_anonymize._check_rows_of_command(given.anonymization, given.rows, given.fingerprint, given.command) -%}
 {%- endif -%}
 {%- set is_empty = not rows_are_needed and dbt_anonymize._is_trial() -%}
 select
-    {%- for column, type in columns.items() %}
+    {%- for column, type in given.columns.items() %}
     {%- set value = "null" if is_empty else dbt_anonymize._quote(column) %}
     cast({{ value }} as {{ dbt_anonymize._type_of_kind(type) }}) as {{ dbt_anonymize._quote(column) }}
     {{- "," if not loop.last }}
@@ -14,9 +19,9 @@ select
 {%- if is_empty %}
 where 1 = 0
 {%- else %}
-from {{ rows }}
+from {{ given.rows }}
 {#- A row without it says only of what the command has found nothing. #}
-where {{ dbt_anonymize._quote(key) }} is not null
+where {{ dbt_anonymize._quote(given.key) }} is not null
 {%- endif %}
 {%- endmacro %}
 

@@ -1,4 +1,9 @@
-{% macro sample(anonymization, source, person, strata=[], mechanism=none) -%}
+{% macro sample(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, [
+    "anonymization", "source", "person",
+], {
+    "strata": [], "mechanism": none,
+}) -%}
 {{ config(
     materialized="dbt_anonymize_tokens",
     pre_hook="{{ dbt_anonymize._refuse_clone() }}",
@@ -6,27 +11,29 @@
     schema=dbt_anonymize._vault_schema(),
     grants=dbt_anonymize._custodian_grants(),
     meta={"dbt_anonymize": {
-        "anonymization": anonymization,
-        "person": person,
+        "anonymization": given.anonymization,
+        "person": given.person,
         "drawn": "draw",
-        "strata": strata | length,
-        "mechanism": mechanism,
+        "strata": given.strata | length,
+        "mechanism": given.mechanism,
     }},
 ) }}
-{%- do dbt_anonymize._check_stored(anonymization, [source]) -%}
+{%- do dbt_anonymize._check_stored(given.anonymization, [given.source]) -%}
 {%- if dbt_anonymize._is_building() -%}
-    {%- do dbt_anonymize._check_vault_place(anonymization) -%}
-    {%- do dbt_anonymize._check_stored_tokens(anonymization, source, person, "draw", mechanism) -%}
+    {%- do dbt_anonymize._check_vault_place(given.anonymization) -%}
+    {%- do dbt_anonymize._check_stored_tokens(
+        given.anonymization, given.source, given.person, "draw", given.mechanism
+    ) -%}
 {%- endif -%}
 select
-    {{ dbt_anonymize._quote(person, "source") }} as person
+    {{ dbt_anonymize._quote(given.person, "source") }} as person
     {#- Who has records in several strata is in the first of them. #}
-    {%- for column in strata %},
+    {%- for column in given.strata %},
     min({{ dbt_anonymize._as_text(dbt_anonymize._quote(column, "source")) }}) as stratum_{{ loop.index }}
     {%- endfor %}
-from {{ source }} as source
-where {{ dbt_anonymize._quote(person, "source") }} is not null
-group by {{ dbt_anonymize._quote(person, "source") }}
+from {{ given.source }} as source
+where {{ dbt_anonymize._quote(given.person, "source") }} is not null
+group by {{ dbt_anonymize._quote(given.person, "source") }}
 {%- endmacro %}
 
 

@@ -1,4 +1,5 @@
-{% macro scores(evaluation) -%}
+{% macro scores(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, ["evaluation"]) -%}
 {{ config(materialized="view") }}
 {%- set double = dbt_anonymize._type_double() -%}
 select
@@ -17,6 +18,6 @@ select
     end as value,
     {#- A model that could not be trained is told, or its split would be missing without a word. #}
     case when kind = 'failure' then name end as reason
-from {{ evaluation }}
+from {{ given.evaluation }}
 where kind in ('measure', 'failure')
 {%- endmacro %}

@@ -1,20 +1,21 @@
-{% macro tokens(anonymization, source, person, microdata) -%}
+{% macro tokens(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, ["anonymization", "source", "person", "microdata"]) -%}
 {{ config(
     materialized="dbt_anonymize_tokens",
     pre_hook="{{ dbt_anonymize._refuse_clone() }}",
     database=dbt_anonymize._vault_database(),
     schema=dbt_anonymize._vault_schema(),
     grants=dbt_anonymize._custodian_grants(),
-    meta={"dbt_anonymize": {"anonymization": anonymization, "person": person, "drawn": "token"}},
+    meta={"dbt_anonymize": {"anonymization": given.anonymization, "person": given.person, "drawn": "token"}},
 ) }}
 {%- if dbt_anonymize._is_building() -%}
-    {%- do dbt_anonymize._check_vault_place(anonymization) -%}
-    {%- do dbt_anonymize._check_stored_tokens(anonymization, source, person) -%}
+    {%- do dbt_anonymize._check_vault_place(given.anonymization) -%}
+    {%- do dbt_anonymize._check_stored_tokens(given.anonymization, given.source, given.person) -%}
 {%- endif -%}
 {#- Nobody gets a token from a source that {{ microdata }} refuses: it is built first. -#}
-select distinct {{ dbt_anonymize._quote(person, "source") }} as person
-from {{ source }} as source
-where {{ dbt_anonymize._quote(person, "source") }} is not null
+select distinct {{ dbt_anonymize._quote(given.person, "source") }} as person
+from {{ given.source }} as source
+where {{ dbt_anonymize._quote(given.person, "source") }} is not null
 {%- endmacro %}
 
 

@@ -2,14 +2,14 @@
   What the released rows alone cannot show, looked at again on the rows of the chosen effort, because tables between may
   be of an earlier build: guarantees that count in the population or along a hierarchy, and whether the labels of a
   recoded effort are those of the records.
-    levels  of the chosen effort; none where they differ per record
-    share   of the sample from which it is released; none: of everybody
-    has_modes  whether categories may be the mode of their group, a leaf; the level of the record covers the group
+    given   the mapping of `anonymized`
+    chosen  number of the effort
 #}
-{% macro _check_context(
-    anonymization, effort, quasi_identifiers, guarantees, population, population_size, sensitive_hierarchies, levels,
-    microdata, record_key, has_subject, share=none, has_modes=false
-) -%}
+{% macro _check_context(given, chosen) -%}
+    {%- set effort, quasi_identifiers = given.efforts[chosen], given.quasi_identifiers -%}
+    {%- set guarantees = dbt_anonymize._guarantees_of_effort(given.guarantees, chosen) -%}
+    {#- None where they differ per record. -#}
+    {%- set levels = given.levels.get(chosen) -%}
     {%- set remedy = " The results are of other data; run `dbt build -s +" ~ model.name ~ "`." -%}
     {%- set errors = [] -%}
     {%- set checked = [] -%}
@@ -19,29 +19,31 @@
     {%- set losses = dbt_anonymize._loss_of_classes(checked, quasi_identifiers) -%}
     {%- set rows -%}
         {%- if losses -%}
-        {{ dbt_anonymize._rows_with_shares(
-            effort, quasi_identifiers, checked, levels, microdata, record_key, has_subject, has_modes
-        ) }}
+        {{ dbt_anonymize._rows_with_shares(given, chosen, checked) }}
         {%- else -%}
-        {{ dbt_anonymize._rows_of_effort(effort, checked, microdata if has_subject else none, record_key) }}
+        {{ dbt_anonymize._rows_of_effort(
+            effort, checked, given.microdata if given.has_subject else none, given.record_key
+        ) }}
         {%- endif -%}
     {%- endset -%}
-    {%- set counts = run_query(dbt_anonymize._release_counts(
-        rows,
-        ["key_of_text"],
-        checked,
-        microdata,
-        has_subject,
-        dbt_anonymize._population_in_classes(population, quasi_identifiers, levels) if population and levels else "",
-        population_size,
-        sensitive_hierarchies,
-        share,
-        losses,
-    )).rows[0] if checked else [] -%}
+    {%- set population = dbt_anonymize._population_in_classes(given.population, quasi_identifiers, levels)
+        if given.population and levels else "" -%}
+    {%- set counts = run_query(dbt_anonymize._release_counts({
+        "rows": rows,
+        "grouped_by": ["key_of_text"],
+        "guarantees": checked,
+        "microdata": given.microdata,
+        "has_subject": given.has_subject,
+        "population": population,
+        "population_size": given.population_size,
+        "sensitive_hierarchies": given.sensitive_hierarchies,
+        "share": given.sample_shares.get(chosen),
+        "further": losses,
+    })).rows[0] if checked else [] -%}
     {%- do errors.extend(dbt_anonymize._broken_guarantees(checked, counts, remedy)) -%}
     {%- if not levels -%}
         {%- set query = dbt_anonymize._foreign_labels(
-            effort, quasi_identifiers, microdata, record_key, has_modes
+            effort, quasi_identifiers, given.microdata, given.record_key, chosen in given.with_modes
         ) -%}
         {%- set foreign = run_query(query).rows[0][0] -%}
         {%- if foreign > 0 -%}
@@ -51,7 +53,7 @@
             ) -%}
         {%- endif -%}
     {%- endif -%}
-    {%- do dbt_anonymize._raise_errors(anonymization, errors) -%}
+    {%- do dbt_anonymize._raise_errors(given.anonymization, errors) -%}
 {%- endmacro %}
 
 
@@ -59,10 +61,9 @@
   Query of the rows of an effort that are released, as _rows_of_effort, with the share of the domain that each label
   covers, looked up in the hierarchies as they are now.
 #}
-{% macro _rows_with_shares(
-    effort, quasi_identifiers, guarantees, levels, microdata, record_key, has_subject, has_modes
-) -%}
-{%- set columns = dbt_anonymize._guaranteed_attributes(guarantees) + (["subject"] if has_subject else []) -%}
+{% macro _rows_with_shares(given, chosen, guarantees) -%}
+{%- set quasi_identifiers, levels = given.quasi_identifiers, given.levels.get(chosen) -%}
+{%- set columns = dbt_anonymize._guaranteed_attributes(guarantees) + (["subject"] if given.has_subject else []) -%}
 {%- set key = dbt_anonymize._as_bytes(dbt_anonymize.equivalence_class(quasi_identifiers, "labelled_generalized")) -%}
 {%- set recoding -%}
 (
@@ -71,14 +72,14 @@
             {%- for quasi_identifier in quasi_identifiers if levels %},
             {{ levels[quasi_identifier.name] }} as {{ dbt_anonymize._quote(quasi_identifier.name ~ "_level") }}
             {%- endfor %}
-        from {{ effort }}
+        from {{ given.efforts[chosen] }}
         where not is_suppressed
     )
 {%- endset %}
 with
 {{- dbt_anonymize._recoded_shares(
-    {"microdata": microdata, "recoding": recoding, "has_modes": has_modes}, quasi_identifiers, columns, record_key,
-    "labelled_"
+    {"microdata": given.microdata, "recoding": recoding, "has_modes": chosen in given.with_modes}, quasi_identifiers,
+    columns, given.record_key, "labelled_"
 ) }}
 
 labelled as (
@@ -98,7 +99,10 @@ select * from labelled
 {%- endmacro %}
 
 
-{# Query of one number: the records of a recoded effort that have a label which does not cover their value. #}
+{#
+  Query of one number: the records of a recoded effort that have a label which does not cover their value.
+    has_modes  whether categories may be the mode of their group, a leaf; the level of the record covers the group
+#}
 {% macro _foreign_labels(effort, quasi_identifiers, microdata, record_key, has_modes) -%}
     {%- set conditions = [] -%}
     {%- for quasi_identifier in quasi_identifiers -%}

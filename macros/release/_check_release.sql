@@ -32,7 +32,9 @@
     {%- set keys = dbt_anonymize._release_keys(declaration) | map(attribute="name") | list -%}
     {%- set share = dbt_anonymize._share_of_release(declaration) -%}
     {%- set counts = run_query(
-        dbt_anonymize._release_counts(rows, keys, guarantees, microdata, share=share)
+        dbt_anonymize._release_counts({
+            "rows": rows, "grouped_by": keys, "guarantees": guarantees, "microdata": microdata, "share": share,
+        })
     ).rows[0] -%}
     {%- set released = counts[1] -%}
     {%- set limits = run_query(
@@ -81,9 +83,14 @@
         declaration.record_key,
     ) -%}
     {%- set counts = run_query(
-        dbt_anonymize._release_counts(
-            rows, ["key_of_text"], guarantees, microdata, true, share=dbt_anonymize._share_of_release(declaration)
-        )
+        dbt_anonymize._release_counts({
+            "rows": rows,
+            "grouped_by": ["key_of_text"],
+            "guarantees": guarantees,
+            "microdata": microdata,
+            "has_subject": true,
+            "share": dbt_anonymize._share_of_release(declaration),
+        })
     ).rows[0] -%}
     {{ return(dbt_anonymize._broken_guarantees(guarantees, counts, remedy, of_subjects=true)) }}
 {%- endmacro %}
@@ -241,45 +248,46 @@
   that end in `population_classes`, the keys with their `population_size`. The whole table, with which classes are
   compared, is the microdata themselves: the frequencies may be of an earlier build.
 #}
-{% macro _release_counts(
-    rows, keys, guarantees, microdata, has_subject=false, population="", population_size=none, sensitive_hierarchies={},
-    share=none, further=[]
-) -%}
+{% macro _release_counts(given) -%}
+{%- set given = dbt_anonymize._checked_keys(given, ["rows", "grouped_by", "guarantees", "microdata"], {
+    "has_subject": false, "population": "", "population_size": none, "sensitive_hierarchies": {}, "share": none,
+    "further": [],
+}) -%}
+{%- set guarantees = given.guarantees -%}
 {%- set attributes = dbt_anonymize._guaranteed_attributes(guarantees) -%}
 with
 
 generalized as (
-{{ rows }}
+{{ given.rows }}
 
 ),
 
 microdata as (
 
-    select * from {{ microdata }}
+    select * from {{ given.microdata }}
 
 ),
-{{- population }}
+{{- given.population }}
 {{- dbt_anonymize._global_distributions(
     "microdata",
     attributes,
     guarantees,
     "table_",
-    "count(*)",
-    has_subject,
-    population_size=population_size,
-    sensitive_hierarchies=sensitive_hierarchies,
-    share=share,
+    dbt_anonymize._counted_subjects(given.has_subject, "count(*)"),
+    given.population_size,
+    given.sensitive_hierarchies,
+    given.share,
 ) }}
-{{- dbt_anonymize._measured_classes(
-    keys,
-    guarantees,
-    attributes,
-    has_subject=has_subject,
-    distributions="table_",
-    population="population_classes" if population else none,
-    sensitive_hierarchies=sensitive_hierarchies,
-    further=further,
-) }}
+{{- dbt_anonymize._measured_classes({
+    "grouped_by": given.grouped_by,
+    "guarantees": guarantees,
+    "attributes": attributes,
+    "has_subject": given.has_subject,
+    "whole": "table_",
+    "population": "population_classes" if given.population else none,
+    "sensitive_hierarchies": given.sensitive_hierarchies,
+    "further": given.further,
+}) }}
 
 counts as (
 

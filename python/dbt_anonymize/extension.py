@@ -20,11 +20,14 @@ _SHIPPED = (
     "details",
     "fidelity",
     "custody",
+    "diff",
     "installation",
+    "hierarchy_builders",
     "drafting",
     "trial",
     "search",
     "provenance",
+    "identifier_search",
     "attacks",
     "report",
     "dossier",
@@ -94,6 +97,15 @@ class Check:
     reads: Reads
 
 
+class Part(StrEnum):
+    """A part of a spec that extensions add keys to; where its keys stand in a file."""
+
+    spec = ""
+    effort = "efforts.*."
+    column = "columns.*."
+    release = "release."
+
+
 @dataclass(frozen=True)
 class Extension:
     """All that the core and other extensions know of an extension.
@@ -108,9 +120,14 @@ class Extension:
         What it adds to ``dbt-anonymize verify``.
     functions : mapping of str to str
         What it adds to ``dbt_anonymize`` for Python: names, and where they lie in its package.
-    keys : str
-        Pydantic model, relative to the package, whose fields are its keys of the spec; each has a
-        default. What moves neither results nor release is `Annotated` with `BESIDE_RESULTS`.
+    keys : mapping of Part to str
+        Pydantic models, relative to the package, whose fields are its keys of a part of the spec;
+        each has a default. They are bases of the part before that of the core: what the core asks
+        of it they may answer otherwise. What moves neither results nor release is `Annotated` with
+        `BESIDE_RESULTS`, what moves no generated model with `BESIDE_MODELS`.
+    rules : str
+        Tuple of functions, relative to the package: each is given a `spec.draft.RawSpec`, which may
+        be wrong elsewhere, and yields the problems between its keys.
     has_relations : bool
         It adds relations: ``relations.yml`` of its package, as that of the core, where ``after``
         names the relation that each follows; a template for each in ``templates``.
@@ -126,7 +143,8 @@ class Extension:
     commands: tuple[Command, ...] = ()
     checks: tuple[Check, ...] = ()
     functions: Mapping[str, str] = field(default_factory=dict)
-    keys: str = ""
+    keys: Mapping[Part, str] = field(default_factory=dict)
+    rules: str = ""
     has_relations: bool = False
     engines: Mapping[str, str] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
@@ -153,9 +171,15 @@ def commands() -> Iterator[tuple[Extension, Command]]:
     return ((one, command) for one in extensions() for command in one.commands)
 
 
-def keys() -> tuple[type, ...]:
-    """Return the pydantic models of all keys that extensions add to a spec."""
-    return tuple(one.load(one.keys) for one in extensions() if one.keys)
+def keys(part: Part) -> tuple[type, ...]:
+    """Return the pydantic models of all keys that extensions add to a part of a spec."""
+    return tuple(one.load(one.keys[part]) for one in extensions() if part in one.keys)
+
+
+def rules() -> Iterator[Any]:
+    """Yield the rules of extensions."""
+    for one in extensions():
+        yield from one.load(one.rules) if one.rules else ()
 
 
 def engines() -> dict[str, str]:

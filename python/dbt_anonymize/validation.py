@@ -9,6 +9,8 @@ from pydantic_core import PydanticCustomError
 
 # A mark of keys that change neither which records are released nor what was measured of them.
 BESIDE_RESULTS = "beside results"
+# A mark of keys that change no generated model but its description.
+BESIDE_MODELS = "beside models"
 
 
 class Strict(BaseModel):

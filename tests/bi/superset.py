@@ -118,11 +118,6 @@ def metric(sql: str, label: str) -> dict[str, str]:
     return {"expressionType": "SQL", "sqlExpression": sql, "label": label}
 
 
-def values(rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
-    """Return the values of rows as a chart draws them."""
-    return [tuple(row.values()) for row in rows]
-
-
 def _wait_for(page: Page, condition: str) -> None:
     end = time.monotonic() + _SECONDS
     while not page.evaluate(condition):
@@ -184,3 +179,8 @@ def _ask(
             return answer.status, json.loads(answer.read() or b"{}")
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()[:2000]
+
+
+def values(rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+    """Return the values of rows as a chart draws them."""
+    return [tuple(row.values()) for row in rows]

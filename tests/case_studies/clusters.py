@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_breast_cancer
 
-from dbt_anonymize.hierarchies import Hierarchy, IntervalHierarchy, cut_intervals
+from dbt_anonymize.extensions.hierarchy_builders.intervals import cut_intervals
+from dbt_anonymize.hierarchies import Hierarchy, IntervalHierarchy
 from dbt_anonymize.recoding import Source
 from dbt_anonymize.recoding.grouping import groups_of
 from dbt_anonymize.recoding.records import Records
@@ -56,10 +57,12 @@ def rows() -> list[dict[str, Any]]:
 @cache
 def row(name: str, size: int) -> dict[str, Any]:
     """Return what each way loses on one table with one cluster size."""
-    study = TABLES[name]()
+    study, (records, people) = TABLES[name](), _read(name)
     found: dict[str, Any] = {"table": name, "cluster_size": size}
     for way, options in WAYS.items():
-        clusters = _clusters(study, size // 2 if way == "half_size" else size, options)
+        size_of_way = size // 2 if way == "half_size" else size
+        parts = groups_of(records, "systematic", size_of_way, **options)
+        clusters = people.assign(part=parts[people["row"]] + 1)
         found[way] = round(lost(clusters, study.hierarchies))
         found[f"{way}_smallest"] = int(clusters["part"].value_counts().min())
     for way in ("two_passes", "halved", "half_size"):
@@ -67,8 +70,10 @@ def row(name: str, size: int) -> dict[str, Any]:
     return found
 
 
-def _clusters(study: Study, size: int, options: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the quasi-identifiers of each record as text, and its cluster, `part`."""
+@cache
+def _read(name: str) -> tuple[Records, pd.DataFrame]:
+    """Return distinct records; and the quasi-identifiers of each record as text, with its `row`."""
+    study = TABLES[name]()
     with tempfile.TemporaryDirectory() as folder, duckdb.connect() as connection:
         study.write(Path(folder))
         read = f"{folder}/{study.name}_"
@@ -80,7 +85,7 @@ def _clusters(study: Study, size: int, options: Mapping[str, Any]) -> pd.DataFra
             for name, tree in study.hierarchies.items()
         }
         people = connection.sql(f"select * from read_csv('{read}source.csv')")
-        people.create_view("people")
+        people.create("people")
         leaves = ", ".join(
             f"(select max(lower_bound) from hierarchy_{name} where lower_bound <= people.{name}) "
             f"as {name}_leaf"
@@ -88,11 +93,12 @@ def _clusters(study: Study, size: int, options: Mapping[str, Any]) -> pd.DataFra
             else f"cast({name} as varchar) as {name}_leaf"
             for name, tree in study.hierarchies.items()
         )
-        for name, relation in relations.items():
-            relation.create_view(f"hierarchy_{name}")
+        for column, relation in relations.items():
+            relation.create_view(f"hierarchy_{column}")
+        connection.execute(f"create table microdata as select *, {leaves} from people")
         source = Source(
             session=connection,
-            microdata=connection.sql(f"select *, {leaves} from people"),
+            microdata=connection.table("microdata"),
             record_key=RECORD_KEY,
             quasi_identifiers=[
                 {
@@ -106,7 +112,6 @@ def _clusters(study: Study, size: int, options: Mapping[str, Any]) -> pd.DataFra
             guarantees=[],
         )
         rows = Records.read(source, by_value=source.names)
-        parts = groups_of(rows, "systematic", size, **options)
         found = pd.DataFrame(values_of_rows(rows), columns=list(study.hierarchies))
         texts = ", ".join(
             f"{name}"
@@ -115,11 +120,11 @@ def _clusters(study: Study, size: int, options: Mapping[str, Any]) -> pd.DataFra
             for name, tree in study.hierarchies.items()
         )
         records = people.project(f"{RECORD_KEY}, {texts}").df()
-    found = found.assign(part=parts + 1)
+    found = found.assign(row=range(len(found)))
     joined = records.merge(found, on=list(study.hierarchies), how="left")
     assert len(joined) == len(records)
-    assert joined["part"].notna().all()
-    return joined
+    assert joined["row"].notna().all()
+    return rows, joined
 
 
 def lost(clusters: pd.DataFrame, hierarchies: Mapping[str, Hierarchy]) -> float:

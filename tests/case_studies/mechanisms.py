@@ -16,12 +16,8 @@ from typing import Any
 import numpy as np
 import yaml
 
-from dbt_anonymize.hierarchies import (
-    CategoricalHierarchy,
-    Hierarchy,
-    IntervalHierarchy,
-    equal_width_intervals,
-)
+from dbt_anonymize.extensions.hierarchy_builders.intervals import equal_width_intervals
+from dbt_anonymize.hierarchies import CategoricalHierarchy, Hierarchy, IntervalHierarchy
 from dbt_anonymize.spec import Spec
 from tests.case_studies.building import Built, prepare
 from tests.case_studies.preparation import (

@@ -7,27 +7,22 @@ diabetes data, which come with scikit-learn.
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import yaml
 
-from dbt_anonymize.hierarchies import (
-    CategoricalHierarchy,
-    Hierarchy,
+from dbt_anonymize.extensions.hierarchy_builders.arx import read_arx
+from dbt_anonymize.extensions.hierarchy_builders.groups import explicit_groups, ordered_groups
+from dbt_anonymize.extensions.hierarchy_builders.intervals import (
     cut_intervals,
     equal_width_intervals,
-    explicit_groups,
-    hierarchy_csv,
-    ordered_groups,
-    read_arx,
 )
+from dbt_anonymize.hierarchies import CategoricalHierarchy, Hierarchy, hierarchy_csv
 from dbt_anonymize.hierarchies.table import level_columns
-from tests.projects import REPOSITORY
+from tests.projects import DATA
 
-DATA = Path(os.environ.get("DBT_ANONYMIZE_DATA", str(REPOSITORY.parent / "shared" / "data")))
 RECORD_KEY = "record"
 
 

@@ -259,7 +259,7 @@ def test_the_suppression_limit_of_a_release_is_exact(
     """As binary fractions 0.29 * 100 is less than 29; of 101 records, 30 are one too many."""
     consumer.edit(
         "models/customers/customers_anonymized.sql",
-        lambda text: text.replace("suppression_limit=0.1", "suppression_limit=0.29"),
+        lambda text: text.replace("'suppression_limit': 0.1", "'suppression_limit': 0.29"),
     )
     consumer.execute(
         "create table alike as select person.* from"

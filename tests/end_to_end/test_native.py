@@ -146,7 +146,7 @@ def test_a_failed_build_is_retried_where_it_failed(consumer: Project) -> None:
     before = consumer.release("customers")
     consumer.edit(
         "models/customers/customers_anonymized.sql",
-        lambda text: text.replace("suppression_limit=0.1", "suppression_limit=0.0"),
+        lambda text: text.replace("'suppression_limit': 0.1", "'suppression_limit': 0.0"),
     )
     outcome = consumer.dbt("build", "--select", "customers_results+")
     assert not outcome.succeeded
@@ -154,7 +154,7 @@ def test_a_failed_build_is_retried_where_it_failed(consumer: Project) -> None:
     assert consumer.release("customers") == before
     consumer.edit(
         "models/customers/customers_anonymized.sql",
-        lambda text: text.replace("suppression_limit=0.0", "suppression_limit=0.1"),
+        lambda text: text.replace("'suppression_limit': 0.0", "'suppression_limit': 0.1"),
     )
     outcome = consumer.dbt("retry")
     assert outcome.succeeded, outcome.messages

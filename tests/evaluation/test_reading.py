@@ -16,7 +16,6 @@ import pytest
 
 from dbt_anonymize.evaluation.data import features
 from dbt_anonymize.evaluation.splits import seeds
-from tests.case_studies.preparation import DATA
 from tests.evaluation.conftest import Log
 from tests.evaluation.read_efforts import (
     AGES,
@@ -29,6 +28,7 @@ from tests.evaluation.read_efforts import (
     job_efforts,
 )
 from tests.evaluation.tables import effort, evaluated, hold_out, mean, measured, table
+from tests.projects import DATA
 from tests.sampling import number_of
 
 pytestmark = pytest.mark.sampled_tests(33)

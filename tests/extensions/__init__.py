@@ -10,6 +10,11 @@ from types import ModuleType
 from dbt_anonymize.extension import extensions
 
 
+def has(name: str) -> bool:
+    """Tell whether an extension is here."""
+    return any(one.name == name for one in extensions())
+
+
 def of_extensions(module: str) -> Iterator[ModuleType]:
     """Yield a module of this name of the tests of each extension that has one."""
     for one in extensions():

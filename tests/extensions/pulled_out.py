@@ -7,9 +7,11 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+import yaml
 
 from dbt_anonymize.extension import extensions
 from tests.projects import REPOSITORY
@@ -30,6 +32,22 @@ def with_dependents(name: str) -> set[str]:
     while more := {one.name for one in extensions() if found & {*one.needs}} - found:
         found |= more
     return found
+
+
+def keys_of(gone: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield the keys that extensions add to a spec: their part of it, and their name."""
+    for one in (one for one in extensions() if one.name in gone):
+        for part, model in one.keys.items():
+            yield from ((part, key) for key in one.load(model).model_fields)
+
+
+def remove_keys(keys: Collection[str], folder: Path) -> None:
+    """Take keys out of all specs of a copy."""
+    for file in folder.rglob("anonymizations/*.yml"):
+        content = yaml.safe_load(file.read_text("utf-8"))
+        kept = {key: value for key, value in content.items() if key not in keys}
+        if kept != content:
+            file.write_text(yaml.safe_dump(kept, sort_keys=False), encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -70,6 +88,7 @@ def pull_out(name: str, folder: Path) -> PulledOut:
     for place in PLACES:
         for one in gone:
             shutil.rmtree(folder / place / one, ignore_errors=True)
+    remove_keys({f"{part}{key}" for part, key in keys_of(gone)}, folder)
     registry = folder / REGISTRY
     lines = "|".join(f'    "{one}",\n' for one in gone)
     registry.write_text(re.sub(lines, "", registry.read_text("utf-8")), encoding="utf-8")

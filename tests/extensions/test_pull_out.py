@@ -12,7 +12,7 @@ import yaml
 
 from dbt_anonymize.cli.main import commands
 from dbt_anonymize.extension import extensions
-from tests.extensions.pulled_out import PulledOut, pull_out
+from tests.extensions.pulled_out import PulledOut, keys_of, pull_out
 from tests.sampling import FULL
 
 pytestmark = pytest.mark.dbt
@@ -24,19 +24,18 @@ for one in pkgutil.walk_packages(dbt_anonymize.__path__, "dbt_anonymize."):
         importlib.import_module(one.name)
 from dbt_anonymize.project.generate import check, generate
 from dbt_anonymize.spec.loading import validate
+def nested(keys):
+    first, *more = keys
+    if more[:1] == ["*"]:
+        inner = nested(more[1:])
+        return {first: {"one": inner} if first == "columns" else [inner]}
+    return {first: nested(more) if more else "x"}
 for key in sys.argv[1:]:
-    print(*validate({key: {}})[1], sep="\\n")
+    print(*validate(nested(key.split(".")))[1], sep="\\n")
 runpy.run_path("scripts/make_reference.py", run_name="__main__")
 generate(pathlib.Path.cwd())
 assert not check(pathlib.Path.cwd())
 """
-
-
-def keys_of(gone: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Yield the keys of a spec that extensions add."""
-    for one in extensions():
-        if one.keys and one.name in gone:
-            yield from ((one.name, key) for key in one.load(one.keys).model_fields)
 
 
 def engines_of(gone: Collection[str]) -> Iterator[tuple[str, str]]:
@@ -77,9 +76,9 @@ def succeeded(project: PulledOut, *arguments: str) -> str:
 def test_what_is_left_works_without_it(name: str, tmp_path: Path) -> None:
     project = pull_out(name, tmp_path / "project")
     (tmp_path / "shared").symlink_to(Path(__file__).parents[3] / "shared")
-    keys = [*keys_of(project.gone)]
-    said = succeeded(project, "-c", WITHOUT, *(key for _, key in keys))
-    for extension, key in keys:
+    keys = [(one, *key) for one in project.gone for key in keys_of({one})]
+    said = succeeded(project, "-c", WITHOUT, *(f"{part}{key}" for _, part, key in keys))
+    for extension, _, key in keys:
         assert f"{key}: must be a key that we know. It belongs to the extension {extension}" in said
     gone = {c.name for one in extensions() if one.name in project.gone for c in one.commands}
     shown = succeeded(project, "-m", "dbt_anonymize", "--help")

@@ -1,4 +1,4 @@
-"""Files, functions, macros and lines stay small. Docstrings do not count as part of a function.
+"""Files, functions, macros, argument lists and lines stay small; docstrings do not count.
 
 That each public macro has a file of its own is tested in ``test_macro_documentation``.
 """
@@ -8,9 +8,10 @@ from __future__ import annotations
 import ast
 import re
 
+from tests.macro_keys import macros
 from tests.projects import REPOSITORY
 
-PYTHON_FILE, FUNCTION, MACRO, SQL_LINE = 400, 60, 120, 120
+PYTHON_FILE, FUNCTION, MACRO, SQL_LINE, ARGUMENTS = 400, 60, 120, 120, 8
 DEFINITION = re.compile(
     r"{%-?\s*(macro|test|materialization)\s+(\w+).*?{%-?\s*end\1\s*-?%}", re.DOTALL
 )
@@ -51,6 +52,22 @@ def test_no_macro_is_large() -> None:
         if macro[0].count("\n") >= MACRO
     }
     assert not large
+
+
+def test_no_macro_has_many_arguments() -> None:
+    # A dbt test says in its own arguments what it tests, and so does the macro of its name.
+    tests = {
+        definition[2]
+        for text in MACROS.values()
+        for definition in DEFINITION.finditer(text)
+        if definition[1] == "test"
+    }
+    assert tests
+    assert not {
+        name
+        for name, macro in macros().items()
+        if len(macro.args) > ARGUMENTS and name not in tests
+    }
 
 
 def test_no_line_of_sql_is_long() -> None:

@@ -18,7 +18,7 @@ ABOUT = {
     "spec/sample_rules.py": {"differential_privacy"},
     # The amounts of the game, for the measure publisher_payout and efforts that maximize it.
     "spec/effort_rules.py": {"profitable"},
-    "spec/guarantee_rules.py": {"profitable"},
+    "extensions/search/rules.py": {"profitable"},
     "recoding/payouts.py": {"profitable"},
 }
 

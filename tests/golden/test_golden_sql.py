@@ -20,7 +20,7 @@ from dbt_anonymize.project.generate import generate
 from dbt_anonymize.project.templating import environment
 from dbt_anonymize.spec.tested import KEYS
 from tests.projects import Project, copy_consumer
-from tests.properties.compilation import Ref, call, compile_models
+from tests.properties.compilation import Ref, body, call, compile_models
 from tests.recoding.compilation import CASES, frozen_parts
 from tests.recoding.compilation import compiled as compiled_models
 from tests.vault.projects import SPECS
@@ -185,7 +185,7 @@ def _of_searches(folder: Path) -> dict[str, str]:
         ),
     }
     queries = {f"search_{name}": text for name, text in queries.items()}
-    queries["outer_microdata"] = call(
+    queries["outer_microdata"] = body(
         "microdata",
         anonymization="outer",
         source=rows,
@@ -209,7 +209,7 @@ def _of_a_frozen_effort(age: dict[str, object]) -> dict[str, str]:
     k_anonymity = {"model": "k_anonymity", "k": 3}
     diversity = {"model": "l_diversity", "attribute": "illness", "variant": "distinct", "l": 2}
     return {
-        "frozen_results": call(
+        "frozen_results": body(
             "frozen_results",
             privacy=Ref("population"),
             classes=rows,
@@ -222,7 +222,7 @@ def _of_a_frozen_effort(age: dict[str, object]) -> dict[str, str]:
             anonymization="visits",
             fingerprint="0a1b2c3d",
         ),
-        "released_classes": call(
+        "released_classes": body(
             "released_classes",
             membership=Ref("population"),
             microdata=rows,
@@ -235,11 +235,15 @@ def _of_a_frozen_effort(age: dict[str, object]) -> dict[str, str]:
         ),
         "membership": call(
             "_membership_rows",
-            effort=rows,
-            microdata=rows,
-            record_key="visit",
-            columns=["age", 'it\'s "her"', "illness"],
-            declared=[k_anonymity, diversity],
+            given={
+                "number": 2,
+                "effort": rows,
+                "microdata": rows,
+                "record_key": "visit",
+                "columns": ["age", 'it\'s "her"', "illness"],
+                "guarantees": [k_anonymity, diversity],
+                "sensitive_hierarchies": {},
+            },
             stored=Ref("population"),
             first=3,
         ),
@@ -250,8 +254,8 @@ def _of_commands() -> dict[str, str]:
     """Return what stands for a Python model in a project without."""
     rows = Ref("frequencies")
     return {
-        "fingerprint": call("fingerprint", spec="0a1b2c3d", relations=[rows, Ref("hierarchy_age")]),
-        "rows_of_command": call(
+        "fingerprint": body("fingerprint", spec="0a1b2c3d", relations=[rows, Ref("hierarchy_age")]),
+        "rows_of_command": body(
             "rows_of_command",
             anonymization="visits",
             rows=rows,

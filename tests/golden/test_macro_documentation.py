@@ -1,4 +1,7 @@
-"""Every public macro stands in a file of its own name and documents each of its arguments."""
+"""Every public macro stands in a file of its own name and documents each of its arguments.
+
+Of a macro that takes one mapping these are the keys of the mapping.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.macro_keys import bodies, declared_keys
 from tests.projects import REPOSITORY
 
 MACROS = REPOSITORY / "macros"
@@ -57,3 +61,10 @@ def test_its_arguments_are_documented_in_order(name: str, arguments: str) -> Non
     found = documented()[name]["arguments"]
     assert [argument["name"] for argument in found] == declared
     assert all(argument["description"] and argument["type"] for argument in found)
+
+
+@pytest.mark.parametrize("name", bodies())
+def test_its_keys_are_documented_in_order(name: str) -> None:
+    found = documented()[name]["config"]["meta"]["keys"]
+    assert [key["name"] for key in found] == declared_keys(name)
+    assert all(key["description"] and key["type"] for key in found)

@@ -40,7 +40,7 @@ def read_by(one: Spec, *, has_python: bool) -> dict[str, set[str]]:
     for file, text in render(one, has_python=has_python).items():
         if not file.endswith(".yml"):
             # What must be built before a release is no part of it.
-            data = re.sub(r"measured=\[.*?\]", "", text, flags=re.DOTALL)
+            data = re.sub(r"'measured': \[.*?\]", "", text, flags=re.DOTALL)
             names = re.findall(rf"ref\(['\"]{one.name}_(\w+?)(?:_\d+)?['\"]\)", data)
             part = re.sub(r"(_\d+)?\.\w+$", "", file.removeprefix(f"{one.name}_"))
             found[part] |= {name for name in names if name in ALL}

@@ -1,16 +1,11 @@
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from dbt_anonymize.errors import HierarchyError
-from dbt_anonymize.hierarchies import (
-    check,
-    equal_width_intervals,
-    is_nested,
-    read_hierarchy,
-    read_table,
-    violations,
-)
+from dbt_anonymize.hierarchies import check, is_nested, read_hierarchy, read_table, violations
+from dbt_anonymize.hierarchies.model import stack_levels
 
 INTERVALS = "lower_bound,upper_bound,level_1,level_2,level_3"
 VALUES = "value,level_1,level_2"
@@ -184,7 +179,8 @@ def test_many_lines_are_cut_short_in_the_message(tmp_path):
 
 
 def test_a_hierarchy_that_is_not_nested_passes_only_when_that_is_declared():
-    hierarchy = equal_width_intervals(0, 30, [1, 2, 3])
+    boundaries = [[Decimal(cut) for cut in range(0, 13, width)] for width in (1, 2, 3)]
+    hierarchy = stack_levels(boundaries)
     assert not is_nested(hierarchy)
     assert check(hierarchy, name="widths", nested=False) is hierarchy
     with pytest.raises(HierarchyError, match="hierarchy widths must keep these rules"):

@@ -1,4 +1,5 @@
 from datetime import date
+from decimal import Decimal
 
 import pytest
 from hypothesis import given
@@ -7,18 +8,21 @@ from hypothesis import strategies as st
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.hierarchies import (
     CategoricalHierarchy,
-    cut_intervals,
-    date_intervals,
     hierarchy_csv,
     read_hierarchy,
     read_table,
     write_hierarchy,
 )
+from dbt_anonymize.hierarchies.model import stack_levels
 from dbt_anonymize.hierarchies.seed_csv import read_column
 
 texts = st.text(
     st.characters(exclude_categories=["Cs"]) | st.sampled_from("\",;\n\r\t*'é漢 "), min_size=1
 ).filter(lambda text: text != "*")
+
+
+def numbers(*texts: str) -> list[Decimal]:
+    return [Decimal(text) for text in texts]
 
 
 @given(values=st.lists(texts, unique=True, min_size=1, max_size=8), data=st.data())
@@ -33,8 +37,8 @@ def test_any_text_survives_writing_and_reading(tmp_path_factory, values, data):
 @pytest.mark.parametrize(
     "hierarchy",
     [
-        cut_intervals(["-1.50", 0, "0.25", "1e3"], merge=[2]),
-        date_intervals(date(2023, 12, 31), date(2024, 1, 1), ["day", "year"]),
+        stack_levels([numbers("-1.5", "0", "0.25", "1000"), numbers("-1.5", "0.25", "1000")]),
+        stack_levels([[date(2023, 12, 31), date(2024, 1, 1), date(2024, 1, 2)]]),
     ],
 )
 def test_bounds_survive_writing_and_reading(tmp_path, hierarchy):
@@ -44,7 +48,7 @@ def test_bounds_survive_writing_and_reading(tmp_path, hierarchy):
 
 
 def test_bounds_are_written_without_exponents_and_superfluous_zeros():
-    text = hierarchy_csv(cut_intervals(["-1.50", "0.0", "1e3"]))
+    text = hierarchy_csv(stack_levels([numbers("-1.50", "0.0", "1e3")]))
     assert text == (
         'lower_bound,upper_bound,level_1,level_2\n-1.5,0,"[-1.5, 0)",*\n0,1000,"[0, 1000)",*\n'
     )

@@ -8,7 +8,6 @@ from decimal import Decimal
 import pytest
 
 from dbt_anonymize.hierarchies.bounds import Bound
-from dbt_anonymize.hierarchies.integers import integer_groups
 from dbt_anonymize.hierarchies.model import CategoricalHierarchy, stack_levels
 from dbt_anonymize.hierarchies.words import level_words
 
@@ -47,15 +46,6 @@ def test_numbers_are_told_by_their_width(bounds: tuple[str | int, ...], words: s
 )
 def test_dates_are_told_by_the_calendar(bounds: list[Bound], words: str) -> None:
     assert level_words(stack_levels([bounds])) == (words, "*")
-
-
-def test_whole_numbers_with_a_label_each_are_as_they_are() -> None:
-    sexes = integer_groups({Decimal(0): 40, Decimal(1): 40})
-    assert level_words(sexes) == ("as it is", "*")
-    children = integer_groups({Decimal(n): count for n, count in enumerate((40, 20, 20, 9, 2))})
-    assert level_words(children)[0] == "in 4 intervals"
-    months = integer_groups({Decimal(n): 10 for n in range(13)})
-    assert level_words(months)[0] == "as it is"
 
 
 def test_categories_are_counted() -> None:

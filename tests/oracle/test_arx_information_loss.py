@@ -23,7 +23,7 @@ from tests.oracle.arx import (
     table_of,
 )
 from tests.oracle.arx_measures import make_arx_loss
-from tests.properties.compilation import Ref, call, compile_models
+from tests.properties.compilation import Ref, body, compile_models
 from tests.properties.warehouse import Warehouse
 
 pytestmark = [
@@ -63,7 +63,7 @@ def statements() -> dict[str, str]:
     """Compile one model for each set of quasi-identifiers."""
     tables = {name_of(table): table for table in map(table_for, CHOSEN)}
     models = {
-        name: call(
+        name: body(
             "information_loss",
             classes=Ref("classes"),
             frequencies=Ref("frequencies"),

@@ -21,15 +21,15 @@ class Macros:
         self.calls: list[tuple[str, dict[str, Any]]] = []
 
     def __getattr__(self, name: str) -> Callable[..., str]:
-        def record(**arguments: Any) -> str:
-            self.calls.append((name, arguments))
+        def record(given: dict[str, Any]) -> str:
+            self.calls.append((name, given))
             return ""
 
         return record
 
 
 def call_of(sql: str) -> tuple[str, dict[str, Any]]:
-    """Return the macro call of a generated model and its arguments, as Jinja reads them."""
+    """Return the macro call of a generated model and its mapping, as Jinja reads them."""
     macros = Macros()
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined)  # noqa: S701
     rendered = environment.from_string(sql).render(

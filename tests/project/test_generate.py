@@ -18,8 +18,9 @@ from dbt_anonymize.project.generate import generate, render
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.tested import KEYS
 from tests.differential_privacy.private import changed
+from tests.macro_keys import declared_keys, required_keys
 from tests.project.calls import Relation, call_of
-from tests.spec.declarations import REPOSITORY, SPEC, rich, spec, write_project, write_spec
+from tests.spec.declarations import SPEC, rich, spec, write_project, write_spec
 
 
 def python_call_of(code: str) -> dict[str, Any]:
@@ -173,15 +174,7 @@ def test_an_evaluation_takes_exactly_the_arguments_that_models_give(
     assert given == set(known)
 
 
-def test_macros_take_exactly_the_arguments_that_models_give() -> None:
-    signatures = {
-        match[1]: [part.strip() for part in match[2].split(",")]
-        for folder in ("relations", "recoding", "extensions/*")
-        for path in (REPOSITORY / "macros").glob(f"{folder}/*.sql")
-        for match in re.finditer(
-            r"\{%-? *macro (\w+)\(\s*(.*?)\s*\) ", path.read_text(encoding="utf-8"), re.DOTALL
-        )
-    }
+def test_macros_declare_exactly_the_keys_that_models_give() -> None:
     given: dict[str, set[str]] = {}
     release = {"composition": "strict", "recompute": True, "formats": ["duckdb", "csv"]}
     release |= {"midpoints": True}
@@ -207,14 +200,11 @@ def test_macros_take_exactly_the_arguments_that_models_give() -> None:
     for content in contents:
         for file, sql in files_of(content).items():
             if file.endswith(".sql"):
-                name, arguments = call_of(sql)
-                known = {part.partition("=")[0].strip() for part in signatures[name]}
-                required = {part for part in signatures[name] if "=" not in part}
-                assert required <= set(arguments) <= known, file
-                given[name] = given.get(name, set()) | set(arguments)
-    for name, arguments in given.items():
-        known = {part.partition("=")[0].strip() for part in signatures[name]}
-        assert arguments == known, name
+                name, keys = call_of(sql)
+                assert {*required_keys(name)} <= {*keys} <= {*declared_keys(name)}, file
+                given[name] = given.get(name, set()) | {*keys}
+    for name, keys_of_all in given.items():
+        assert keys_of_all == {*declared_keys(name)}, name
 
 
 @pytest.mark.needs("details")

@@ -58,7 +58,7 @@ def test_check_finds_edited_missing_and_stale_files(tmp_path: Path) -> None:
     generate(project)
     models = project / "models" / "visits"
     results = models / "visits_results.sql"
-    results.write_text(results.read_text().replace("alpha=0.1", "alpha=9.9"))
+    results.write_text(results.read_text().replace("'alpha': 0.1", "'alpha': 9.9"))
     (models / "visits_privacy.sql").unlink()
     (models / "visits_effort_3.sql").write_text((models / "visits_effort_2.sql").read_text())
     drifts = {drift.path.name: drift for drift in check(project)}
@@ -67,7 +67,7 @@ def test_check_finds_edited_missing_and_stale_files(tmp_path: Path) -> None:
         "visits_privacy.sql": "missing",
         "visits_effort_3.sql": "stale",
     }
-    assert "-    alpha=9.9,\n+    alpha=0.1," in drifts["visits_results.sql"].diff
+    assert "-    'alpha': 9.9,\n+    'alpha': 0.1," in drifts["visits_results.sql"].diff
     assert generate(project) == [
         Path("models/visits/visits_effort_3.sql"),
         Path("models/visits/visits_privacy.sql"),
@@ -187,7 +187,7 @@ def test_a_variable_of_the_project_takes_python_out_of_its_models(tmp_path: Path
     generate(project)
     assert not [*models.glob("*.py")]
     model = (models / "visits_evaluation.sql").read_text()
-    assert "rows=source('visits_rows', 'visits_evaluation_rows')" in model
+    assert "'rows': source('visits_rows', 'visits_evaluation_rows')" in model
     assert "ref('visits_effort_0')" in model
     assert "ref('visits_microdata')" in (models / "visits_fingerprint.sql").read_text()
     declared = yaml.safe_load((models / "_visits.yml").read_text())

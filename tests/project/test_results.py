@@ -25,6 +25,7 @@ def test_the_legend_explains_what_is_there(changes: dict[str, Any], shown: str) 
     assert "differ" not in legend(Spec.model_validate(spec(**changes)), [], 0)[-1]
 
 
+@pytest.mark.needs("search")
 def test_levels_that_models_chose_are_said_to_look_better_than_they_are() -> None:
     def says(quality: dict[str, Any], **search: str) -> bool:
         declared = spec(search=search, quality={**spec()["quality"], **quality})

@@ -101,6 +101,11 @@ def call(macro: str, **arguments: object) -> str:
     return "{{ dbt_anonymize." + macro + "(" + listed + ") }}"
 
 
+def body(macro: str, **given: object) -> str:
+    """Return the text of a model whose macro takes one mapping, as generated models write it."""
+    return "{{ dbt_anonymize." + macro + f"({given!r})" + " }}"
+
+
 def shape_models(shape: Shape) -> dict[str, str]:
     """Return the models of one shape: from microdata to privacy, for every policy."""
     quasi_identifiers = [{"name": q.name, "kind": q.kind} for q in shape.quasi_identifiers]
@@ -109,7 +114,7 @@ def shape_models(shape: Shape) -> dict[str, str]:
         for position, quasi in enumerate(quasi_identifiers)
     ]
     models = {
-        f"{shape.name}_microdata": call(
+        f"{shape.name}_microdata": body(
             "microdata",
             anonymization=shape.name,
             source=Ref(f"{shape.name}_source"),
@@ -120,7 +125,7 @@ def shape_models(shape: Shape) -> dict[str, str]:
             target=shape.target,
             guarantees=shape.policies[0].guarantees,
         ),
-        f"{shape.name}_frequencies": call(
+        f"{shape.name}_frequencies": body(
             "frequencies",
             microdata=Ref(f"{shape.name}_microdata"),
             quasi_identifiers=quasi_identifiers,
@@ -131,7 +136,7 @@ def shape_models(shape: Shape) -> dict[str, str]:
     for policy in shape.policies:
         models |= _policy_models(shape, policy, with_hierarchy)
     for number, levels in enumerate(shape.efforts):
-        models[shape.effort_model(levels)] = call(
+        models[shape.effort_model(levels)] = body(
             "effort",
             effort=number,
             microdata=Ref(f"{shape.name}_microdata"),
@@ -150,7 +155,7 @@ def _policy_models(
 ) -> dict[str, str]:
     def classes(efforts: Mapping[int, tuple[int, ...]]) -> str:
         names = [q.name for q in shape.quasi_identifiers]
-        return call(
+        return body(
             "classes",
             frequencies=Ref(f"{shape.name}_frequencies"),
             quasi_identifiers=with_hierarchy,
@@ -170,7 +175,7 @@ def _policy_models(
             if shape.has_single_efforts
         },
         shape.classes_model(policy): classes(dict(enumerate(shape.efforts))),
-        f"{shape.name}_{policy.name}_privacy": call(
+        f"{shape.name}_{policy.name}_privacy": body(
             "privacy",
             classes=Ref(shape.classes),
             efforts=list(range(len(shape.efforts))),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from tests.properties.compilation import Ref, call
+from tests.properties.compilation import Ref, body
 
 if TYPE_CHECKING:
     from tests.properties.warehouse import Warehouse
@@ -114,7 +114,7 @@ QUASI_IDENTIFIERS = [
 
 def guard_model(guard: Guard) -> str:
     """Return the text of the model of the classes."""
-    return call(
+    return body(
         "classes",
         frequencies=Ref("guarded_frequencies"),
         quasi_identifiers=QUASI_IDENTIFIERS,
@@ -134,11 +134,11 @@ def measured_model(guard: Guard) -> str:
     """Return the text of a model of the classes of the raw rows, with a column per guarantee."""
     listed = list(guard.guarantees)
     trees = {"disease": {"hierarchy": Ref("guarded_disease"), "levels": 2}}
-    measured = call(
+    measured = body(
         "_measured_classes",
-        keys=["city", "age"],
+        grouped_by=["city", "age"],
         guarantees=listed,
-        sensitive=["disease", "visits"],
+        attributes=["disease", "visits"],
         has_subject=guard.by_subject,
         population="population",
         population_size=POPULATION_SIZE,

@@ -6,7 +6,7 @@ import itertools
 from dataclasses import dataclass
 from typing import Any
 
-from tests.properties.compilation import LEVELS, Ref, call
+from tests.properties.compilation import LEVELS, Ref, body, call
 
 FACTORS = (0.0, 0.25, 0.5, 0.75, 1.0)
 AGGREGATES = ("sum", "maximum", "arithmetic_mean", "geometric_mean")
@@ -44,7 +44,7 @@ class Measured:
         classes, frequencies = Ref(f"{self.name}_classes"), Ref(f"{self.name}_frequencies")
         common = {"classes": classes, "quasi_identifiers": self.quasi_identifiers()}
         models = {
-            f"{self.name}_loss_{factor}_{aggregate}": call(
+            f"{self.name}_loss_{factor}_{aggregate}": body(
                 "information_loss",
                 frequencies=frequencies,
                 efforts=list(EFFORTS),

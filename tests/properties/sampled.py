@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.properties.compilation import Ref, call
+from tests.properties.compilation import Ref, body, call
 
 ESTIMATORS = ("zayatz", "pitman", "snb", "dankar")
 POPULATIONS = (2_000, 1_000_000)
@@ -16,7 +16,7 @@ def average_model(average: float) -> str:
 
 
 def _average_text(average: float) -> str:
-    return call(
+    return body(
         "classes",
         frequencies=Ref("sampled_frequencies"),
         quasi_identifiers=[

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.properties.compilation import Ref, call
+from tests.properties.compilation import Ref, body, call
 from tests.properties.guarded import K_ANONYMITY, LEVELS_OF_EFFORTS, LIMIT, QUASI_IDENTIFIERS
 
 TARGETS = ("income", "education", "it's")
@@ -11,7 +11,7 @@ WEIGHTS = ({"income": 2.0, "education": 1.0, "it's": 0.3}, {"education": 1e-05},
 FACTORS = (0.5, 0.2, 0.8)
 
 TARGET_MODELS: dict[str, str] = {
-    "targets_frequencies": call(
+    "targets_frequencies": body(
         "frequencies",
         microdata=Ref("targets_microdata"),
         quasi_identifiers=QUASI_IDENTIFIERS,
@@ -19,7 +19,7 @@ TARGET_MODELS: dict[str, str] = {
         target=TARGETS[0],
         further_targets=list(TARGETS[1:]),
     ),
-    "targets_classes": call(
+    "targets_classes": body(
         "classes",
         frequencies=Ref("targets_frequencies"),
         quasi_identifiers=QUASI_IDENTIFIERS,

@@ -6,7 +6,7 @@ import itertools
 import random
 
 from dbt_anonymize.spec.qnf import qnf_argument
-from tests.properties.compilation import Ref, call
+from tests.properties.compilation import Ref, body, call
 
 REQUIRED_K = 3
 LIMIT = "0.1"
@@ -62,7 +62,7 @@ def _results(
     alpha: float | str, qnf: str, release: str | int, model: str = "forest", **rule: str
 ) -> dict[str, str]:
     rule = {"choose": "max_q", "measure": MEASURE, **rule}
-    text = call(
+    text = body(
         "results",
         quality=Ref("quality"),
         scores=Ref("scores"),
@@ -119,20 +119,20 @@ FURTHER_MODELS: dict[str, str] = {
     },
     **_results(0.25, "k", "auto", measure="mae"),
     **_results("auto", "k", "auto", choose="pareto_knee", model="zero_rule"),
-    "scores_of_evaluation": call("scores", evaluation=Ref("evaluation")),
+    "scores_of_evaluation": body("scores", evaluation=Ref("evaluation")),
     **{
-        f"importance_of_{measure}": call(
+        f"importance_of_{measure}": body(
             "importance", evaluation=Ref("evaluation"), measure=measure, folds=FOLDS
         )
         for measure in ("accuracy", "rmse")
     },
-    "quality_by_group": call(
+    "quality_by_group": body(
         "quality_by_group", evaluation=Ref("evaluation"), test_share=TEST_SHARE
     ),
-    "quality_of_hold_out": call(
+    "quality_of_hold_out": body(
         "quality", scores=Ref("scores"), test_share=TEST_SHARE, margin=MARGIN
     ),
-    "quality_of_folds": call(
+    "quality_of_folds": body(
         "quality", scores=Ref("scores"), folds=FOLDS, confidence=CONFIDENCE, margin=MARGIN
     ),
     **{

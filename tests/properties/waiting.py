@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.properties.compilation import Ref, call
+from tests.properties.compilation import Ref, body, call
 
 COLUMNS = ("label", "illness", "version")
 # Put in the place of the number of the release, which only a test knows.
@@ -34,18 +34,22 @@ PROMISES: dict[str, list[dict[str, Any]]] = {
 def _plan(promise: str, *, is_first: bool) -> str:
     return call(
         "_membership_rows",
-        effort=Ref("waiting_effort"),
-        microdata=Ref("waiting_microdata"),
-        record_key="record",
-        columns=list(COLUMNS),
-        declared=PROMISES[promise],
+        given={
+            "number": 1,
+            "effort": Ref("waiting_effort"),
+            "microdata": Ref("waiting_microdata"),
+            "record_key": "record",
+            "columns": list(COLUMNS),
+            "guarantees": PROMISES[promise],
+            "sensitive_hierarchies": {},
+        },
         stored=None if is_first else Ref("waiting_members"),
         first=0 if is_first else AFTER,
     )
 
 
 def _released(promise: str) -> str:
-    return call(
+    return body(
         "released_classes",
         membership=Ref("waiting_plan"),
         microdata=Ref("waiting_microdata"),

@@ -188,8 +188,15 @@ def frozen_parts(case: Case) -> dict[str, str]:
     effort, microdata = relation(f"{case.name}_effort"), relation(case.microdata)
     quasi, key = quasi_identifiers(case), repr(case.record_key)
     labels = relation(f"{case.name}_labels")
+    given = {
+        "microdata": microdata,
+        "quasi_identifiers": quasi,
+        "record_key": key,
+        "labels": labels,
+        "exact": repr(exact(case)),
+    }
     calls = {
-        "_frozen_rows": f"{microdata}, {quasi}, {key}, {labels}, {exact(case)!r}",
+        "_frozen_rows": "{" + ", ".join(f"'{name}': {text}" for name, text in given.items()) + "}",
         "_released_classes": f"{effort}, {microdata}, {key}, {quasi}",
         "_overlapping_classes": f"{effort}, {microdata}, {key}, {quasi}, {exact(case)!r}",
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import stat
@@ -155,16 +156,25 @@ def test_every_format_holds_every_type_but_those_that_a_build_names_before(
     aliases |= {"timestamp without time zone", "time without time zone"}
     assert known - aliases == {kind.partition("(")[0] for kind in VALUES} - {"decimal"}
     for form in ("parquet", "csv"):
-        for kind, values in VALUES.items():
-            is_refused = kind in refused[form]
-            rows = ", ".join(f"(cast({value} as {kind}))" for value in [*values, "null"])
-            made = f"create or replace table held as select * from (values {rows}) as s(v)"
-            session.execute(made)
-            if is_refused:
-                with pytest.raises(PublishError, match=rf"other values in v, {kind}\)"):
-                    publish_as(session, tmp_path, "held", "duckdb", form)
-            else:
+        hold(session, {kind: v for kind, v in VALUES.items() if kind not in refused[form]})
+        publish_as(session, tmp_path, "held", "duckdb", form)
+        for kind in refused[form]:
+            hold(session, {kind: VALUES[kind]})
+            with pytest.raises(PublishError, match=rf"other values in {kind}, {kind}\)"):
                 publish_as(session, tmp_path, "held", "duckdb", form)
+
+
+def hold(session: Any, values: dict[str, list[str]]) -> None:
+    """Make a table with a column of each type, named after it, with its values and nulls."""
+    columns = [[*found, "null"] for found in values.values()]
+    rows = (
+        ", ".join(f"cast({value} as {kind})" for kind, value in zip(values, row, strict=True))
+        for row in itertools.zip_longest(*columns, fillvalue="null")
+    )
+    names = ", ".join(f'"{kind}"' for kind in values)
+    listed = ", ".join(f"({row})" for row in rows)
+    made = f"select * from (values {listed}) as s({names})"
+    session.execute(f"create or replace table held as {made}")
 
 
 @pytest.mark.sampled(4)

@@ -27,7 +27,7 @@ def test_by_default_it_is_about_all_that_is_predicted() -> None:
     assert both.loss_targets == {plain.target: 1.0, "income": 1.0}
     models = render(both)
     for relation in ("classes", "frequencies"):
-        assert "further_targets=['income']," in models[f"{both.name}_{relation}.sql"]
+        assert "'further_targets': ['income']," in models[f"{both.name}_{relation}.sql"]
         assert "further_targets" not in render(plain)[f"{plain.name}_{relation}.sql"]
 
 
@@ -37,8 +37,8 @@ def test_declared_targets_replace_what_is_predicted() -> None:
     assert spec.loss_targets == weights
     assert spec.counted_columns[-1] == "income"
     model = render(spec)[f"{spec.name}_information_loss.sql"]
-    assert "target='ill'," in model
-    assert "target_weights={'income': 3.0, 'ill': 1.5}," in model
+    assert "'target': 'ill'," in model
+    assert "'target_weights': {'income': 3.0, 'ill': 1.5}," in model
     of_one = Spec.model_validate(declared({"ill": 2}, further_targets={"income": {}}))
     assert (
         render(of_one)[f"{spec.name}_classes.sql"]

@@ -20,7 +20,7 @@ def test_an_outer_share_adds_one_model_and_one_column() -> None:
     assert not violations(with_outer)
     found, plain = (render(Spec.model_validate(one)) for one in (with_outer, without))
     assert set(found) - set(plain) == {"visits_outer_quality.py"}
-    shown = "outer={'share': 0.25, 'random_state': 1},"
+    shown = "'outer': {'share': 0.25, 'random_state': 1},"
     assert shown in found["visits_microdata.sql"].replace('"', "'")
     fingerprints = {Spec.model_validate(one).fingerprint for one in (with_outer, without)}
     assert len(fingerprints) == 2
@@ -30,7 +30,6 @@ def test_an_outer_share_adds_one_model_and_one_column() -> None:
     ("changes", "message"),
     [
         ({"quality": {**QUALITY, "fit": "once"}}, "quality.fit: must be per_split beside"),
-        ({"search": {"measure": "classification_metric"}}, "search.measure: must not read targets"),
         ({"sample": {"share": 0.5}}, "quality.fit: must not be per_split where a sample"),
         (
             {"efforts": [{"recoding": "multidimensional"}]},

@@ -9,18 +9,11 @@ from typing import Any
 
 import pytest
 
-from dbt_anonymize.spec import Spec, load_spec
+from dbt_anonymize.spec import Spec
 from tests.spec.declarations import spec
 from tests.spec.files import changed, errors_of
 
 K = {"k_anonymity": {"k": 3}}
-
-
-def test_a_search_by_payouts_has_their_amounts(write: Callable[..., Path]) -> None:
-    (error,) = errors_of(write(changed("search", {"measure": "publisher_payout"})))
-    assert "search.measure: must be another measure without the guarantee profitable" in error
-    declared = changed("", {"search": {"measure": "publisher_payout"}, **_guaranteed({})})
-    assert load_spec(write(declared)).search.measure == "publisher_payout"
 
 
 def test_amounts_have_their_signs(write: Callable[..., Path]) -> None:

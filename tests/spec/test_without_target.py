@@ -31,7 +31,6 @@ def test_all_four_may_be_left_out_together() -> None:
     assert not violations(untested())
     found, tested = Spec.model_validate(untested()), Spec.model_validate(SPEC)
     assert (found.is_tested, found.measure, found.weight_of_privacy) == (False, "loss", 0.0)
-    assert (found.search_measure, tested.search_measure) == ("loss", "quality")
     assert (found.targets, found.counted_columns) == ({}, ["ill"])
     assert found.fingerprint != tested.fingerprint
     with pytest.raises(SpecError, match="visits: must have target, features, quality, alpha for"):
@@ -53,9 +52,6 @@ def test_some_of_the_four_are_one_error(given: tuple[str, ...], tmp_path: Path) 
 @pytest.mark.parametrize(
     ("changes", "place"),
     [
-        ({"search": {"measure": "quality"}}, "search.measure"),
-        ({"search": {"measure": "guided"}}, "search.measure"),
-        ({"search": {"measure": "classification_metric"}}, "search.measure"),
         ({"choose": "strongest_non_inferior"}, "choose"),
         ({"information_loss": {"targets": {"ill": 1.0}}}, "information_loss.targets"),
     ],

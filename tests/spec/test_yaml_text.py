@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from dbt_anonymize.errors import ProjectError
 from dbt_anonymize.spec.yaml_text import add_key, appended, inserted, replaced, with_value
+from tests.projects import CONSUMER_PROJECT, REPOSITORY
 from tests.sampling import examples
 
 WORDS = st.sampled_from(["a", "shop", "two words", "no", "1", "{{ x }}", "größe"])
@@ -106,3 +107,60 @@ def test_a_value_is_set_whether_or_not_there_is_one(text: str, after: str) -> No
 def test_what_an_alias_repeats_is_not_changed_in_both_places(edit: Callable[[str], str]) -> None:
     with pytest.raises(ProjectError, match="something is in the way"):
         edit("x: &a {effort: 1, formats: [duckdb]}\nrelease: *a\n")
+
+
+# What a round trip through a parser and a writer would change.
+FORMATS = {
+    "aligned": "name:      shop\nversion:   1  # ours\n",
+    "anchors": "a: &x {b: 1}\nc: *x\nd: {<<: *x, e: 2}\n",
+    "byte order mark": "\ufeffa: 1\n",
+    "comments": "a:\n      # far\n  - 1\n    # deep\n\n\n  - 2\nb: 1 # near\n\n# end\n",
+    "directive": "%YAML 1.1\n---\na: 010\n",
+    "empty": "a: { }\nb: [ ]\n",
+    "explicit": "? a\n: 1\n",
+    "flow": "release: { effort: auto, formats: [ duckdb , csv ] }  # ours\n",
+    "folded": "a: some words\n  that go on\nb: 'more\n  words'\nc: >-\n    and\n\n    more\n",
+    "literal": "a: |\n    four\n      six\n",
+    "long": f"a: {'word ' * 60}\nb: [{', '.join(['word'] * 60)}]\n",
+    "nested": "a:\n  -   b: 1\n      c: 2\n  - - 1\n    - 2\n",
+    "numbers": "a: 010\nb: 0x1F\nc: 1_000\nd: +1\ne: 1.50\nf: 1:30\n",
+    "of two minds": "a:\n  - 1\nb:\n- 2\nc:\n    d:\n      e: 3\nf:\n  - 4\n",
+    "over lines": "features: [\n  age,   # first\n  zip\n]\n",
+    "quotes": "a: \"y\\u00e9\\t\"\n\"b\" : 'it''s'\n",
+    "times": "a: 2001-12-14t21:59:43.10-05:00\n",
+    "trailing": "a: 1  \nb : 2\n",
+    "twice": "a: 1\na: 2\n",
+    "unicode": 'größe: "\\u00e4😀"\n',
+    "words": "a: yes\nb: ~\nc: Null\nd:\ne: TRUE\n",
+}
+FILES = [
+    path
+    for folder in (REPOSITORY, CONSUMER_PROJECT)
+    for path in sorted([*folder.glob("*.yml"), *folder.glob("anonymizations/*.yml")])
+]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    "text",
+    [*FORMATS.values(), *(path.read_text("utf-8") for path in FILES)],
+    ids=[*FORMATS, *(str(path.relative_to(REPOSITORY)) for path in FILES)],
+)
+def test_of_whatever_format_every_byte_stays(text: str, end: str) -> None:
+    text = text.replace("\n", end)
+    new = f"added_here: true{end}"
+    assert with_value(text, ["added_here"], True).replace(new, "") == text
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("name", sorted({*FORMATS} - {"literal"}))
+def test_a_last_line_without_an_end_is_ended_like_the_others(name: str, end: str) -> None:
+    text = FORMATS[name].replace("\n", end).rstrip()
+    edited = with_value(text, ["added_here"], True)
+    known = end if end in text else "\n"
+    assert edited.replace(f"added_here: true{known}", "").removesuffix(known) == text
+
+
+def test_text_that_another_end_would_change_is_left_alone() -> None:
+    with pytest.raises(ProjectError, match="something is in the way"):
+        with_value("a: |\n  without an end", ["b"], True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.extensions import of_extensions
 from tests.spec.files import REMOVED
 from tests.spec.wrong_efforts import WRONG_EFFORTS
 from tests.spec.wrong_keys import WRONG_KEYS, WRONG_PARTITIONS
@@ -26,15 +27,8 @@ LEFT_WITHOUT_POPULATION: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
 
 
 WRONG: list[tuple[str, object, str, str]] = [
+    *(wrong for one in of_extensions("wrong") for wrong in one.WRONG),
     ("version", 2, "version", "must be 1; got 2"),
-    ("tolerance", {"k": -1}, "tolerance.k", "must be >= 0"),
-    ("tolerance", {"suppressed_share": 2}, "tolerance.suppressed_share", "must be <= 1"),
-    (
-        "",
-        {"freeze": True, "release": {"effort": 1}, "tolerance": {"qf": 0.1}},
-        "tolerance.qf",
-        "must not be declared where freeze is true",
-    ),
     ("version", REMOVED, "version", "must be given"),
     ("name", "Visits", "name", "must start with a-z"),
     ("name", [], "name", "must be text"),
@@ -314,15 +308,6 @@ WRONG: list[tuple[str, object, str, str]] = [
         )
         for effort, model, parameters in LEFT_WITHOUT_POPULATION
     ),
-    ("search", {"efforts": 0}, "search.efforts", "must be >= 1"),
-    ("search", {"levels": {"aeg": {}}}, "search.levels.aeg", "Did you mean age?"),
-    ("search", {"levels": {"age": {"highest": 7}}}, "search.levels.age", "0 to 3"),
-    (
-        "search",
-        {"levels": {"age": {"lowest": 2, "highest": 1}}},
-        "search.levels.age",
-        "lowest <= highest",
-    ),
     ("information_loss", {"aggregate": "mean"}, "information_loss.aggregate", "'geometric_mean'"),
     ("suppression_limit", 1, "suppression_limit", "must be < 1"),
     ("suppression_limit", -0.1, "suppression_limit", "must be >= 0"),
@@ -366,28 +351,5 @@ WRONG: list[tuple[str, object, str, str]] = [
         {"mapping": "token", "release": {"access": "public"}},
         "mapping",
         "must be class or none where release.access is public",
-    ),
-    ("relinking", {"purposes": ["two\nlines"]}, "relinking.purposes.1", "must be one line"),
-    ("relinking", {"purposes": []}, "relinking.purposes", "at least 1 entries"),
-    (
-        "relinking",
-        {"purposes": ["care"], "highest_information_loss": 0},
-        "relinking.highest_information_loss",
-        "must be > 0",
-    ),
-    (
-        "",
-        {
-            "mapping": "none",
-            "relinking": {"purposes": ["care"], "highest_information_loss": 0.5},
-        },
-        "relinking",
-        "must not be declared with mapping none",
-    ),
-    (
-        "relinking",
-        {"purposes": ["care"], "highest_information_loss": 0.5, "k": 2},
-        "relinking.k",
-        "must be at least the k that is guaranteed, 3; got 2",
     ),
 ]

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 WRONG_KEYS: list[tuple[str, object, str, str]] = [
-    ("tolerance", {"kk": 1}, "tolerance.kk", "must be a key that we know. Did you mean k?"),
     ("owner", {"nam": "x"}, "owner.nam", "Did you mean name?"),
-    ("relinking", {"purpose": ["x"]}, "relinking.purpose", "Did you mean purposes?"),
     ("columns", {"role": {"rule": "sensitive"}}, "columns.role.rule", "Did you mean role?"),
     ("descripton", "x", "descripton", "Did you mean description?"),
     ("zzz", 1, "zzz", "known keys are version, name"),

@@ -62,6 +62,7 @@ def twin() -> dict[str, object]:
     return {ESCAPES.upper(): {"role": "insensitive"}}
 
 
+@pytest.mark.needs("hierarchy_builders")
 def test_hierarchies_are_checked_and_named_without_markup(tmp_path: Path) -> None:
     path = tmp_path / f"tree {ESCAPES.replace('/', '')}.csv"
     with path.open("w", encoding="utf-8", newline="") as out:

@@ -327,10 +327,10 @@ def test_a_source_with_identifiers_in_the_warehouse_is_warned_of(
     microdata = (models / "customers" / "customers_microdata.sql").read_text(encoding="utf-8")
     changes = {
         "viewed": ("ref('customers')", "ref('people')"),
-        "nameless": ("identifiers=['full name', 'e-mail']", "identifiers=[]"),
+        "nameless": ("'identifiers': ['full name', 'e-mail']", "'identifiers': []"),
     }
     for name, (before, after) in changes.items():
-        changed = microdata.replace("anonymization='customers'", f"anonymization='{name}'")
+        changed = microdata.replace("'anonymization': 'customers'", f"'anonymization': '{name}'")
         (models / f"{name}.sql").write_text(changed.replace(before, after), encoding="utf-8")
     (models / "people.sql").write_text("select * from {{ ref('customers') }}", encoding="utf-8")
     outcome = project.dbt("run", "-s", "people", "viewed", "nameless", "customers_microdata")

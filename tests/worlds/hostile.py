@@ -18,6 +18,7 @@ import duckdb
 import yaml
 
 from dbt_anonymize.project.generate import generate
+from tests.extensions import has
 from tests.projects import REPOSITORY, Project
 from tests.worlds import specs
 
@@ -179,8 +180,12 @@ def spec_of(naming: Naming) -> dict[str, Any]:
             "random_state": 3,
         },
         qnf="1 - 1/k",
-        relinking={"purposes": [naming.purpose], "highest_information_loss": 0.9},
+        **(_relinking(naming.purpose) if has("custody") else {}),
     )
+
+
+def _relinking(purpose: str) -> dict[str, Any]:
+    return {"relinking": {"purposes": [purpose], "highest_information_loss": 0.9}}
 
 
 def quoted(text: str, mark: str = '"') -> str:

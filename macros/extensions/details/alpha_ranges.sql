@@ -1,4 +1,5 @@
-{% macro alpha_ranges(results) -%}
+{% macro alpha_ranges(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, ["results"]) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 with
 
@@ -10,7 +11,7 @@ lines as (
         effort,
         qf_mean,
         qnf
-    from {{ results }}
+    from {{ given.results }}
     where qualifies or (effort = 0 and (beats_zero_rule is not null or repetitions is null) and qnf is not null)
 
 ),

@@ -1,4 +1,5 @@
-{% macro calibration(evaluation) -%}
+{% macro calibration(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, ["evaluation"]) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 {%- set double = dbt_anonymize._type_double() -%}
 {%- set without_class = ["effort", "target", "model", "fit", "test_on"] -%}
@@ -15,7 +16,7 @@ predicted as (
         {#- The last tenth includes 1. #}
         least(floor(cast(bin as {{ double }}) / 100), 9) as tenth,
         value as records
-    from {{ evaluation }}
+    from {{ given.evaluation }}
     where kind = 'probability'
 
 )

@@ -1,4 +1,5 @@
-{% macro confusion(evaluation) -%}
+{% macro confusion(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, ["evaluation"]) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 {%- set group = ["effort", "target", "model", "fit", "test_on"] -%}
 with
@@ -10,7 +11,7 @@ counts as (
         name as true_class,
         other as predicted_class,
         value as records
-    from {{ evaluation }}
+    from {{ given.evaluation }}
     where kind = 'confusion'
 
 ),

@@ -1,4 +1,5 @@
-{% macro curves(evaluation) -%}
+{% macro curves(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, ["evaluation"]) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 {%- set double = dbt_anonymize._type_double() -%}
 {%- set without_class = ["effort", "target", "model", "fit", "test_on"] -%}
@@ -14,7 +15,7 @@ counts as (
         bin,
         sum(case when other = '1' then value else 0 end) as of_class,
         sum(case when other = '1' then 0 else value end) as of_others
-    from {{ evaluation }}
+    from {{ given.evaluation }}
     where kind = 'probability' and value > 0
     group by
         {{ without_class | join(",\n        ") }},

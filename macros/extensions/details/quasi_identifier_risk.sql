@@ -1,8 +1,9 @@
-{% macro quasi_identifier_risk(frequencies, quasi_identifiers) -%}
+{% macro quasi_identifier_risk(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, ["frequencies", "quasi_identifiers"]) -%}
 {#- As many classes of all subsets together as fit in a gigabyte, and of one no more than it needs to be exact. -#}
-{%- set subsets = dbt_anonymize._subsets(quasi_identifiers | length) -%}
+{%- set subsets = dbt_anonymize._subsets(given.quasi_identifiers | length) -%}
 {{ dbt_anonymize._quasi_identifier_risk(
-    frequencies, quasi_identifiers, [1000000, 20000000 // (subsets | length)] | min
+    given.frequencies, given.quasi_identifiers, [1000000, 20000000 // (subsets | length)] | min
 ) }}
 {%- endmacro %}
 

@@ -1,17 +1,18 @@
-{% macro risk_profile(classes, efforts, released=none) -%}
+{% macro risk_profile(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, ["classes", "efforts"], {"released": none}) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 with
 
 efforts as (
 
-    {{ dbt_anonymize._numbers_of_efforts(efforts) | indent(4) }}
+    {{ dbt_anonymize._numbers_of_efforts(given.efforts) | indent(4) }}
 
 ),
 
-{% if released -%}
+{% if given.released -%}
 told as (
 
-    {{ dbt_anonymize._told_classes(classes, released, ["effort", "class_size", "records"]) }}
+    {{ dbt_anonymize._told_classes(given.classes, given.released, ["effort", "class_size", "records"]) }}
 
 ),
 
@@ -22,10 +23,10 @@ sizes as (
         effort,
         class_size,
         sum(records) as records
-    {%- if released %}
+    {%- if given.released %}
     from told
     {%- else %}
-    from {{ classes }}
+    from {{ given.classes }}
     where not is_suppressed
     {%- endif %}
     group by effort, class_size

@@ -1,33 +1,37 @@
-{% macro fidelity(
-    efforts, quasi_identifiers, columns, pairs, queries=100, random_state=1, sanity_bound=0.001
-) -%}
+{% macro fidelity(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, [
+    "efforts", "quasi_identifiers", "columns", "pairs",
+], {
+    "queries": 100, "random_state": 1, "sanity_bound": 0.001,
+}) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._after_steps() + dbt_anonymize._analyzed()) }}
-{%- if queries is not number or queries < 1 or queries > 1000 -%}
+{%- if given.queries is not number or given.queries < 1 or given.queries > 1000 -%}
     {{ exceptions.raise_compiler_error(
-        model.name ~ ": `queries` must be an int from 1 to 1000; got: " ~ queries ~ ". Correct fidelity in the spec."
+        model.name ~ ": `queries` must be an int from 1 to 1000; got: " ~ given.queries
+        ~ ". Correct fidelity in the spec."
     ) }}
 {%- endif -%}
-{%- set attributes, views = quasi_identifiers | map(attribute="name") | list + columns, [] -%}
+{%- set attributes, views = given.quasi_identifiers | map(attribute="name") | list + given.columns, [] -%}
 {%- for name in attributes -%}{%- do views.append([name]) -%}{%- endfor -%}
-{%- do views.extend(pairs) -%}
-{%- set has_modes = efforts.values() | selectattr("has_modes") | list | length > 0 -%}
+{%- do views.extend(given.pairs) -%}
+{%- set has_modes = given.efforts.values() | selectattr("has_modes") | list | length > 0 -%}
 {% call dbt_anonymize._in_steps(
     ["released", "spread", "coded", "compared", "distances", "correlations", "errors"]
 ) -%}
 with
 
-{{ dbt_anonymize._released_counts(efforts, quasi_identifiers, columns) }}
+{{ dbt_anonymize._released_counts(given.efforts, given.quasi_identifiers, given.columns) }}
 {%- for name in attributes %}
-{{- dbt_anonymize._covered_leaves(loop.index, quasi_identifiers[loop.index0], has_modes) }}
+{{- dbt_anonymize._covered_leaves(loop.index, given.quasi_identifiers[loop.index0], has_modes) }}
 {%- endfor %}
-{{- dbt_anonymize._spread(attributes, quasi_identifiers) }}
-{{- dbt_anonymize._views(views, attributes, quasi_identifiers) }}
-{{- dbt_anonymize._cells(views, attributes, quasi_identifiers) }}
-{{- dbt_anonymize._compared(efforts) }}
+{{- dbt_anonymize._spread(attributes, given.quasi_identifiers) }}
+{{- dbt_anonymize._views(views, attributes, given.quasi_identifiers) }}
+{{- dbt_anonymize._cells(views, attributes, given.quasi_identifiers) }}
+{{- dbt_anonymize._compared(given.efforts) }}
 {{- dbt_anonymize._distances_of_cells() }}
 {{- dbt_anonymize._correlations() }}
-{{- dbt_anonymize._random_queries(queries, random_state) }}
-{{- dbt_anonymize._query_errors(quasi_identifiers, sanity_bound) }}
+{{- dbt_anonymize._random_queries(given.queries, given.random_state) }}
+{{- dbt_anonymize._query_errors(given.quasi_identifiers, given.sanity_bound) }}
 
 {{ dbt_anonymize._statistic("distance", "distances.distance", "distances") }}
 

@@ -7,7 +7,7 @@ from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 
 from dbt_anonymize.errors import WarehouseError
-from dbt_anonymize.information_loss.names import GUIDED, LOSS, QUALITY
+from dbt_anonymize.information_loss.names import LOSS
 from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
@@ -136,7 +136,7 @@ def legend(spec: Spec, efforts: Sequence[EffortResult], same: int) -> list[str]:
 
 def _optimism(spec: Spec) -> Iterator[str]:
     """Say that scores look better than they are where models chose the levels."""
-    if spec.search.measure in {QUALITY, GUIDED} and not spec.outer_share:
+    if spec.is_searched_by_models and not spec.outer_share:
         yield (
             "QF looks a little better than it is: the search chose levels on the records that "
             "score them; quality.outer_share keeps some apart"

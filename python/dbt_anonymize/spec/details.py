@@ -26,7 +26,7 @@ def _known(value: object) -> object:
         remedy = f"Write `details: all`, or some of {names(DETAILS)} as a list."
         if wrong and "all" not in wrong:
             remedy = did_you_mean(wrong[0], DETAILS, remedy)
-            remedy = remedy_of(f"details.{wrong[0]}", remedy)
+            remedy = remedy_of(("details", wrong[0]), remedy)
         raise rule_error("must be all, or a list of details", remedy)
     return value
 

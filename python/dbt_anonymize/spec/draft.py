@@ -48,6 +48,8 @@ class RawSpec:
         self.kinds = {name: text(tree.get("kind")) for name, tree in trees.items()}
         self.nested = {name: tree.get("nested") is not False for name, tree in trees.items()}
 
+        # The whole, for the keys of extensions.
+        self.raw = raw
         self.name = text(raw.get("name"))
         self.refs = _refs(raw, columns)
         self.record_key = text(raw.get("record_key"))
@@ -73,10 +75,7 @@ class RawSpec:
         self.mapping = text(raw.get("mapping")) or "class"
         self.relinking = None if raw.get("relinking") is None else mapping(raw["relinking"])
         self.loss_targets = mapping(mapping(raw.get("information_loss")).get("targets"))
-        self.search_levels = mapping(mapping(raw.get("search")).get("levels"))
-        self.search_measure = mapping(raw.get("search")).get("measure")
         self.details = [name for name in items(raw.get("details")) if isinstance(name, str)]
-        self.tolerance = mapping(raw.get("tolerance"))
 
     @property
     def efforts_with_keys(self) -> Iterator[tuple[int, Mapping[str, Any]]]:

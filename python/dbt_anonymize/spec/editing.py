@@ -16,7 +16,7 @@ from dbt_anonymize.literals import plain_yaml_text
 from dbt_anonymize.spec.efforts import Effort, as_yaml
 from dbt_anonymize.spec.loading import load_spec
 from dbt_anonymize.spec.models import Spec
-from dbt_anonymize.spec.yaml_text import with_value
+from dbt_anonymize.spec.yaml_text import newline_of, with_value
 
 # Comments to stand behind efforts, by their content.
 Notes = Mapping[Any, str]
@@ -167,7 +167,7 @@ def _edited(text: str, contents: Sequence[Any], notes: Notes) -> str:
     if not isinstance(root, yaml.MappingNode):
         return text
     entries = {key.value: (key, value) for key, value in root.value}
-    newline = _newline(text)
+    newline = newline_of(text)
     if _KEY not in entries:
         return _inserted(text, root, entries[_BEFORE], contents, notes)
     key, value = entries[_KEY]
@@ -196,7 +196,7 @@ def _inserted(
     notes: Notes,
 ) -> str:
     key, value = entry
-    newline = _newline(text)
+    newline = newline_of(text)
     end = _end(value)
     if root.flow_style:
         listed = ", ".join(map(_flow, contents))
@@ -232,7 +232,7 @@ def _replaced_block(
     text: str, value: yaml.SequenceNode, contents: Sequence[Any], notes: Notes
 ) -> str:
     """Replace the items of a block; comments on lines of their own keep their position."""
-    items, newline = value.value, _newline(text)
+    items, newline = value.value, newline_of(text)
     ends = [_line_end(text, _end(item)) for item in items]
     # From the dash of the first item on; what lies above it belongs to the key.
     start = value.start_mark.index
@@ -284,10 +284,6 @@ def _block(contents: Sequence[Any], notes: Notes, column: int, newline: str) -> 
         f"{newline}{' ' * column}- {_flow(content)}{notes.get(_frozen(content), '')}"
         for content in contents
     )
-
-
-def _newline(text: str) -> str:
-    return "\r\n" if "\r\n" in text else "\n"
 
 
 def _item(content: Any, column: int, in_flow: bool, newline: str) -> str:

@@ -1,4 +1,4 @@
-"""Rules about efforts and the bounds of a search: see ``rules``."""
+"""Rules about efforts: see ``rules``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _efforts_name_the_quasi_identifiers(draft: RawSpec) -> Iterator[Problem]:
             yield from _levels_problems(place, levels, draft)
         for name in mapping(effort and effort.get("importance")):
             if name not in draft.levels:
-                yield _no_quasi_identifier(("efforts", number, "importance", name), name, draft)
+                yield no_quasi_identifier(("efforts", number, "importance", name), name, draft)
 
 
 def _level_vectors(number: int, effort: object) -> Iterator[tuple[KeyPath, Mapping[str, Any]]]:
@@ -57,7 +57,7 @@ def _levels_problems(
     )
     for name, level in vector.items():
         if name not in draft.levels:
-            yield _no_quasi_identifier((*place, name), name, draft)
+            yield no_quasi_identifier((*place, name), name, draft)
             continue
         levels, level_number = draft.levels[name], integer(level)
         if levels is not None and level_number is not None and level_number > levels:
@@ -69,7 +69,8 @@ def _levels_problems(
             )
 
 
-def _no_quasi_identifier(place: KeyPath, name: str, draft: RawSpec) -> Problem:
+def no_quasi_identifier(place: KeyPath, name: str, draft: RawSpec) -> Problem:
+    """Return the problem of a name that is none of the quasi-identifiers."""
     known = f"Quasi-identifiers are {names(draft.levels)}."
     remedy = did_you_mean(name, draft.levels, known)
     return Problem(place, "must be a quasi-identifier", remedy, str(name))
@@ -245,26 +246,6 @@ def _declared(effort: Mapping[str, Any]) -> Mapping[str, Any]:
     return {name: found for name, found in own.items() if found is not None}
 
 
-def _search_bounds_are_levels(draft: RawSpec) -> Iterator[Problem]:
-    if not draft.has_all_roles:
-        return
-    for name, bounds in draft.search_levels.items():
-        place: KeyPath = ("search", "levels", str(name))
-        if name not in draft.levels:
-            yield _no_quasi_identifier(place, name, draft)
-            continue
-        levels = draft.levels[name]
-        lowest = integer(mapping(bounds).get("lowest", 0))
-        highest = integer(mapping(bounds).get("highest", levels))
-        if levels is not None and lowest is not None and highest is not None:
-            if max(lowest, highest) > levels:
-                yield Problem(
-                    place, f"must be levels of its hierarchy, 0 to {levels}", "Lower them."
-                )
-            elif lowest > highest:
-                yield Problem(place, "must have lowest <= highest", "Exchange them.")
-
-
 RULES = (
     _efforts_name_the_quasi_identifiers,
     _efforts_differ,
@@ -274,5 +255,4 @@ RULES = (
     _groups_fit_the_table,
     _clusters_have_k,
     _payouts_per_record_are_known,
-    _search_bounds_are_levels,
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from dbt_anonymize.validation import BESIDE_RESULTS
+from dbt_anonymize.validation import BESIDE_MODELS, BESIDE_RESULTS
 
 if TYPE_CHECKING:
     from dbt_anonymize.privacy.differential_privacy import DifferentialPrivacy
@@ -18,11 +18,8 @@ if TYPE_CHECKING:
 _NOT_OF_RESULTS: dict[str, Any] = {
     "description": True,
     "owner": True,
-    "search": True,
     "mapping": True,
-    "relinking": True,
     "details": True,
-    "tolerance": True,
     "partition_by": True,
     "release": {"about", "access", "composition", "formats", "joiners", "midpoints", "recompute"},
     "columns": {"__all__": {"data_type", "derived_from", "free_text", "unique", "repeats"}},
@@ -32,7 +29,7 @@ _NOT_OF_RESULTS: dict[str, Any] = {
 # What a column says that no released row depends on.
 _NOT_OF_ROWS = {"data_type", "derived_from", "free_text", "unique", "repeats", "weight"}
 # What changes no generated model but its description.
-_NOT_OF_MODELS = {"description", "owner", "relinking", "search", "tolerance"}
+_NOT_OF_MODELS = {"description", "owner"}
 
 
 def digest_of(spec: BaseModel) -> str:
@@ -49,7 +46,13 @@ def key_digests_of(spec: BaseModel) -> dict[str, str]:
 
 
 def _content_of_models(spec: BaseModel) -> dict[str, Any]:
-    return spec.model_dump(mode="json", exclude=_NOT_OF_MODELS, exclude_defaults=True)
+    beside = _NOT_OF_MODELS | _marked(spec, BESIDE_MODELS)
+    return spec.model_dump(mode="json", exclude=beside, exclude_defaults=True)
+
+
+def _marked(spec: BaseModel, mark: str) -> set[str]:
+    """Return the keys of a spec that have a mark."""
+    return {name for name, field in type(spec).model_fields.items() if mark in field.metadata}
 
 
 def _digest(content: object) -> str:
@@ -59,11 +62,7 @@ def _digest(content: object) -> str:
 def fingerprint_of(spec: BaseModel) -> str:
     """Return eight hexadecimal digits that change with whatever results or release depend on."""
     # What is not declared is left out: a version that can declare more gives the same digits.
-    beside = {
-        name: True
-        for name, field in type(spec).model_fields.items()
-        if BESIDE_RESULTS in field.metadata
-    }
+    beside = dict.fromkeys(_marked(spec, BESIDE_RESULTS), True)
     content = spec.model_dump(mode="json", exclude=_NOT_OF_RESULTS | beside, exclude_none=True)
     if content.get("freeze") is False:
         del content["freeze"]

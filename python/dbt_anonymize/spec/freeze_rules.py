@@ -88,19 +88,8 @@ def _who_joins_can_wait(draft: RawSpec) -> Iterator[Problem]:
             )
 
 
-def _tolerances_are_measured(draft: RawSpec) -> Iterator[Problem]:
-    """Refuse a tolerance of QF, which a frozen effort has not, so that it would always break."""
-    if draft.freeze and draft.tolerance.get("qf") is not None:
-        yield Problem(
-            ("tolerance", "qf"),
-            "must not be declared where freeze is true: no model is trained then",
-            "Remove it.",
-        )
-
-
 RULES = (
     _one_effort_is_frozen,
     _frozen_labels_are_of_values,
     _who_joins_can_wait,
-    _tolerances_are_measured,
 )

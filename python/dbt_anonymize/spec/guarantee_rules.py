@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dbt_anonymize.information_loss.names import PUBLISHER_PAYOUT
 from dbt_anonymize.privacy.registry import MODELS
 from dbt_anonymize.spec.draft import RawSpec, integer, items, mapping
 from dbt_anonymize.spec.problems import KeyPath, Problem, short_repr, unknown
@@ -101,17 +100,6 @@ def _efforts_keep_what_is_counted_in_them(draft: RawSpec) -> Iterator[Problem]:
         )
 
 
-def _payouts_have_amounts(draft: RawSpec) -> Iterator[Problem]:
-    is_declared = draft.guarantees.get("profitable") is not None
-    if draft.search_measure == PUBLISHER_PAYOUT and not is_declared:
-        yield Problem(
-            ("search", "measure"),
-            "must be another measure without the guarantee profitable, which has the amounts",
-            "Declare guarantees.profitable, or search by another measure.",
-            PUBLISHER_PAYOUT,
-        )
-
-
 def less_than_guaranteed(place: KeyPath, value: object, draft: RawSpec) -> Iterator[Problem]:
     """Yield the problem of a class size that is smaller than the guarantees demand."""
     k, required = integer(value), draft.required_k
@@ -150,5 +138,4 @@ RULES = (
     _guarantees_differ,
     _populations_are_declared,
     _efforts_keep_what_is_counted_in_them,
-    _payouts_have_amounts,
 )

@@ -18,7 +18,7 @@ def left_out(raw: Mapping[str, Any]) -> list[str]:
 
 
 def without_left_out(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a spec in which these columns are dropped, and no effort or search has levels of them.
+    """Return a spec in which these columns are dropped, and no effort has levels of them.
 
     Whatever else names one of them breaks the rule that names a dropped column.
 
@@ -41,8 +41,6 @@ def without_left_out(raw: Mapping[str, Any]) -> dict[str, Any]:
     }
     if _is_list(raw.get("efforts")):
         changed["efforts"] = [_effort(effort, names) for effort in raw["efforts"]]
-    if isinstance(raw.get("search"), Mapping):
-        changed["search"] = _within(raw["search"], ("levels",), names)
     return changed
 
 

@@ -231,7 +231,7 @@ def _known_keys(path: KeyPath) -> str:
         types = [found for one in types for found in _types_below(one, key)]
     known = [name for one in types for name in _fields(one)]
     remedy = did_you_mean(path[-1], known, f"Remove it; known keys are {names(known)}.")
-    return remedy_of(".".join(map(str, path)), remedy)
+    return remedy_of(path, remedy)
 
 
 def _types_below(annotation: Any, key: str | int) -> list[Any]:

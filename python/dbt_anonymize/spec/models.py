@@ -17,7 +17,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from dbt_anonymize.extension import keys
+from dbt_anonymize.extension import Part, keys
 from dbt_anonymize.privacy.differential_privacy import DifferentialPrivacy
 from dbt_anonymize.privacy.model import PrivacyModel
 from dbt_anonymize.privacy.registry import measures_of
@@ -33,16 +33,15 @@ from dbt_anonymize.spec.fingerprint import (
     mechanism_of,
 )
 from dbt_anonymize.spec.guarantees import Guarantees
+from dbt_anonymize.spec.information_loss import InformationLoss
 from dbt_anonymize.spec.left_out import without_left_out
 from dbt_anonymize.spec.qnf import Alpha, Qnf, check_columns, qnf_argument
 from dbt_anonymize.spec.quality import Quality
-from dbt_anonymize.spec.release import Owner, Release, Relinking
+from dbt_anonymize.spec.release import Owner, Release
 from dbt_anonymize.spec.rules import BROKEN_RULES, violations
 from dbt_anonymize.spec.sample import Sample
-from dbt_anonymize.spec.search import InformationLoss, Search
 from dbt_anonymize.spec.sources import Population, Source
 from dbt_anonymize.spec.tested import TestedByModels
-from dbt_anonymize.spec.tolerance import Tolerance
 from dbt_anonymize.validation import (
     ColumnName,
     Strict,
@@ -160,14 +159,8 @@ class CoreSpec(ColumnsByRole, TestedByModels, Strict):
     """Mapping of the vault from released rows to people: to a group (class), to one person (token),
     or not at all (none).
     """
-    relinking: Relinking | None = None
-    """Conditions on which a custodian may re-link released rows to people; without them, never."""
     information_loss: InformationLoss = InformationLoss()
     """Measure of information loss."""
-    search: Search = Search()
-    """Objective of `dbt-anonymize search`."""
-    tolerance: Tolerance = Tolerance()
-    """By how much a release may be worse than the one before; `dbt-anonymize diff` checks it."""
     details: Details = ()
     """Relations that tell more than the choice needs, by name; or all of them."""
 
@@ -374,5 +367,5 @@ if TYPE_CHECKING:
     Spec = CoreSpec
 else:
 
-    class Spec(*keys(), CoreSpec):
+    class Spec(*keys(Part.spec), CoreSpec):
         """One anonymization."""

@@ -10,6 +10,7 @@ from importlib import resources
 
 from dbt_anonymize.extension import extensions
 from dbt_anonymize.relations import MODELS
+from dbt_anonymize.spec.problems import KeyPath
 
 FILE = "of_extensions.txt"
 
@@ -17,9 +18,9 @@ FILE = "of_extensions.txt"
 def lines() -> Iterator[str]:
     """Yield what the extensions that are here add, as the file has it."""
     for one in extensions():
-        names = list(one.load(one.keys).model_fields) if one.keys else []
+        for part, model in one.keys.items():
+            yield from (f"{one.name} {part}{name}" for name in one.load(model).model_fields)
         details = (name for name, of in MODELS.items() if of.detail and of.extension == one.name)
-        yield from (f"{one.name} {name}" for name in names)
         yield from (f"{one.name} details.{name}" for name in details)
         yield from (f"{one.name} adapter.{kind}" for kind in one.engines)
 
@@ -31,9 +32,10 @@ def owner_of(name: str) -> str | None:
     return owners.get(name)
 
 
-def remedy_of(key: str, otherwise: str) -> str:
+def remedy_of(path: KeyPath, otherwise: str) -> str:
     """Return what to do about a key that is unknown here, or ``otherwise``."""
-    owner = owner_of(key)
+    key = ".".join("*" if place == 1 else str(one) for place, one in enumerate(path))
+    owner = owner_of(key) or owner_of(".".join(map(str, path)))
     if owner is None:
         return otherwise
     return f"It belongs to the extension {owner}, which is not here. Add that, or remove it."

@@ -11,7 +11,6 @@ from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, s
 from dbt_anonymize.spec.quality import BASELINE, FEWEST_SPLITS, task_of_measure
 
 # The measure of information loss that depends on what models predict.
-TARGET_MEASURE = "classification_metric"
 MEASURES_OF_ONE_CLASS = frozenset({"precision", "recall", "sensitivity", "specificity", "f1"})
 _NEED_PROBABILITIES = frozenset({"brier_score", "log_loss"})
 # A constant answer has 1, the best there is.
@@ -299,17 +298,6 @@ def _splits_fit_no_recoding(draft: RawSpec) -> Iterator[Problem]:
         )
 
 
-def _a_search_reads_no_outer_target(draft: RawSpec) -> Iterator[Problem]:
-    if draft.quality.get("outer_share") is not None and draft.search_measure == TARGET_MEASURE:
-        yield Problem(
-            ("search", "measure"),
-            "must not read targets beside quality.outer_share: those of the outer records would "
-            "help to find the efforts",
-            "Search by another measure, such as loss, or remove outer_share.",
-            TARGET_MEASURE,
-        )
-
-
 def _a_grid_has_two_features(draft: RawSpec) -> Iterator[Problem]:
     grid = draft.quality.get("decision_grid")
     if not isinstance(grid, list) or len(grid) != 2:
@@ -362,5 +350,4 @@ _RULES_OF_DRAFTS: tuple[Callable[[RawSpec], Iterator[Problem]], ...] = (
     _splits_fit_no_recoding,
     _groups_are_columns,
     _a_grid_has_two_features,
-    _a_search_reads_no_outer_target,
 )

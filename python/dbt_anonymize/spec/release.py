@@ -1,4 +1,4 @@
-"""Release: the effort, its audience, and who may re-link it."""
+"""Release: the effort, its form and its audience."""
 
 from __future__ import annotations
 
@@ -33,16 +33,14 @@ def _with_duckdb(value: tuple[str, ...]) -> tuple[str, ...]:
     return value
 
 
-def _one_line(value: object) -> object:
+def one_line(value: object) -> object:
+    """Refuse a text of several lines."""
     if isinstance(value, str) and (value != value.strip() or len(value.splitlines()) != 1):
         raise rule_error("must be one line without spaces around it", "Write it so.")
     return value
 
 
-Purpose = Annotated[str, Field(max_length=200), BeforeValidator(_one_line)]
-
-
-Contact = Annotated[str, Field(min_length=1, max_length=200), BeforeValidator(_one_line)]
+Contact = Annotated[str, Field(min_length=1, max_length=200), BeforeValidator(one_line)]
 
 
 class Owner(Strict):
@@ -102,16 +100,3 @@ class Release(Strict):
     """New records wait until those of a class keep every guarantee by themselves (default of a
     frozen effort), or are published at once.
     """
-
-
-class Relinking(Strict):
-    """Conditions on which a custodian may re-link released rows to people; without them, never."""
-
-    purposes: Annotated[tuple[Purpose, ...], Field(min_length=1, strict=False)]
-    """Purposes of re-linking; every request names one of them."""
-    highest_information_loss: Annotated[float, Field(gt=0, le=1)]
-    """The release must lose less than this: a value that has lost more says too little about a
-    person to act on it.
-    """
-    k: Annotated[int, Field(ge=2)] | None = None
-    """Smallest group that is shown; that of k_anonymity by default."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dbt_anonymize.spec.draft import RawSpec, unknown_column
-from dbt_anonymize.spec.guarantee_rules import less_than_guaranteed
 from dbt_anonymize.spec.problems import Problem, short_repr
 
 
@@ -52,18 +51,6 @@ def _hashes_join_nobody(draft: RawSpec) -> Iterator[Problem]:
                 "one person",
                 "Use another mask, or write release: {access: protected}.",
             )
-
-
-def _relinking_has_a_way_back(draft: RawSpec) -> Iterator[Problem]:
-    if draft.relinking is None:
-        return
-    if draft.mapping == "none":
-        yield Problem(
-            ("relinking",),
-            "must not be declared with mapping none, which stores no way back to people",
-            "Remove it, or write mapping: class.",
-        )
-    yield from less_than_guaranteed(("relinking", "k"), draft.relinking.get("k"), draft)
 
 
 def _contract_is_whole(draft: RawSpec) -> Iterator[Problem]:
@@ -120,5 +107,4 @@ RULES = (
     _released_effort_exists,
     _tokens_are_not_public,
     _hashes_join_nobody,
-    _relinking_has_a_way_back,
 )

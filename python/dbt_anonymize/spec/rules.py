@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from dbt_anonymize.extension import rules
 from dbt_anonymize.spec import (
     column_rules,
     differential_privacy_rules,
@@ -39,7 +40,7 @@ def violations(raw: Mapping[str, Any]) -> list[Problem]:
     ['must not repeat the record key', 'must hold at least one quasi-identifier']
     """
     draft = RawSpec(without_left_out(raw))
-    return [problem for rule in _RULES for problem in rule(draft)]
+    return [problem for rule in (*_RULES, *rules()) for problem in rule(draft)]
 
 
 _RULES: tuple[Callable[[RawSpec], Iterator[Problem]], ...] = (

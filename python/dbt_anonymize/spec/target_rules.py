@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dbt_anonymize.information_loss.names import NEED_TARGET
 from dbt_anonymize.relations import OF_CLASSES
 from dbt_anonymize.spec.draft import RawSpec, text
-from dbt_anonymize.spec.problems import Problem, names, short_repr
+from dbt_anonymize.spec.problems import Problem, names
 from dbt_anonymize.spec.quality import task_of_measure
 from dbt_anonymize.spec.tested import KEYS
 
@@ -27,13 +26,6 @@ def _all_or_none_is_given(draft: RawSpec) -> Iterator[Problem]:
 
 def _nothing_needs_a_target(draft: RawSpec) -> Iterator[Problem]:
     declare = f"declare {names(KEYS)}"
-    if draft.search_measure in NEED_TARGET:
-        yield Problem(
-            ("search", "measure"),
-            "must need no target where none is declared",
-            f"Write another measure, such as loss, or {declare}.",
-            short_repr(draft.search_measure),
-        )
     if draft.choose == "strongest_non_inferior":
         yield Problem(
             ("choose",),

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from dbt_anonymize.errors import SpecError
-from dbt_anonymize.information_loss.names import LOSS, QUALITY
+from dbt_anonymize.information_loss.names import LOSS
 
 if TYPE_CHECKING:
     from dbt_anonymize.spec.columns import Hierarchy
+    from dbt_anonymize.spec.information_loss import InformationLoss
     from dbt_anonymize.spec.quality import Quality, Task
-    from dbt_anonymize.spec.search import InformationLoss, Search
 
 # They are declared together or not at all.
 KEYS = ("target", "features", "quality", "alpha")
@@ -27,7 +27,6 @@ class TestedByModels:
         quality: Quality | None
         alpha: Literal["auto"] | float | None
         information_loss: InformationLoss
-        search: Search
         mapping: Literal["class", "token", "none"]
 
         @property
@@ -93,9 +92,9 @@ class TestedByModels:
         return self.quality.random_state if self.quality else 0
 
     @property
-    def search_measure(self) -> str:
-        """Objective of a search."""
-        return self.search.measure or (QUALITY if self.is_tested else LOSS)
+    def is_searched_by_models(self) -> bool:
+        """Tell whether models chose the levels, on the records that score them."""
+        return False
 
     @property
     def targets(self) -> dict[str, object]:

@@ -146,7 +146,7 @@ def _appended(text: str, node: yaml.Node, content: Any) -> str:
     while row and not lines[row - 1].strip():  # after what is written, not after blank lines
         row -= 1
     if lines[row - 1][-1:] != "\n":
-        lines[row - 1] += "\n"
+        lines[row - 1] += newline_of(text)
     lines.insert(row, _block(content, node.start_mark.column, text))
     return "".join(lines)
 
@@ -228,9 +228,14 @@ def _checked(edited: str, expected: Any, path: Path, value: Any) -> str:
 
 def _block(value: Any, indent: int, text: str = "", dash: str = "") -> str:
     """Return lines that end as those of a text do."""
-    end = "\r\n" if "\r\n" in text else "\n"
+    end = newline_of(text)
     lines = (line for line in block_yaml(value).splitlines() if line != "...")
     return "".join(f"{' ' * indent}{dash}{line}{end}" for line in lines)
+
+
+def newline_of(text: str) -> str:
+    """Return how the lines of a text end."""
+    return "\r\n" if "\r\n" in text else "\n"
 
 
 class _Indented(yaml.SafeDumper):

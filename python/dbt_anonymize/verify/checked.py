@@ -64,7 +64,7 @@ def kept(
         if not is_refused(warehouse, error):
             raise
         yield Finding(
-            next(iter(checks), "content"),
+            next(iter(checks), "recomputation"),
             "tables of findings",
             None,
             f"not run: {spec.name}_attacks and {spec.name}_verification were not written, since "

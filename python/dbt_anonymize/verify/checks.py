@@ -9,7 +9,7 @@ from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.extension import Check, Reads, extensions
 from dbt_anonymize.verify.finding import Finding
 
-_ON_ROWS = ("content", "recomputation", "guarantees")
+_ON_ROWS = ("recomputation", "guarantees")
 
 
 def check_names() -> tuple[str, ...]:

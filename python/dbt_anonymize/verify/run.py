@@ -10,7 +10,6 @@ from pathlib import Path
 from dbt_anonymize.errors import VerificationError, WarehouseError, safe_reason
 from dbt_anonymize.project.engines import engine_names, is_refused, known_engine, missing_engine
 from dbt_anonymize.project.layout import Project
-from dbt_anonymize.project.open_seeds import open_seeds
 from dbt_anonymize.project.profile import require_reached
 from dbt_anonymize.project.results import is_built, release_file
 from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
@@ -28,7 +27,6 @@ from dbt_anonymize.verify.checks import (
 from dbt_anonymize.verify.copies import check_copies
 from dbt_anonymize.verify.duckdb_mirror import copied_to_duckdb
 from dbt_anonymize.verify.finding import Finding
-from dbt_anonymize.verify.identifiers.content import check_content
 from dbt_anonymize.verify.recomputation.project import check_release
 from dbt_anonymize.verify.relations import spill_in_private
 from dbt_anonymize.verify.writing import write_findings
@@ -170,10 +168,6 @@ def _on_rows(checked: Checked) -> dict[str, Callable[[], list[Finding]]]:
 
     added = {one.name: functools.partial(run_check, one, checked) for one in of_release()}
     return {
-        "content": lambda: [
-            *check_content(read, project, spec, release=release),
-            *_of_seeds(project, spec),
-        ],
         "recomputation": lambda: [*_findings_of("recomputation", recomputed()), *copies()],
         "guarantees": lambda: _findings_of("guarantees", recomputed()) or [_uncounted(spec)],
         **added,
@@ -187,9 +181,3 @@ def _uncounted(spec: Spec) -> Finding:
         "check recomputation says. Mend that, and verify again."
     )
     return Finding("guarantees", spec.name, False, message)
-
-
-def _of_seeds(project: Project, spec: Spec) -> Iterator[Finding]:
-    """Name seeds with identifiers that others read, or git."""
-    for seed in open_seeds(project, [spec]):
-        yield Finding("content", seed.file.as_posix(), None, f"{seed}", is_warning=True)

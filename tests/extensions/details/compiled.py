@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tests.properties.compilation import Ref, call
+from tests.properties.compilation import Ref, body, call
 from tests.properties.measured import RISK_COLUMNS
 
 MODELS = {
-    "risk_profile": call("risk_profile", classes=Ref("classes"), efforts=[0, 1, 2]),
-    "quasi_identifier_risk": call(
+    "risk_profile": body("risk_profile", classes=Ref("classes"), efforts=[0, 1, 2]),
+    "quasi_identifier_risk": body(
         "quasi_identifier_risk",
         frequencies=Ref("people_frequencies"),
         quasi_identifiers=list(RISK_COLUMNS),
@@ -23,15 +23,15 @@ MODELS = {
             "counted_whole": 500,
         },
     ),
-    "many_quasi_identifiers_risk": call(
+    "many_quasi_identifiers_risk": body(
         "quasi_identifier_risk",
         frequencies=Ref("wide_frequencies"),
         quasi_identifiers=[f"attribute_{i}" for i in range(31)],
     ),
     **{
-        f"{macro}_of_evaluation": call(macro, evaluation=Ref("evaluation"))
+        f"{macro}_of_evaluation": body(macro, evaluation=Ref("evaluation"))
         for macro in ("curves", "calibration", "confusion")
     },
-    "alpha_ranges": call("alpha_ranges", results=Ref("results")),
+    "alpha_ranges": body("alpha_ranges", results=Ref("results")),
 }
 SEEDS = ["people_frequencies", "large_frequencies", "wide_frequencies"]

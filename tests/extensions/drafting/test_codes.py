@@ -14,8 +14,12 @@ from dbt_anonymize.extensions.drafting.facts import ColumnFacts
 from dbt_anonymize.extensions.drafting.names import said_by
 from dbt_anonymize.extensions.drafting.plans import plan
 from dbt_anonymize.extensions.drafting.roles import propose
+from dbt_anonymize.extensions.hierarchy_builders.systems import (
+    SYSTEMS,
+    code_system,
+    share_of_system,
+)
 from dbt_anonymize.hierarchies.rules import violations
-from dbt_anonymize.hierarchies.systems import SYSTEMS, code_system, share_of_system
 from tests.extensions.drafting.test_plans import column
 
 DRAW = random.Random(5)
@@ -156,7 +160,7 @@ def test_parts_of_each_system_are_those_of_its_definition() -> None:
 
 def test_every_country_has_two_codes_and_a_name_of_one_region() -> None:
     """The file has each code once."""
-    from dbt_anonymize.hierarchies.systems import _countries
+    from dbt_anonymize.extensions.hierarchy_builders.systems import _countries
 
     codes = [key for key in _countries() if key.isupper()]
     assert (len([c for c in codes if len(c) == 2]), len(codes)) == (249, 2 * 249)

@@ -14,7 +14,7 @@ from dbt_anonymize.extensions.drafting.facts import ColumnFacts, read_facts
 from dbt_anonymize.extensions.drafting.plans import Plan
 from dbt_anonymize.extensions.drafting.proposal import Proposal
 from dbt_anonymize.extensions.drafting.table import Drafted, _combinations
-from dbt_anonymize.hierarchies.intervals import equal_width_intervals
+from dbt_anonymize.extensions.hierarchy_builders.intervals import equal_width_intervals
 from dbt_anonymize.project.driver_errors import explained
 from dbt_anonymize.project.warehouse import Warehouse
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.properties.compilation import LEVELS, Ref, call
+from tests.properties.compilation import LEVELS, Ref, body
 
 # Income has the hierarchy of age.
 NAMES = ("age", "city", "income", "illness")
@@ -25,7 +25,7 @@ def _effort(number: int) -> dict[str, object]:
 
 
 MODELS = {
-    "compared_fidelity": call(
+    "compared_fidelity": body(
         "fidelity",
         efforts={number: _effort(number) for number in range(4)},
         quasi_identifiers=[

@@ -13,7 +13,7 @@ def test_fidelity_is_built_where_it_is_declared_and_moves_no_result() -> None:
     name = f"{plain.name}_fidelity.sql"
     assert set(render(declared)) - set(render(plain)) == {name}
     model = render(declared)[name]
-    assert "queries=7," in model
+    assert "'queries': 7," in model
     first, second, *_ = plain.quasi_identifiers
-    assert f"pairs=[[{first!r}, {second!r}]]," in model
+    assert f"'pairs': [[{first!r}, {second!r}]]," in model
     assert declared.fingerprint == plain.fingerprint

@@ -14,9 +14,9 @@ import pytest
 import dbt_anonymize as da
 from dbt_anonymize.errors import AnonymizeError, ProjectError
 from dbt_anonymize.extensions.notebook.project import _table
+from tests.extensions.diff.test_diff import changed, run
 from tests.projects import Project
 from tests.recipes.pages import code_of_page
-from tests.second_month.test_diff import changed, run
 
 __all__ = ["changed"]
 

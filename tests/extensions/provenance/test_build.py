@@ -236,7 +236,9 @@ def test_a_built_project_is_checked(
     # What a model does only while it is built, compiled SQL does not show; the text does.
     consumer.edit(
         "models/customers/customers_microdata.sql",
-        lambda text: text.replace("identifiers=", "identifiers=[] if flags.WHICH == 'run' else "),
+        lambda text: text.replace(
+            "'identifiers': ", "'identifiers': [] if flags.WHICH == 'run' else "
+        ),
     )
     consumer.execute("alter table main.customers_microdata add column extra integer")
     found = broken(check_provenance(project, spec))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from dbt_anonymize.extensions.search import bases, rollup, samples
+from tests.extensions import has
 from tests.extensions.search.running import SPEC, run, with_spec
 from tests.projects import Project, copy_consumer
 
@@ -91,3 +92,7 @@ def eager_grouping(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rollup, "SAMPLED_FROM", 2)
     monkeypatch.setattr(rollup, "WORTH", 1)
     monkeypatch.setattr(samples, "SPARE", 0)
+
+
+# Case studies build their hierarchies.
+collect_ignore = [] if has("hierarchy_builders") else ["test_case_studies.py"]

@@ -64,7 +64,7 @@ def test_a_counted_release_is_that_of_rows(built: OnSpark, project: Project) -> 
     before = query(RELEASE)
     project.edit(
         MODEL,
-        lambda text: text.replace("    microdata=", "    is_counted=true,\n    microdata="),
+        lambda text: text.replace("    'microdata'", "    'is_counted': true,\n    'microdata'"),
     )
     try:
         outcome = project.dbt("run", "-s", "customers_anonymized")

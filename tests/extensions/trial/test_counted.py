@@ -13,8 +13,8 @@ import pytest
 
 from dbt_anonymize.extensions.drafting.counted import Counted, count_combinations, leaf_of
 from dbt_anonymize.extensions.drafting.plans import Plan
-from dbt_anonymize.hierarchies.dates import date_intervals
-from dbt_anonymize.hierarchies.intervals import equal_width_intervals
+from dbt_anonymize.extensions.hierarchy_builders.dates import date_intervals
+from dbt_anonymize.extensions.hierarchy_builders.intervals import equal_width_intervals
 from dbt_anonymize.hierarchies.model import CategoricalHierarchy
 from dbt_anonymize.project.warehouse import Warehouse
 

@@ -11,11 +11,11 @@ import pytest
 
 from dbt_anonymize.extensions.drafting.counted import Counted
 from dbt_anonymize.extensions.drafting.plans import Plan
+from dbt_anonymize.extensions.hierarchy_builders.integers import integer_groups
+from dbt_anonymize.extensions.hierarchy_builders.intervals import equal_width_intervals
 from dbt_anonymize.extensions.trial.alternatives import Alternative
 from dbt_anonymize.extensions.trial.commands.try_output import _left_out
 from dbt_anonymize.extensions.trial.left_out import left_out_of, value_left_out
-from dbt_anonymize.hierarchies.integers import integer_groups
-from dbt_anonymize.hierarchies.intervals import equal_width_intervals
 from dbt_anonymize.hierarchies.model import CategoricalHierarchy
 from dbt_anonymize.privacy.table import Attribute, Table
 from dbt_anonymize.project.left_out import LeftOut

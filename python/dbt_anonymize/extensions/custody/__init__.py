@@ -3,7 +3,7 @@
 Whoever holds the vault may need it; a release is made and read without it.
 """
 
-from dbt_anonymize.extension import Check, Command, Extension, Reads, Stage
+from dbt_anonymize.extension import Check, Command, Extension, Part, Reads, Stage
 
 EXTENSION = Extension(
     name="custody",
@@ -13,5 +13,9 @@ EXTENSION = Extension(
         Command("rename", "commands.rename", Stage.people),
         Command("remove", "commands.remove", Stage.people),
     ),
+    keys={Part.spec: "declared.Keys"},
+    rules="rules.RULES",
     checks=(Check("audit", "check.check_receipts", Reads.vault),),
+    # Erasing looks for what is left in the bytes of files.
+    needs=("identifier_search",),
 )

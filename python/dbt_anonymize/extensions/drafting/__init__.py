@@ -8,5 +8,5 @@ EXTENSION = Extension(
         Command("init", "commands.init", Stage.begin),
         Command("hierarchy by-target", "commands.by_target", Stage.begin),
     ),
-    needs=("search",),
+    needs=("hierarchy_builders", "search"),
 )

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.extensions.drafting.names import words
-from dbt_anonymize.hierarchies.codes import code_prefixes
+from dbt_anonymize.extensions.hierarchy_builders.codes import code_prefixes
+from dbt_anonymize.extensions.hierarchy_builders.systems import code_system, share_of_system
 from dbt_anonymize.hierarchies.model import CategoricalHierarchy
-from dbt_anonymize.hierarchies.systems import code_system, share_of_system
 
 # So many of the values must look like a code.
 _MOST, _LOOKED_AT = 0.95, 2000

@@ -24,17 +24,21 @@ from dbt_anonymize.extensions.drafting.codes import (
 )
 from dbt_anonymize.extensions.drafting.facts import ColumnFacts
 from dbt_anonymize.extensions.drafting.names import said_by
+from dbt_anonymize.extensions.hierarchy_builders.dates import date_intervals
+from dbt_anonymize.extensions.hierarchy_builders.growing import (
+    growing_intervals,
+    tells_little,
+    truncated,
+)
+from dbt_anonymize.extensions.hierarchy_builders.integers import integer_groups
+from dbt_anonymize.extensions.hierarchy_builders.intervals import equal_width_intervals
+from dbt_anonymize.extensions.hierarchy_builders.ordered import has_known_order, order_values
+from dbt_anonymize.extensions.hierarchy_builders.others import rare_together
+from dbt_anonymize.extensions.hierarchy_builders.padding import padded_labels
+from dbt_anonymize.extensions.hierarchy_builders.splits import even_bounds, split_at
+from dbt_anonymize.extensions.hierarchy_builders.steps import nice_step, nice_widths, widened
 from dbt_anonymize.hierarchies.bounds import Bound, bound_text, numbers_of, parse_value
-from dbt_anonymize.hierarchies.dates import date_intervals
-from dbt_anonymize.hierarchies.growing import growing_intervals, tells_little, truncated
-from dbt_anonymize.hierarchies.integers import integer_groups
-from dbt_anonymize.hierarchies.intervals import equal_width_intervals
 from dbt_anonymize.hierarchies.model import Hierarchy, IntervalHierarchy
-from dbt_anonymize.hierarchies.ordered import has_known_order, order_values
-from dbt_anonymize.hierarchies.others import rare_together
-from dbt_anonymize.hierarchies.padding import padded_labels
-from dbt_anonymize.hierarchies.splits import even_bounds, split_at
-from dbt_anonymize.hierarchies.steps import nice_step, nice_widths, widened
 from dbt_anonymize.project.values import MOST_VALUES, TableColumn
 
 # Leaves of a draft: enough to choose from, few enough to search at once.

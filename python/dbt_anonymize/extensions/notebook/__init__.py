@@ -5,5 +5,5 @@ from dbt_anonymize.extension import Extension
 EXTENSION = Extension(
     name="notebook",
     functions={"open": "project.open_project"},
-    needs=("report",),
+    needs=("diff", "report"),
 )

@@ -13,8 +13,8 @@ from dbt_anonymize.errors import ProjectError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from dbt_anonymize.extensions.diff.differences import Comparison
     from dbt_anonymize.extensions.report.reading import Findings
-    from dbt_anonymize.project.differences import Comparison
     from dbt_anonymize.project.layout import Project
     from dbt_anonymize.spec import Effort, Spec
 
@@ -52,7 +52,7 @@ class Differences(Rows):
     comparison: Comparison
 
     def _repr_html_(self) -> str:
-        from dbt_anonymize.project.differences import HEADINGS  # noqa: PLC0415 (as above)
+        from dbt_anonymize.extensions.diff.differences import HEADINGS  # noqa: PLC0415 (as above)
 
         said = "".join(f"<p>{html.escape(one)}</p>" for one in self.comparison.sentences)
         return "".join([*_table(HEADINGS, self.comparison.lines), said])
@@ -165,7 +165,7 @@ class OpenProject:
 
         ``against`` is the number of a release, or a file of `dbt-anonymize results --history`.
         """
-        from dbt_anonymize.project.differences import VALUES, compare  # noqa: PLC0415 (as above)
+        from dbt_anonymize.extensions.diff.differences import VALUES, compare  # noqa: PLC0415 (as above)
         from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415 (as above)
 
         spec = self._spec(name)

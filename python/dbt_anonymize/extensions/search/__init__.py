@@ -1,8 +1,10 @@
 """Search for levels that keep the guarantees."""
 
-from dbt_anonymize.extension import Command, Extension, Stage
+from dbt_anonymize.extension import Command, Extension, Part, Stage
 
 EXTENSION = Extension(
     name="search",
     commands=(Command("search", "commands.search", Stage.begin),),
+    keys={Part.spec: "declared.Keys"},
+    rules="rules.RULES",
 )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dbt_anonymize.errors import SpecError
+from dbt_anonymize.extensions.search.declared import Bounds, search_of
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.problems import did_you_mean, split_names
-from dbt_anonymize.spec.search import Bounds
 
 
 def keep_readable(spec: Spec, options: Sequence[str]) -> Spec:
@@ -23,7 +23,8 @@ def keep_readable(spec: Spec, options: Sequence[str]) -> Spec:
             f"{spec.name}: --keep must name a quasi-identifier; got {unknown}. "
             + did_you_mean(unknown, trees, f"They are {', '.join(trees)}.")
         )
-    levels = dict(spec.search.levels)
+    declared = search_of(spec)
+    levels = dict(declared.levels)
     for name in names:
         known = levels.get(name, Bounds())
         highest = trees[name].levels - 1
@@ -35,5 +36,5 @@ def keep_readable(spec: Spec, options: Sequence[str]) -> Spec:
                 "`lowest` there, or leave it out."
             )
         levels[name] = known.model_copy(update={"highest": highest})
-    search = spec.search.model_copy(update={"levels": levels})
+    search = declared.model_copy(update={"levels": levels})
     return spec.model_copy(update={"search": search})

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from dbt_anonymize.errors import SearchError
+from dbt_anonymize.extensions.search.declared import search_of
 from dbt_anonymize.extensions.search.label_shares import shares_of_labels, width
 from dbt_anonymize.extensions.search.packed_keys import packed_keys, unpacked
 from dbt_anonymize.extensions.search.preconditions import check_readable
@@ -222,7 +223,7 @@ class _Domain:
         )
         bounds = _bounds(source, relation) if is_interval else None
         rows = len(codes["level_1"])
-        bound = source.spec.search.levels.get(name)
+        bound = search_of(source.spec).levels.get(name)
         # Raw numbers and dates are many; where none may be released their intervals are enough.
         is_raw = is_interval and (bound is None or bound.lowest == 0)
         if is_raw:
@@ -259,7 +260,7 @@ class _Domain:
             occurring, codes = np.unique(labels[is_present], return_inverse=True)
             levels.append(codes.reshape(-1).astype(np.int64))
             shares.append(of_label[occurring])
-        bound = spec.search.levels.get(self.name)
+        bound = search_of(spec).levels.get(self.name)
         is_interval = self.hierarchy.kind == "interval"
         return Attribute(
             name=self.name,

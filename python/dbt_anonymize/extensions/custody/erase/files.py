@@ -12,10 +12,10 @@ from pathlib import Path
 import duckdb
 
 from dbt_anonymize.errors import VaultError, safe_reason
+from dbt_anonymize.extensions.identifier_search.byte_search import BytePatterns
 from dbt_anonymize.literals import quote_name, quote_path
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.release.audit import content_of, objects_of
-from dbt_anonymize.verify.identifiers.byte_search import BytePatterns
 
 # Shorter texts are found by accident.
 SHORTEST = 6

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from dbt_anonymize.extensions.custody.declared import relinking_of
 from dbt_anonymize.extensions.custody.relink.released_rows import GivenRows
 from dbt_anonymize.project.warehouse import Warehouse
 
@@ -53,7 +54,8 @@ class Links:
     @property
     def least(self) -> int:
         """Fewest people of a group that may be shown."""
-        declared = self.spec.relinking.k if self.spec.relinking else None
+        policy = relinking_of(self.spec)
+        declared = policy.k if policy else None
         return max(declared or 0, self.spec.largest_k)
 
     def relation(self, part: str) -> Any:

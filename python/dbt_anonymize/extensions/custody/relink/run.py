@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.errors import AnonymizeError, RelinkingError
+from dbt_anonymize.extensions.custody.declared import relinking_of
 from dbt_anonymize.extensions.custody.relink.audit import Attempt, record
 from dbt_anonymize.extensions.custody.relink.links import LINKS, Links
 from dbt_anonymize.extensions.custody.relink.released_rows import GivenRows, RelinkingInputError
@@ -22,8 +23,8 @@ from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.release.audit import holds_release
 
 if TYPE_CHECKING:
+    from dbt_anonymize.extensions.custody.declared import Relinking
     from dbt_anonymize.spec import Spec
-    from dbt_anonymize.spec.release import Relinking
 
 REBUILD = "Run `dbt-anonymize generate` and `dbt build`."
 
@@ -122,7 +123,8 @@ def relink(
     if statement := warehouse.macro("_keep_in_memory"):
         warehouse.cursor().execute(statement)
     links = Links(warehouse, spec, warehouse.relation_of_ref(f"{spec.name}_identifiers"))
-    declared = purpose if spec.relinking and purpose in spec.relinking.purposes else None
+    policy = relinking_of(spec)
+    declared = purpose if policy and purpose in policy.purposes else None
     rows = given.rows if isinstance(given, GivenRows) else 0
     request = _Request(links, declared, rows, recorded)
     try:
@@ -146,7 +148,7 @@ def relink(
 
 def _policy_text(links: Links) -> str:
     """Return the policy in force; nothing in it is of a person."""
-    policy = links.spec.relinking
+    policy = relinking_of(links.spec)
     if policy is None:
         return "none"
     return json.dumps(
@@ -172,7 +174,7 @@ def _os_user() -> str:
 
 def _check_policy(request: _Request, *, is_purpose_given: bool) -> Relinking:
     """Return the policy of the spec, or refuse what it does not allow at all."""
-    policy = request.links.spec.relinking
+    policy = relinking_of(request.links.spec)
     if policy is None:
         raise RelinkingError(
             f"{request.name}: re-linking must be declared; anonymizations/{request.name}.yml has "

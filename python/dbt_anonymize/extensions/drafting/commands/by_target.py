@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from dbt_anonymize.cli.hierarchy_values import Values, from_relation
-from dbt_anonymize.cli.hierarchy_writing import writing
+from dbt_anonymize.extensions.hierarchy_builders.commands.values import Values, from_relation
+from dbt_anonymize.extensions.hierarchy_builders.commands.writing import writing
 from dbt_anonymize.hierarchies.model import Hierarchy
 
 

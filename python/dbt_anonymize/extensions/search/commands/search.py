@@ -30,6 +30,7 @@ from dbt_anonymize.extensions.search.commands.search_output import (
     rows_of,
     show,
 )
+from dbt_anonymize.extensions.search.declared import search_of
 from dbt_anonymize.information_loss.names import GUIDED, MEASURE_NAMES
 from dbt_anonymize.output import Format
 from dbt_anonymize.pluralize import pluralized
@@ -122,12 +123,12 @@ def search(
             spec,
             efforts=efforts,
             sizes=sizes,
-            measure=spec.search_measure if measure is None else str(measure.value),
+            measure=search_of(spec).measure_of(spec) if measure is None else str(measure.value),
             recoding=recoding,
             time_limit=time_limit,
             evaluations=evaluations,
         )
-        if (measure or spec.search.measure) is None and spec.is_tested and spec.efforts:
+        if (measure or search_of(spec).measure) is None and spec.is_tested and spec.efforts:
             console.print(_default_measure(name, options.measure))
         found, reasons = _search(console, place, spec, options, dry_run=dry_run, verbose=verbose)
         if not is_table:
@@ -160,7 +161,7 @@ def _options(
     from dbt_anonymize.extensions.search.efforts import Options  # noqa: PLC0415 (keeps --help fast)
 
     options = Options(
-        efforts=spec.search.efforts if efforts is None else efforts,
+        efforts=search_of(spec).efforts if efforts is None else efforts,
         measure=measure,
         recoding=recoding.value,
         time_limit=time_limit,

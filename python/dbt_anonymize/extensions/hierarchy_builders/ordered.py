@@ -1,0 +1,93 @@
+"""Values whose order people know: neighbours merge, and each label says what it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
+
+from dbt_anonymize.errors import HierarchyError
+from dbt_anonymize.extensions.hierarchy_builders.neighbours import neighbour_levels
+from dbt_anonymize.extensions.hierarchy_builders.padding import places_label
+from dbt_anonymize.extensions.hierarchy_builders.ranges import name_of_ranges, order_of_ranges
+from dbt_anonymize.extensions.hierarchy_builders.scales import has_order, order_of_words
+from dbt_anonymize.hierarchies.model import ROOT, CategoricalHierarchy
+from dbt_anonymize.hierarchies.rules import check
+
+_Name = Callable[[int, int], str]
+
+
+def order_values(records: Mapping[str, int]) -> CategoricalHierarchy:
+    """Build groups of neighbours of words or ranges that have an order; of none a `HierarchyError`.
+
+    Groups hold about equally many records, half as many at each level. Values without a place
+    (unknown, refused) are a group of their own. Labels start with the places of their members
+    where they would not sort as text otherwise.
+
+    Examples
+    --------
+    >>> order_values({"18-25": 9, "26-35": 8, "36-64": 9, "65+": 7}).labels[0]
+    ('18-35', '18-35', '36+', '36+')
+    >>> order_values({"high": 9, "low": 5, "medium": 4}).labels[0]
+    ('1-2: low | medium', '1-2: low | medium', '3: high')
+    """
+    found = _order(sorted(records))
+    if found is None:
+        raise HierarchyError(
+            "ordered values must be words or ranges in an order that is known (low, medium, high; "
+            "18-25, 26-35); they are not. Name groups (`groups --group`), or use `others`."
+        )
+    ordered, name = found
+    unknown = sorted(set(records) - set(ordered))
+    levels = neighbour_levels([records[value] for value in ordered])
+    plain = _labels(levels, name, len(ordered), unknown, is_ranked=False)
+    is_sorted = all(list(level) == sorted(level) for level in plain)
+    labels = plain if is_sorted else _labels(levels, name, len(ordered), unknown, is_ranked=True)
+    root = (ROOT,) * len(records)
+    built = CategoricalHierarchy((*ordered, *unknown), (*labels, root))
+    return check(built, name="of ordered values")
+
+
+def has_known_order(values: Sequence[str]) -> bool:
+    """Tell whether values are words or ranges in an order that is known."""
+    return _order(values) is not None
+
+
+def _order(values: Sequence[str]) -> tuple[list[str], _Name] | None:
+    ranges = order_of_ranges(values)
+    if has_order(values, {text: one.key for text, one in ranges.items()}):
+        bounds = list(ranges.values())
+        return list(ranges), lambda first, last: name_of_ranges(bounds, first, last)
+    places = order_of_words(values)
+    if places is None:
+        return None
+    ordered = sorted(places, key=lambda value: (places[value], value))
+
+    def name(first: int, last: int) -> str:
+        if first == last:
+            return ordered[first]
+        return f"{ordered[first]}{' | ' if last == first + 1 else ' - '}{ordered[last]}"
+
+    return ordered, name
+
+
+def _labels(
+    levels: Sequence[Sequence[int]],
+    name: _Name,
+    size: int,
+    unknown: Sequence[str],
+    *,
+    is_ranked: bool,
+) -> list[tuple[str, ...]]:
+    """Return the labels of each level; unknown values come last."""
+    digits = len(str(size + 1))
+    rank_of_unknown = places_label(size, size, digits) if is_ranked else ""
+    rest = [f"{rank_of_unknown}{' | '.join(unknown)}"] * len(unknown)
+    labels = []
+    for level in levels:
+        names: list[str] = []
+        for _, group in groupby(range(size), key=level.__getitem__):
+            places = list(group)
+            rank = places_label(places[0], places[-1], digits) if is_ranked else ""
+            names += [f"{rank}{name(places[0], places[-1])}"] * len(places)
+        labels.append((*names, *rest))
+    return labels

@@ -1,0 +1,57 @@
+"""Keys of a spec that are about a search."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+from pydantic import Field
+
+from dbt_anonymize.information_loss.names import GUIDED, LOSS, QUALITY, MeasureName
+from dbt_anonymize.validation import BESIDE_MODELS, BESIDE_RESULTS, Level, Strict
+
+if TYPE_CHECKING:
+    from dbt_anonymize.spec import Spec
+
+
+class Bounds(Strict):
+    """Levels of one quasi-identifier that a search may use, both included."""
+
+    lowest: Level = 0
+    """Lowest level, included."""
+    highest: Level | None = None
+    """Highest level, included; that of the hierarchy by default."""
+
+
+class Search(Strict):
+    """Objective of `dbt-anonymize search`."""
+
+    efforts: Annotated[int, Field(ge=1, le=50)] = 5
+    """Most efforts that the chain has."""
+    measure: MeasureName | None = None
+    """Measure of the search: the quality of models that are trained on efforts, by default where
+    there is a target, or a measure of information loss, by default loss.
+    """
+    levels: dict[str, Bounds] = Field(default={})
+    """Levels of quasi-identifiers that may be used."""
+
+    def measure_of(self, spec: Spec) -> str:
+        """Return the declared measure, or the default of a spec."""
+        return self.measure or (QUALITY if spec.is_tested else LOSS)
+
+
+class Keys(Strict):
+    """Keys of the spec."""
+
+    search: Annotated[Search, BESIDE_RESULTS, BESIDE_MODELS] = Search()
+    """Objective of `dbt-anonymize search`."""
+
+    @property
+    def is_searched_by_models(self) -> bool:
+        """Tell whether models chose the levels."""
+        return self.search.measure in {QUALITY, GUIDED}
+
+
+def search_of(spec: Spec) -> Search:
+    """Return what a spec declares of a search."""
+    found: Search = cast(Any, spec).search
+    return found

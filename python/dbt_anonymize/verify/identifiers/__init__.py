@@ -1,1 +1,0 @@
-"""The search for identifiers where others read: in cells, in names, in bytes."""

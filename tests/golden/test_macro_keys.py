@@ -1,0 +1,55 @@
+"""Keys of a mapping that no macro declares would be undefined, which Jinja takes for false."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from dbt_anonymize.project.templating import environment
+from tests.macro_keys import bodies, calls, declared_keys, macros, read_keys
+
+# Relations that are only built before; dbt reads the `ref` in the generated model.
+BUILT_BEFORE = {
+    "anonymized": {"measured"},
+    "identifiers": {"anonymized"},
+    "population": {"frequencies"},
+    "rows_of_command": {"after"},
+    "tokens": {"microdata"},
+}
+# A macro beside that which declares the keys.
+READERS = {"_measuring": "_measured_classes"}
+DECLARING = [name for name in macros() if declared_keys(name)]
+
+
+def test_generated_models_call_macros_with_one_mapping_and_nothing_else() -> None:
+    called: set[str] = set()
+    for template in environment().list_templates():
+        source = environment().get_template(template).filename
+        assert source is not None
+        with open(source, encoding="utf-8") as file:
+            calls = re.findall(r"{{ dbt_anonymize\.(\w+)\((.*)", file.read())
+        assert {after for _, after in calls} <= {"{"}, template
+        called |= {name for name, _ in calls}
+    assert called == {*bodies()}
+    assert all([one.name for one in macros()[name].args] == ["given"] for name in called)
+
+
+@pytest.mark.parametrize("name", DECLARING)
+def test_keys_that_are_read_are_those_that_are_declared(name: str) -> None:
+    read = read_keys(READERS.get(name, name)) | read_keys(name)
+    assert read | BUILT_BEFORE.get(name, set()) == {*declared_keys(name)}
+
+
+@pytest.mark.parametrize("name", DECLARING)
+def test_no_key_is_a_method_of_mappings(name: str) -> None:
+    assert not {*declared_keys(name)} & {*dir({})}
+
+
+@pytest.mark.parametrize("name", bodies())
+def test_arguments_in_place_of_a_mapping_are_taken_to_say_so(name: str) -> None:
+    ((declared, arguments),) = (
+        call.args[:2] for called, call in calls(macros()[name]) if called == "_declared"
+    )
+    assert (declared.name, arguments.name) == ("given", "kwargs")
+    assert [default.as_const() for default in macros()[name].defaults] == [None]
