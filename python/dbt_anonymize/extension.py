@@ -33,6 +33,8 @@ _SHIPPED = (
     "report",
     "dossier",
     "notebook",
+    "postgres",
+    "spark",
 )
 _PACKAGE = "dbt_anonymize.extensions"
 
@@ -133,6 +135,10 @@ class Extension:
     steps : str
         Function, relative to the package, which is given a spec and yields the `project.steps.Step`
         of it that need Python and run before the evaluation: models of dbt, or else commands.
+    engines : mapping of str to str
+        Types of adapters, and the module for each, relative to the package, that commands read and
+        write it by, a `project.engines.Server`. It imports no driver before it connects. Its macros
+        need no registry: `adapter.dispatch` finds them by their names, ``<type>__...``.
     needs : tuple of str
         Extensions that it imports from, or whose relations it reads.
     """
@@ -145,6 +151,7 @@ class Extension:
     rules: str = ""
     steps: str = ""
     has_relations: bool = False
+    engines: Mapping[str, str] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
 
     @property
@@ -183,6 +190,15 @@ def rules() -> Iterator[Any]:
 def steps() -> Iterator[Any]:
     """Yield the functions by which extensions add steps that need Python."""
     return (one.load(one.steps) for one in extensions() if one.steps)
+
+
+def engines() -> dict[str, str]:
+    """Return the module of each engine that extensions add, by the type of its adapter."""
+    return {
+        kind: f"{one.package}.{module}"
+        for one in extensions()
+        for kind, module in one.engines.items()
+    }
 
 
 def function(name: str) -> Any:

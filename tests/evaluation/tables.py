@@ -120,7 +120,7 @@ def evaluated(
         "fit": "once",
         "sample": 1_000_000,
     }
-    found = evaluate(connection, efforts=efforts, **{**defaults, **choices})
+    found = evaluate(connection, {"efforts": efforts, **defaults, **choices})
     return found if has_seconds else found[found["kind"] != "seconds"].reset_index(drop=True)
 
 
