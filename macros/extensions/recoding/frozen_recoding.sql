@@ -19,7 +19,7 @@
 {%- if not dbt_anonymize._is_building() -%}
 {{ dbt_anonymize._at_root(given.microdata, given.quasi_identifiers, given.record_key) }}
 {%- else -%}
-{{ dbt_anonymize._frozen_rows(given.microdata, given.quasi_identifiers, given.record_key, given.labels, given.exact) }}
+{{ dbt_anonymize._frozen_rows(given) }}
 {%- endif -%}
 {%- endmacro %}
 
