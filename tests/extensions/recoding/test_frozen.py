@@ -89,7 +89,7 @@ def freeze(case: Case, warehouse: Warehouse, shown: Mapping[int, Sequence[Cell]]
         quasi.name: SimpleNamespace(kind=quasi.kind, levels=LEVELS, ref=case.hierarchy(place))
         for place, quasi in enumerate(case.quasi_identifiers)
     }
-    effort = SimpleNamespace(exact=lambda _: exact(case), recoding=case.name)
+    effort = SimpleNamespace(exact=lambda _: exact(case), kind=case.name)
     spec = SimpleNamespace(
         name=case.name,
         record_key=case.record_key,
