@@ -4,6 +4,10 @@ An extension is what an anonymization can do without. It lies in ``extensions/<n
 macros and tests, and its package holds an ``EXTENSION``, which says all that others need to know of
 it. Core calls what is registered and knows no extension by name: without its folders and its line
 in ``_SHIPPED``, and those of the extensions that need it, everything else works.
+
+Other packages add extensions by entry points, see `dbt_anonymize.entry_points`: keys, rules,
+commands, checks, functions, steps, and relations whose models call macros of a dbt package of their
+own. They add neither privacy models nor anything within the SQL of relations of the core.
 """
 
 from __future__ import annotations
@@ -14,6 +18,8 @@ from enum import StrEnum
 from functools import cache
 from importlib import import_module
 from typing import Any
+
+from dbt_anonymize.entry_points import named_entry_points
 
 # Folders of `extensions`, one line each, in the order in which their commands are listed.
 _SHIPPED = (
@@ -115,6 +121,8 @@ class Extension:
     ----------
     name : str
         Name of its folders.
+    package : str
+        Its package of Python; by default its folder of `extensions`.
     commands : tuple of Command
         What it adds to ``dbt-anonymize``.
     checks : tuple of Check
@@ -144,6 +152,7 @@ class Extension:
     """
 
     name: str
+    package: str = ""
     commands: tuple[Command, ...] = ()
     checks: tuple[Check, ...] = ()
     functions: Mapping[str, str] = field(default_factory=dict)
@@ -154,10 +163,8 @@ class Extension:
     engines: Mapping[str, str] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
 
-    @property
-    def package(self) -> str:
-        """Name of its package of Python."""
-        return f"{_PACKAGE}.{self.name}"
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "package", self.package or f"{_PACKAGE}.{self.name}")
 
     def load(self, path: str) -> Any:
         """Import a function by its module, relative to the package, and its name."""
@@ -167,7 +174,14 @@ class Extension:
 
 @cache
 def extensions() -> tuple[Extension, ...]:
-    """Return the extensions that are there, in the order of their lines."""
+    """Return the extensions that are there: ours, in the order of their lines, then others'."""
+    added = (one.load() for one in named_entry_points())
+    return (*shipped(), *added)
+
+
+@cache
+def shipped() -> tuple[Extension, ...]:
+    """Return those of this package, in the order of their lines."""
     return tuple(import_module(f"{_PACKAGE}.{name}").EXTENSION for name in _SHIPPED)
 
 

@@ -6,6 +6,7 @@ Exit codes: 0 fine, 1 a check failed, 2 bad input.
 from __future__ import annotations
 
 import gc
+import sys
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -16,6 +17,7 @@ import typer
 from typer.core import TyperGroup
 
 from dbt_anonymize.cli.common import HELP
+from dbt_anonymize.errors import AnonymizeError
 from dbt_anonymize.extension import Command, Stage
 from dbt_anonymize.extension import commands as registered
 
@@ -69,6 +71,14 @@ def _listed() -> dict[str, _Listed]:
 
 class _LazyCommands(TyperGroup):
     """Imports a command when it is needed: each answers --help without the others."""
+
+    def main(self, *arguments: Any, **options: Any) -> Any:
+        """Run a command; what is wrong before one is known is said as in any of them."""
+        try:
+            return super().main(*arguments, **options)
+        except AnonymizeError as error:
+            typer.echo(str(error), err=True)
+            sys.exit(2)
 
     def list_commands(self, ctx: Any) -> list[str]:
         return [*commands()]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 from importlib import resources
 
-from dbt_anonymize.extension import Part, extensions
+from dbt_anonymize.extension import Part, shipped
 from dbt_anonymize.relations import MODELS
 from dbt_anonymize.spec.problems import KeyPath
 
@@ -17,8 +17,8 @@ FILE = "of_extensions.txt"
 
 
 def lines() -> Iterator[str]:
-    """Yield what the extensions that are here add, as the file has it."""
-    for one in extensions():
+    """Yield what our extensions add, as the file has it."""
+    for one in shipped():
         for part, model in one.keys.items():
             yield from (f"{one.name} {part}{name}" for name in one.load(model).model_fields)
         details = (name for name, of in MODELS.items() if of.detail and of.extension == one.name)

@@ -1,0 +1,68 @@
+"""Extensions of other packages: entry points that a dbt project names.
+
+Code of another package is loaded only where ``dbt_project.yml`` says so, under ``vars``:
+``dbt_anonymize_extensions: [name]``. That must be known before a spec can be read, so the project
+is found as dbt finds it: by ``--project-dir``, ``DBT_PROJECT_DIR``, or from the working directory.
+The module of an entry point imports the contract alone; keys and rules, which import more, stand in
+other modules of its package.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from dbt_anonymize.errors import ProjectError
+
+GROUP, VARIABLE = "dbt_anonymize.extensions", "dbt_anonymize_extensions"
+_PROJECT_FILE = "dbt_project.yml"
+
+
+def named_entry_points() -> list[EntryPoint]:
+    """Return the entry points of the group `GROUP` that the dbt project names, in its order.
+
+    A name that no installed package has is a `ProjectError`.
+    """
+    file = _project_file(sys.argv)
+    names = _named(file) if file else []
+    known = {one.name: one for one in entry_points(group=GROUP)} if names else {}
+    if missing := [name for name in names if name not in known]:
+        raise ProjectError(
+            f"{file}: vars.{VARIABLE} must name extensions that are installed; {missing[0]} is "
+            f"not. Install the package that has it, or remove the name."
+        )
+    return [known[name] for name in names]
+
+
+def _project_file(arguments: Sequence[str]) -> Path | None:
+    given = os.environ.get("DBT_PROJECT_DIR")
+    for option, value in zip(arguments, [*arguments[1:], ""], strict=True):
+        if option == "--project-dir":
+            given = value
+        elif option.startswith("--project-dir="):
+            given = option.partition("=")[2]
+    start = Path(given or ".").resolve()
+    files = (folder / _PROJECT_FILE for folder in (start, *start.parents))
+    return next((file for file in files if file.is_file()), None)
+
+
+def _named(file: Path) -> list[str]:
+    text = file.read_text(encoding="utf-8", errors="replace")
+    # Nearly no project has it, and each command would wait for a parser.
+    if VARIABLE not in text:
+        return []
+    try:
+        content: Any = yaml.safe_load(text)
+    except yaml.YAMLError:
+        return []  # whoever reads the project says what is wrong
+    variables = content.get("vars") if isinstance(content, dict) else None
+    names = variables.get(VARIABLE, []) if isinstance(variables, dict) else []
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ProjectError(f"{file}: vars.{VARIABLE} must be a list of names. Correct it.")
+    return names

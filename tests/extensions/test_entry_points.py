@@ -1,0 +1,84 @@
+"""Another package adds an extension to a project that names it, and to no other."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.projects import Project
+
+FOREIGN = Path(__file__).parents[1] / "foreign_extension"
+NAMED = "vars:\n  dbt_anonymize_extensions: [head_count]\n"
+pytestmark = pytest.mark.dbt
+
+
+def run(folder: Path, *arguments: str, module: str = "dbt_anonymize") -> tuple[int, str]:
+    paths = [str(FOREIGN / "package"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    done = subprocess.run(
+        [sys.executable, "-m", module, *arguments],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.fixture
+def shop(consumer: Project) -> Project:
+    """Give a project with its package of dbt, whose spec has its key."""
+    shutil.copytree(FOREIGN / "dbt", consumer.folder / "dbt_packages" / "head_count")
+    spec = "anonymizations/customers.yml"
+    consumer.edit(spec, lambda text: f"{text.rstrip()}\nhead_count: heads\n")
+    return consumer
+
+
+def name_it(shop: Project) -> None:
+    shop.edit("dbt_project.yml", lambda text: text + NAMED)
+
+
+def test_what_no_project_names_is_not_loaded(shop: Project) -> None:
+    assert "head-count" not in run(shop.folder, "--help")[1]
+    code, said = run(shop.folder, "generate")
+    assert code == 2
+    assert "head_count: must be a key that we know" in said
+
+
+def test_a_named_extension_adds_keys_rules_commands_and_relations(shop: Project) -> None:
+    name_it(shop)
+    assert "head-count" in run(shop.folder, "--help")[1]
+    assert run(shop.folder, "head-count", "customers") == (0, "counted customers\n")
+    # From elsewhere, as dbt finds a project.
+    assert run(Path("/"), "generate", "--project-dir", str(shop.folder))[0] == 0
+    built = run(shop.folder, "build", "--select", "customers_head_count", module="dbt.cli.main")
+    assert built[0] == 0, built[1]
+    ((heads,),) = shop.query("select heads from customers_head_count")
+    assert [(heads,)] == shop.query(
+        "select avg(class_size) from customers_classes where effort > 0"
+    )
+    shop.edit("anonymizations/customers.yml", lambda text: text.replace("heads", "gender"))
+    code, said = run(shop.folder, "generate")
+    assert code == 2
+    assert "head_count: must be no column of the source. Write another name." in said
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ("[head_count, absent]", "must name extensions that are installed; absent is not"),
+        ("head_count", "must be a list of names"),
+    ],
+)
+def test_a_wrong_list_is_said(tmp_path: Path, names: str, message: str) -> None:
+    text = f"name: shop\nvars:\n  dbt_anonymize_extensions: {names}\n"
+    (tmp_path / "dbt_project.yml").write_text(text)
+    code, said = run(tmp_path, "--help")
+    assert code == 2
+    assert f"vars.dbt_anonymize_extensions {message}" in said
+    assert "Traceback" not in said

@@ -1,0 +1,1 @@
+"""An extension of somebody else: a package of Python and a package of dbt."""
