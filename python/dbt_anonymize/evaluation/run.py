@@ -58,6 +58,7 @@ def evaluate(
     smallest_group: int = 1,
     importance: str | None = None,
     decision_grid: Sequence[str] = (),
+    confidence: float = 0.95,
     outer: duckdb.DuckDBPyRelation | None = None,
 ) -> pd.DataFrame:
     """Train models on every effort and score them on records that they have never seen.
@@ -74,6 +75,7 @@ def evaluate(
     `GroupColumn`) by which quality is reported, for groups of at least ``smallest_group`` subjects.
     ``importance``: the measure by which permutation importance is judged, or None.
     ``decision_grid``: two features over which the models of the first split are asked, or none.
+    ``confidence``: that of intervals over splits.
     ``outer``: record keys with ``is_outer``; as if these records were not in the source.
 
     Returns one row per fact, see ``outputs.evaluation_frame``; none if the source is empty. What
@@ -111,10 +113,9 @@ def evaluate(
             decision_grid=decision_grid,
             watch=watch,
         )
-    if importance is not None:
-        names = tuple(feature["name"] for feature in features)
-        problem = replace(problem, importance=Importance(importance, names))
-    return _run(problem, anonymization, log)
+    names = tuple(feature["name"] for feature in features)
+    permuted = None if importance is None else Importance(importance, names)
+    return _run(replace(problem, confidence=confidence, importance=permuted), anonymization, log)
 
 
 def report_sample(drawn: Sample, *, fit: str, random_state: int, anonymization: str) -> None:
