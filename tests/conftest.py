@@ -16,8 +16,7 @@ import pytest
 from dbt_anonymize.extension import extensions
 from tests import sampling, tiers
 from tests.differential_privacy.private import sampled_and_private
-from tests.extensions.postgres.cluster import find_binaries
-from tests.extensions.postgres.server import VARIABLE as POSTGRES
+from tests.extensions import of_extensions
 from tests.projects import Project, copy_consumer, copy_demo, run_command
 from tests.quick_dbt import make_dbt_quick
 from tests.vault.projects import copy_with
@@ -148,9 +147,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     counts = [f"{n} of {of} {what}" for what, (n, of) in sorted(sampling.drawn.items())]
     line = "everything in full" if sampling.FULL else f"samples: {', '.join(counts) or 'none'}"
     terminalreporter.write_line(f"{line}; DBT_ANONYMIZE_SEED={sampling.SEED}")
-    if not os.environ.get(POSTGRES) and find_binaries() is None:
-        text = f"NOT TESTED: Postgres. Install the server, or name one in {POSTGRES}."
-        terminalreporter.write_line(text, red=True, bold=True)
+    for one in of_extensions("untested"):
+        if text := one.untested():
+            terminalreporter.write_line(text, red=True, bold=True)
     reasons = {str(report.longrepr[2]) for report in terminalreporter.stats.get("skipped", ())}
     for reason in sorted(reasons):
         if "NOT TESTED" in reason:

@@ -35,8 +35,11 @@ cross join digest_{{ loop.index + 1 }}
 
 {% macro default___sum_of_hashes(relation_alias) -%}
     {{ exceptions.raise_compiler_error(
-        "dbt_anonymize: a fingerprint of a relation needs a hash of a row, which the adapter " ~ target.type
-        ~ " has not in this package yet. See docs/engines.md."
+        "dbt_anonymize: " ~ (
+            dbt_anonymize._missing_engine()
+            or "a fingerprint of a relation needs a hash of a row, which the adapter " ~ target.type
+            ~ " has not in this package yet. See docs/engines.md."
+        )
     ) }}
 {%- endmacro %}
 

@@ -86,10 +86,10 @@ cross join shared
 
 {# Values are compared as text and as their type, so both must be equal alike. #}
 {% macro _partition_errors(source, partition_by, found) -%}
-    {%- if adapter.type() not in ["duckdb", "postgres"] -%}
+    {%- if not dbt_anonymize._has_transactions() -%}
         {{ return([
-            "partition_by needs DuckDB or Postgres, where the parts change in one transaction; the adapter is "
-            ~ adapter.type() ~ ". Remove it from the spec and generate again."
+            "partition_by needs transactions, in which the parts change; " ~ target.type ~ " has none. Remove it from"
+            ~ " the spec and generate again."
         ]) }}
     {%- elif not found -%}
         {{ return(["the source " ~ source ~ " does not exist or has no columns. Build or load it first."]) }}

@@ -4,6 +4,27 @@
 {% macro duckdb___check_engine() -%}{%- endmacro %}
 
 {% macro default___check_engine() -%}
+    {%- set missing = dbt_anonymize._missing_engine() -%}
+    {%- if missing -%}{{ exceptions.raise_compiler_error("dbt_anonymize: " ~ missing) }}{%- endif -%}
+    {%- do dbt_anonymize._refuse_python_models() -%}
+{%- endmacro %}
+
+
+{# Where the adapter has no macros here: a message that names its extension; none where no extension is known. #}
+{% macro _missing_engine() -%}
+    {%- set extension = dbt_anonymize._extensions_of_adapters().get(target.type) -%}
+    {%- if extension -%}
+        {{ return(
+            target.type ~ ": needs the extension " ~ extension ~ ", which is not here. Add it, or choose another"
+            ~ " target."
+        ) }}
+    {%- endif -%}
+    {{ return("") }}
+{%- endmacro %}
+
+
+{# For an engine on which dbt runs no Python. #}
+{% macro _refuse_python_models() -%}
     {%- set found = [] -%}
     {%- for node in graph.nodes.values() if node.unique_id in selected_resources -%}
         {%- if node.get("language") == "python" and "from dbt_anonymize" in node.raw_code -%}

@@ -6,7 +6,10 @@
 
 {% macro default___raise_in_sql(message, like) -%}
     {{ exceptions.raise_compiler_error(
-        "dbt_anonymize does not support the adapter " ~ target.type ~ " yet: it has no expression that raises an error."
+        "dbt_anonymize: " ~ (
+            dbt_anonymize._missing_engine()
+            or "the adapter " ~ target.type ~ " is not supported yet: it has no expression that raises an error."
+        )
     ) }}
 {%- endmacro %}
 

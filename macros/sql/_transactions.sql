@@ -1,5 +1,13 @@
 {# What a transaction is where dbt does not begin or end it by itself. #}
 
+{# Whether several statements count all or none. #}
+{% macro _has_transactions() -%}{{ return(adapter.dispatch("_has_transactions", "dbt_anonymize")()) }}{%- endmacro %}
+
+{% macro default___has_transactions() -%}{{ return(false) }}{%- endmacro %}
+
+{% macro duckdb___has_transactions() -%}{{ return(true) }}{%- endmacro %}
+
+
 {# SQL that begins one; none where dbt does so before the next statement. #}
 {% macro _begin_transaction() -%}
     {{ return(adapter.dispatch("_begin_transaction", "dbt_anonymize")()) }}

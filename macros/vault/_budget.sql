@@ -202,8 +202,8 @@ alter table {{ budget }} add column if not exists mechanism {{ dbt.type_string()
 
 {% macro default___number_of_digest(digest, first) -%}
     {{ exceptions.raise_compiler_error(
-        "dbt_anonymize: differential_privacy needs DuckDB or Postgres, since it draws a sample with a generator made"
-        ~ " for secrets; the adapter is " ~ target.type ~ "."
+        "dbt_anonymize: differential_privacy draws a sample with a generator made for secrets, of which we know none"
+        ~ " on " ~ target.type ~ ". Remove it from the spec and generate again."
     ) }}
 {%- endmacro %}
 

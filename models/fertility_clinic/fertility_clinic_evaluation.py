@@ -23,23 +23,22 @@ def model(dbt, session):
         {"name": "amh", "kind": "plain"},
         {"name": "progesterone", "kind": "plain"},
     ]
-    return evaluate(
-        session,
-        anonymization="fertility_clinic",
-        efforts=efforts,
-        record_key="visit_id",
-        features=features,
-        targets=[
+    return evaluate(session, {
+        "anonymization": "fertility_clinic",
+        "efforts": efforts,
+        "record_key": "visit_id",
+        "features": features,
+        "targets": [
             {"name": "needs_meriestra", "task": "classification", "positive": "yes", "time": None},
         ],
-        models=[
+        "models": [
             {"name": "bagging", "model": "bagging", "parameters": {}},
         ],
-        splitting={"repetitions": 30, "test_share": 0.3},
-        random_state=1,
-        reading={"numbers": "by_model", "categories": "label"},
-        suppressed="left_out",
-        fit="once",
-        sample=100000,
-        confidence=0.95,
-    )
+        "splitting": {"repetitions": 30, "test_share": 0.3},
+        "random_state": 1,
+        "reading": {"numbers": "by_model", "categories": "label"},
+        "suppressed": "left_out",
+        "fit": "once",
+        "sample": 100000,
+        "confidence": 0.95,
+    })

@@ -17,23 +17,22 @@ def model(dbt, session):
         {"name": "mean_radius", "kind": "interval", "hierarchy": dbt.ref("wdbc_hierarchy_mean_radius")},
         {"name": "mean_symmetry", "kind": "plain"},
     ]
-    return evaluate(
-        session,
-        anonymization="wdbc",
-        efforts=efforts,
-        record_key="record_id",
-        features=features,
-        targets=[
+    return evaluate(session, {
+        "anonymization": "wdbc",
+        "efforts": efforts,
+        "record_key": "record_id",
+        "features": features,
+        "targets": [
             {"name": "diagnosis", "task": "classification", "positive": None, "time": None},
         ],
-        models=[
+        "models": [
             {"name": "random_forest", "model": "random_forest", "parameters": {"n_estimators": 100}},
         ],
-        splitting={"repetitions": 100, "test_share": 0.3},
-        random_state=1,
-        reading={"numbers": "midpoint", "categories": "label"},
-        suppressed="left_out",
-        fit="once",
-        sample=100000,
-        confidence=0.95,
-    )
+        "splitting": {"repetitions": 100, "test_share": 0.3},
+        "random_state": 1,
+        "reading": {"numbers": "midpoint", "categories": "label"},
+        "suppressed": "left_out",
+        "fit": "once",
+        "sample": 100000,
+        "confidence": 0.95,
+    })

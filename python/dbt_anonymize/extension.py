@@ -32,6 +32,8 @@ _SHIPPED = (
     "report",
     "dossier",
     "notebook",
+    "postgres",
+    "spark",
 )
 _PACKAGE = "dbt_anonymize.extensions"
 
@@ -129,6 +131,10 @@ class Extension:
     has_relations : bool
         It adds relations: ``relations.yml`` of its package, as that of the core, where ``after``
         names the relation that each follows; a template for each in ``templates``.
+    engines : mapping of str to str
+        Types of adapters, and the module for each, relative to the package, that commands read and
+        write it by, a `project.engines.Server`. It imports no driver before it connects. Its macros
+        need no registry: `adapter.dispatch` finds them by their names, ``<type>__...``.
     needs : tuple of str
         Extensions that it imports from, or whose relations it reads.
     """
@@ -140,6 +146,7 @@ class Extension:
     keys: Mapping[Part, str] = field(default_factory=dict)
     rules: str = ""
     has_relations: bool = False
+    engines: Mapping[str, str] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
 
     @property
@@ -173,6 +180,15 @@ def rules() -> Iterator[Any]:
     """Yield the rules of extensions."""
     for one in extensions():
         yield from one.load(one.rules) if one.rules else ()
+
+
+def engines() -> dict[str, str]:
+    """Return the module of each engine that extensions add, by the type of its adapter."""
+    return {
+        kind: f"{one.package}.{module}"
+        for one in extensions()
+        for kind, module in one.engines.items()
+    }
 
 
 def function(name: str) -> Any:

@@ -182,4 +182,5 @@ def _ask(
 
 
 def values(rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+    """Return the values of rows as a chart draws them."""
     return [tuple(row.values()) for row in rows]

@@ -31,6 +31,18 @@ def test_known_keys_of_extensions_are_those_that_they_add() -> None:
     assert found == [*of_extensions.lines()], "make reference"
 
 
+def test_known_adapters_of_extensions_are_those_that_they_add() -> None:
+    here = {one.name for one in extensions()}
+    known, found = (
+        [line for line in re.findall(r'^ +"\w+": "(\w+)",$', text, re.M) if line in here]
+        for text in (
+            make_parameters.ADAPTERS.read_text(encoding="utf-8"),
+            make_parameters.extensions_of_adapters(),
+        )
+    )
+    assert known == found, "make reference"
+
+
 def test_every_public_macro_has_an_entry() -> None:
     page = (make_reference.FOLDER / "macros.md").read_text(encoding="utf-8")
     found = re.findall(r"^### (.+)$", page, re.M)

@@ -120,7 +120,7 @@ def evaluated(
         "fit": "once",
         "sample": 1_000_000,
     }
-    found = evaluate(connection, efforts=efforts, **{**defaults, **choices})
+    found = evaluate(connection, {"efforts": efforts, **defaults, **choices})
     is_of_run = found["kind"].isin(["quantile", "seconds"])
     return found if is_whole else found[~is_of_run].reset_index(drop=True)
 

@@ -84,7 +84,7 @@ def scored(connection: Connection, efforts: list[dict[str, Any]], **choices: Any
         "confidence": 0.9,
         "guarantees": GUARANTEES,
     }
-    return evaluate_outer(connection, efforts=efforts, **{**defaults, **choices})
+    return evaluate_outer(connection, {"efforts": efforts, **defaults, **choices})
 
 
 def without(

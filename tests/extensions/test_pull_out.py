@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+import yaml
 
 from dbt_anonymize.cli.main import commands
 from dbt_anonymize.extension import extensions
@@ -35,6 +38,33 @@ assert not check(pathlib.Path.cwd())
 """
 
 
+def engines_of(gone: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield the adapters of the engines that extensions add."""
+    yield from (
+        (one.name, kind) for one in extensions() if one.name in gone for kind in one.engines
+    )
+
+
+def missing_on(project: PulledOut, kind: str) -> Iterator[str]:
+    """Yield what is said of a target: always, and by a command and dbt if they know the adapter."""
+    engines = "from dbt_anonymize.project import engines"
+    yield succeeded(project, "-c", f"{engines}; print(engines.missing_engine({kind!r}))")
+    if find_spec(f"dbt.adapters.{kind}") is None:
+        return
+    folder = project.folder / "profiles"
+    folder.mkdir()
+    output = {"type": kind, "schema": "main", "host": "127.0.0.1", "port": 1, "threads": 1}
+    output |= {"user": "nobody", "password": "none", "dbname": "none"}
+    profile = {"dbt_anonymize": {"target": "dev", "outputs": {"dev": output}}}
+    (folder / "profiles.yml").write_text(yaml.safe_dump(profile), encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DBT_PROFILES_DIR", str(folder))
+        yield succeeded(project, "-m", "dbt_anonymize", "generate")
+        parsed = project.run("-c", "from dbt.cli.main import cli; cli()", "parse")
+        assert parsed.returncode != 0
+        yield parsed.stdout
+
+
 def succeeded(project: PulledOut, *arguments: str) -> str:
     done = project.run(*arguments)
     assert done.returncode == 0, f"{done.stdout[-4000:]}\n{done.stderr[-2000:]}"
@@ -54,6 +84,9 @@ def test_what_is_left_works_without_it(name: str, tmp_path: Path) -> None:
     shown = succeeded(project, "-m", "dbt_anonymize", "--help")
     known = {*re.findall(r"^│ ([a-z]+) ", shown, flags=re.MULTILINE)}
     assert known == {*commands()} - gone
+    for extension, kind in engines_of(project.gone):
+        for said in missing_on(project, kind):
+            assert f"{kind}: needs the extension {extension}, which is not here" in said
     tests = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "tests")
     succeeded(project, *tests, "--collect-only", "--assert=plain")
     if FULL:

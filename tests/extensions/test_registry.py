@@ -13,6 +13,13 @@ import pytest
 import dbt_anonymize
 from dbt_anonymize.cli.main import commands as listed
 from dbt_anonymize.extension import Extension, extensions, function
+from dbt_anonymize.project.engines import (
+    Engine,
+    Server,
+    engine_names,
+    known_engine,
+    known_server,
+)
 
 PACKAGE = Path(dbt_anonymize.__path__[0])
 FOLDER = PACKAGE / "extensions"
@@ -68,3 +75,21 @@ def test_who_looks_for_a_name_loads_no_module_of_an_extension() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {name.removeprefix(OWN) for name in done.stdout.split()}
     assert loaded <= {one.name for one in extensions()}
+
+
+def test_an_engine_has_what_is_asked_of_it() -> None:
+    asked = {*Engine.__annotations__}
+    assert all(hasattr(known_engine("duckdb"), name) for name in asked)
+    for kind in engine_names()[1:]:
+        assert {*Server.__annotations__, *asked} - {*dir(known_server(kind))} == set()
+
+
+def test_an_engine_loads_neither_its_driver_nor_dbt() -> None:
+    """Commands that only look at the profile start fast."""
+    code = (
+        "import sys; from dbt_anonymize.project.engines import engine_names, known_engine; "
+        "assert all(map(known_engine, engine_names())); print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    slow = {"dbt", "duckdb", "pandas", "psycopg2", "pyarrow", "pyspark", "sklearn"}
+    assert slow & {*done.stdout.split()} == set()

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
-import inspect
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import pytest
 import yaml
 
 from dbt_anonymize import recoding
-from dbt_anonymize.evaluation import evaluate, evaluate_outer
+from dbt_anonymize.evaluation.given import GivenEvaluation, GivenOuter
 from dbt_anonymize.project.generate import generate, render
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.tested import KEYS
@@ -38,7 +37,7 @@ def python_call_of(code: str) -> dict[str, Any]:
     code = re.sub(r"    from dbt_anonymize.\w+ import .*\n", "", code)
     exec(code, namespace)  # noqa: S102 (the generated model itself)
     for name in ("evaluate", "evaluate_outer"):
-        namespace[name] = lambda session, **arguments: received.update(arguments)
+        namespace[name] = lambda session, given: received.update(given)
     for name in recoding.__all__:
         namespace[name] = functools.partial(
             lambda kind, source, **arguments: received.update(arguments, recoding=kind), name
@@ -144,9 +143,9 @@ def test_a_column_that_is_no_feature_needs_no_level() -> None:
     assert [set(effort["levels"]) for effort in arguments["efforts"]] == [{"age"}] * 3
 
 
-@pytest.mark.parametrize("called", [evaluate, evaluate_outer], ids=["inner", "outer"])
-def test_an_evaluation_takes_exactly_the_arguments_that_models_give(
-    called: Callable[..., Any],
+@pytest.mark.parametrize("kind", [GivenEvaluation, GivenOuter])
+def test_an_evaluation_declares_exactly_the_keys_that_models_give(
+    kind: type[GivenEvaluation | GivenOuter],
 ) -> None:
     with_subject = spec(subject="phone", population={"ref": "everybody", "size": 1_000_000})
     further = {
@@ -157,13 +156,9 @@ def test_an_evaluation_takes_exactly_the_arguments_that_models_give(
         "outer_share": 0.25,
     }
     with_subject["quality"] = {**with_subject["quality"], **further}
-    known = {
-        name: parameter.default is parameter.empty
-        for name, parameter in inspect.signature(called).parameters.items()
-        if name != "session"
-    }
+    known = {one.name: one.default is dataclasses.MISSING for one in dataclasses.fields(kind)}
     given: set[str] = set()
-    file = "visits_evaluation.py" if called is evaluate else "visits_outer_quality.py"
+    file = "visits_evaluation.py" if kind is GivenEvaluation else "visits_outer_quality.py"
     for files in (files_of(SPEC), files_of(with_subject)):
         if file not in files:
             continue

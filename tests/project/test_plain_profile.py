@@ -14,6 +14,7 @@ from dbt_anonymize.project.profile import read_plain_profile, read_profile, read
 pytestmark = pytest.mark.dbt
 
 DUCKDB: dict[str, Any] = {"type": "duckdb", "path": "warehouse/shop.duckdb", "threads": 2}
+PROD = {**DUCKDB, "path": "warehouse/prod.duckdb"}
 SERVER: dict[str, Any] = {
     "type": "postgres",
     "host": "localhost",
@@ -101,6 +102,10 @@ FOR_DBT: dict[str, dict[str, Any]] = {
 }
 
 
+def _marks(name: str) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.needs("postgres")] if ORDINARY[name]["type"] == "postgres" else []
+
+
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, value in ENVIRONMENT.items():
@@ -132,7 +137,7 @@ def assert_read_alike(root: Path, target: str | None = None) -> None:
     assert attached[0] == attached[1]
 
 
-@pytest.mark.parametrize("name", ORDINARY)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=_marks(n)) for n in ORDINARY])
 def test_an_ordinary_profile_is_read_as_dbt_reads_it(project: Path, name: str) -> None:
     write(project, ORDINARY[name])
     assert_read_alike(project)
@@ -147,7 +152,7 @@ def test_what_is_not_ordinary_is_left_to_dbt(project: Path, name: str) -> None:
 def test_targets_and_folders_are_chosen_as_dbt_does(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = {"outputs": {"dev": DUCKDB, "prod": SERVER, "default": {**DUCKDB, "schema": "d"}}}
+    other = {"outputs": {"dev": DUCKDB, "prod": PROD, "default": {**DUCKDB, "schema": "d"}}}
     write(project / "home" / ".dbt", DUCKDB, **other)
     assert_read_alike(project)
     assert_read_alike(project, "prod")
@@ -157,7 +162,7 @@ def test_targets_and_folders_are_chosen_as_dbt_does(
     assert_read_alike(project)
     assert_read_alike(project, "dev")
     monkeypatch.delenv("DBT_TARGET")
-    write(project, SERVER)
+    write(project, PROD)
     assert_read_alike(project)
     write(project / "ci", {**DUCKDB, "schema": "ci"})
     monkeypatch.setenv("DBT_PROFILES_DIR", str(project / "ci"))

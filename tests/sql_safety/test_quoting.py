@@ -83,7 +83,9 @@ def test_macros_quote_like_the_functions(warehouse: Warehouse, text: str) -> Non
     assert warehouse.rows(f"select {literal}") == [(text,)]
 
 
-@pytest.mark.parametrize("dialect", ["spark", "snowflake", "bigquery"])
+@pytest.mark.parametrize(
+    "dialect", [pytest.param("spark", marks=pytest.mark.needs("spark")), "snowflake", "bigquery"]
+)
 @pytest.mark.parametrize("text", [*TEXTS, "\\\\'", "\\n", "'\\"])
 def test_a_backslash_ends_no_literal_of_other_engines(
     warehouse: Warehouse, dialect: str, text: str

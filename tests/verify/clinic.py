@@ -87,6 +87,7 @@ class SmallWarehouse:
     adapter: Any = field(init=False)
     manifest: Any = field(init=False)
     is_duckdb = True
+    kind = "duckdb"
 
     def __post_init__(self) -> None:
         handle = SimpleNamespace(cursor=lambda: self.connection)

@@ -152,7 +152,10 @@ def test_another_warehouse_is_refused_in_each_proof_on_rows(
 ) -> None:
     """Only provenance and audit can be checked where no rows are read."""
     elsewhere = SimpleNamespace(
-        is_duckdb=False, adapter=SimpleNamespace(type=lambda: "snowflake"), manifest=None
+        is_duckdb=False,
+        kind="snowflake",
+        adapter=SimpleNamespace(type=lambda: "snowflake"),
+        manifest=None,
     )
 
     @contextmanager

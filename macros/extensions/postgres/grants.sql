@@ -2,7 +2,7 @@
 
 {# Whoever is granted a release or the vault must be there: a grant comes last. #}
 {% macro postgres___check_engine() -%}
-    {%- do dbt_anonymize.default___check_engine() -%}
+    {%- do dbt_anonymize._refuse_python_models() -%}
     {%- set kinds = ["dbt_anonymize_release", "dbt_anonymize_vault", "dbt_anonymize_tokens"] -%}
     {%- set roles = [] -%}
     {%- for node in graph.nodes.values()

@@ -1,5 +1,8 @@
 {# A release is one transaction, before which dbt has committed what it commits by itself. #}
 
+{% macro postgres___has_transactions() -%}{{ return(true) }}{%- endmacro %}
+
+
 {% macro postgres___begin_transaction() -%}begin{%- endmacro %}
 
 

@@ -72,6 +72,9 @@
 {%- endmacro %}
 
 
+{% macro spark___check_engine() -%}{%- do dbt_anonymize._refuse_python_models() -%}{%- endmacro %}
+
+
 {# What a release on Spark cannot keep, said before anything is written. #}
 {% macro _refuse_on_spark(declaration) -%}
     {%- set errors = [] -%}

@@ -21,9 +21,10 @@ from dbt_anonymize.evaluation.data.relations import SOURCE, query, read_arrays
 from dbt_anonymize.evaluation.data.sampling import draw_sample, inner_sql
 from dbt_anonymize.evaluation.data.targets import TargetColumn
 from dbt_anonymize.evaluation.details import measured, predictions_at
+from dbt_anonymize.evaluation.given import GivenOuter, declared
 from dbt_anonymize.evaluation.measures import LOWER_IS_BETTER, Predicted
 from dbt_anonymize.evaluation.problem import Problem, Task
-from dbt_anonymize.evaluation.run import models_of, read_problem
+from dbt_anonymize.evaluation.run import Setting, models_of, read_problem
 from dbt_anonymize.evaluation.scoring import Place, SplitScorer
 from dbt_anonymize.evaluation.splits import Split, Splitting, seeds
 from dbt_anonymize.evaluation.suppression import check_recountable
@@ -56,60 +57,44 @@ COLUMN_TYPES = {
 
 
 def evaluate_outer(
-    session: duckdb.DuckDBPyConnection,
-    *,
-    anonymization: str,
-    results: duckdb.DuckDBPyRelation,
-    outer: duckdb.DuckDBPyRelation,
-    efforts: Sequence[Mapping[str, Any]],
-    record_key: str,
-    features: Sequence[Mapping[str, Any]],
-    target: Mapping[str, Any],
-    model: Mapping[str, Any],
-    measure: str,
-    random_state: int,
-    reading: Mapping[str, str],
-    suppressed: str,
-    test_on: str,
-    confidence: float,
-    guarantees: Sequence[Mapping[str, Any]],
-    subjects: Mapping[str, Any] | None = None,
-    population_size: int | None = None,
+    session: duckdb.DuckDBPyConnection, given: Mapping[str, Any] | None = None, **arguments: Any
 ) -> pd.DataFrame:
-    """Score the effort that ``results`` name as chosen, and effort 0, on the outer records.
+    """Score the effort that the results name as chosen, and effort 0, on the outer records.
 
-    ``outer`` holds record keys with ``is_outer``; other arguments are those of `evaluate`, of the
-    one target, model and measure that decide. Returns a row per effort with the columns of
-    `COLUMN_TYPES`; none if no effort is chosen.
+    Called by a generated model, see `GivenOuter`. Older versions gave ``arguments``, which only say
+    so. Returns a row per effort with the columns of `COLUMN_TYPES`; none if no effort is chosen.
     """
+    asked = declared(GivenOuter, given, arguments)
     sql = f"select effort, qf_mean from {SOURCE} where effort = 0 or is_chosen order by effort"  # noqa: S608
-    qf = dict(query(results, sql).fetchall())
+    qf = dict(query(asked.results, sql).fetchall())
     if len(qf) < 2:
         return _frame([])
-    chosen = [Effort(**effort) for effort in efforts if effort["effort"] in qf]
-    wanted, read_as = TargetColumn(**target), Reading(**reading)
-    trained = models_of([model], [wanted], read_as)
-    check_recountable(guarantees)
-    records = draw_sample(chosen[0].relation, record_key, 2**62, random_state)
-    columns = [FeatureColumn(**feature) for feature in features]
+    record_key = asked.record_key
+    chosen = [Effort(**effort) for effort in asked.efforts if effort["effort"] in qf]
+    wanted, read_as = TargetColumn(**asked.target), Reading(**asked.reading)
+    trained = models_of([asked.model], [wanted], read_as)
+    check_recountable(asked.guarantees)
+    records = draw_sample(chosen[0].relation, record_key, 2**62, asked.random_state)
+    columns = [FeatureColumn(**feature) for feature in asked.features]
     reader = EffortReader(
         *(chosen[0], columns, read_as, records, record_key),
-        may_be_hidden=suppressed == "missing",
+        may_be_hidden=asked.suppressed == "missing",
         has_recount=True,
     )
-    problem, _ = read_problem(
-        *(reader, chosen, [wanted], trained),
+    setting = Setting(
         splitting=Splitting(repetitions=1, test_share=0.5),
-        random_state=random_state,
-        subjects=subjects,
-        guarantees=guarantees,
-        population_size=population_size,
+        random_state=asked.random_state,
+        subjects=asked.subjects,
+        guarantees=asked.guarantees,
+        population_size=asked.population_size,
     )
-    inner = f"cast({inner_sql(outer, record_key)} as bigint)"
+    problem, _ = read_problem(reader, chosen, [wanted], trained, setting)
+    inner = f"cast({inner_sql(asked.outer, record_key)} as bigint)"
     flags = read_arrays(chosen[0].relation, {"inner": inner}, order_by=record_key)["inner"]
     known = problem.targets[0].known
     split = Split(train=known[flags[known] == 1], test=known[flags[known] != 1])
-    return _frame(HeldOut(problem, split, measure, test_on, confidence).rows(list(qf.values())))
+    held_out = HeldOut(problem, split, asked.measure, asked.test_on, asked.confidence)
+    return _frame(held_out.rows(list(qf.values())))
 
 
 def _frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.errors import EvaluationError
@@ -21,6 +21,7 @@ from dbt_anonymize.evaluation.data.subjects import (
     sensitive_attributes,
 )
 from dbt_anonymize.evaluation.data.targets import TargetColumn, target_reader
+from dbt_anonymize.evaluation.given import GivenEvaluation, declared
 from dbt_anonymize.evaluation.outputs import evaluation_frame, failure_lines, reading_lines
 from dbt_anonymize.evaluation.problem import ZERO_RULE, Importance, Model, Problem
 from dbt_anonymize.evaluation.progress import Progress, dbt_logger
@@ -37,85 +38,59 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    session: duckdb.DuckDBPyConnection,
-    *,
-    anonymization: str,
-    efforts: Sequence[Mapping[str, Any]],
-    record_key: str,
-    features: Sequence[Mapping[str, Any]],
-    targets: Sequence[Mapping[str, Any]],
-    models: Sequence[Mapping[str, Any]],
-    splitting: Mapping[str, Any],
-    random_state: int,
-    reading: Mapping[str, str],
-    suppressed: str,
-    fit: str,
-    sample: int,
-    subjects: Mapping[str, Any] | None = None,
-    guarantees: Sequence[Mapping[str, Any]] = (),
-    population_size: int | None = None,
-    reported_groups: Sequence[Mapping[str, Any]] = (),
-    smallest_group: int = 1,
-    importance: str | None = None,
-    decision_grid: Sequence[str] = (),
-    confidence: float = 0.95,
-    outer: duckdb.DuckDBPyRelation | None = None,
+    session: duckdb.DuckDBPyConnection, given: Mapping[str, Any] | None = None, **arguments: Any
 ) -> pd.DataFrame:
     """Train models on every effort and score them on records that they have never seen.
 
-    Called by a generated model with the choices of a validated spec; relations belong to
-    ``session``. ``efforts`` begin with 0, the untouched table, and share their record keys.
-    ``levels`` of an effort are those of its quasi-identifiers, or "per record". A feature without
-    ``hierarchy`` is plain. ``subjects`` (``relation`` and ``column``) never both train and test.
-
-    ``suppressed``: left_out, or missing: suppressed records train without quasi-identifiers.
-    ``fit``: once, or per_split: in addition, models for which guarantees, class means and leaf
-    frequencies are computed from the training records alone, whatever the suppression limit. Of
-    more than ``sample`` records, a seeded sample is evaluated. ``reported_groups``: columns (see
-    `GroupColumn`) by which quality is reported, for groups of at least ``smallest_group`` subjects.
-    ``importance``: the measure by which permutation importance is judged, or None.
-    ``decision_grid``: two features over which the models of the first split are asked, or none.
-    ``confidence``: that of intervals over splits.
-    ``outer``: record keys with ``is_outer``; as if these records were not in the source.
+    Called by a generated model with the choices of a validated spec, see `GivenEvaluation`;
+    relations belong to ``session``. Older versions gave ``arguments``, which only say so.
 
     Returns one row per fact, see ``outputs.evaluation_frame``; none if the source is empty. What
     relations do not allow is an `EvaluationError`.
     """
-    log = dbt_logger()
-    chosen = [Effort(**effort) for effort in efforts]
-    wanted = [TargetColumn(**target) for target in targets]
-    read_as = Reading(**reading)
-    trained = models_of(models, wanted, read_as)
-    check_recountable(guarantees)
-    seen = None if outer is None else inner_sql(outer, record_key)
-    drawn = draw_sample(chosen[0].relation, record_key, sample, random_state, seen)
-    report_sample(drawn, fit=fit, random_state=random_state, anonymization=anonymization)
+    asked = declared(GivenEvaluation, given, arguments)
+    log, record_key = dbt_logger(), asked.record_key
+    chosen = [Effort(**effort) for effort in asked.efforts]
+    wanted = [TargetColumn(**target) for target in asked.targets]
+    read_as = Reading(**asked.reading)
+    trained = models_of(asked.models, wanted, read_as)
+    check_recountable(asked.guarantees)
+    drawn = _drawn_sample(asked, chosen[0])
     if drawn.size == 0:
-        log.info(f"{anonymization}: no records, so no models are trained")
+        log.info(f"{asked.anonymization}: no records, so no models are trained")
         return evaluation_frame(None, [], Tallies())
-    columns = [FeatureColumn(**feature) for feature in features]
+    columns = [FeatureColumn(**feature) for feature in asked.features]
     watch = Stopwatch()
     with copied_sample(session, chosen, drawn, record_key, watch) as (copied, own):
         reader = EffortReader(
             *(copied[0], columns, read_as, own, record_key),
-            may_be_hidden=suppressed == "missing",
-            has_recount=fit == "per_split",
+            may_be_hidden=asked.suppressed == "missing",
+            has_recount=asked.fit == "per_split",
         )
-        problem, _ = read_problem(
-            *(reader, copied, wanted, trained),
-            splitting=Splitting(**splitting),
-            random_state=random_state,
-            subjects=subjects,
-            guarantees=guarantees,
-            population_size=population_size,
-            reported_groups=[GroupColumn(**column) for column in reported_groups],
-            smallest_group=smallest_group,
-            decision_grid=decision_grid,
-            watch=watch,
+        setting = Setting(
+            splitting=Splitting(**asked.splitting),
+            random_state=asked.random_state,
+            subjects=asked.subjects,
+            guarantees=asked.guarantees,
+            population_size=asked.population_size,
+            reported_groups=[GroupColumn(**column) for column in asked.reported_groups],
+            smallest_group=asked.smallest_group,
+            decision_grid=asked.decision_grid,
         )
-    names = tuple(feature["name"] for feature in features)
-    permuted = None if importance is None else Importance(importance, names)
-    return _run(replace(problem, confidence=confidence, importance=permuted), anonymization, log)
+        problem, _ = read_problem(reader, copied, wanted, trained, setting, watch=watch)
+    problem = replace(problem, confidence=asked.confidence)
+    if asked.importance is not None:
+        names = tuple(feature["name"] for feature in asked.features)
+        problem = replace(problem, importance=Importance(asked.importance, names))
+    return _run(problem, asked.anonymization, log)
+
+
+def _drawn_sample(asked: GivenEvaluation, untouched: Effort) -> Sample:
+    key, state = asked.record_key, asked.random_state
+    seen = None if asked.outer is None else inner_sql(asked.outer, key)
+    drawn = draw_sample(untouched.relation, key, asked.sample, state, seen)
+    report_sample(drawn, fit=asked.fit, random_state=state, anonymization=asked.anonymization)
+    return drawn
 
 
 def report_sample(drawn: Sample, *, fit: str, random_state: int, anonymization: str) -> None:
@@ -134,20 +109,27 @@ def report_sample(drawn: Sample, *, fit: str, random_state: int, anonymization: 
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """Splits of a problem, and what is asked beside its scores; see `GivenEvaluation`."""
+
+    splitting: Splitting
+    random_state: int
+    subjects: Mapping[str, Any] | None
+    guarantees: Sequence[Mapping[str, Any]] = ()
+    population_size: int | None = None
+    reported_groups: Sequence[GroupColumn] = ()
+    smallest_group: int = 1
+    decision_grid: Sequence[str] = ()
+
+
 def read_problem(
     reader: EffortReader,
     efforts: Sequence[Effort],
     targets: Sequence[TargetColumn],
     models: Sequence[Model],
+    setting: Setting,
     *,
-    splitting: Splitting,
-    random_state: int,
-    subjects: Mapping[str, Any] | None,
-    guarantees: Sequence[Mapping[str, Any]] = (),
-    population_size: int | None = None,
-    reported_groups: Sequence[GroupColumn] = (),
-    smallest_group: int = 1,
-    decision_grid: Sequence[str] = (),
     watch: Stopwatch | None = None,
 ) -> tuple[Problem, FirstArrays]:
     """Read targets and efforts, the first of which is that of the reader.
@@ -158,7 +140,7 @@ def read_problem(
     relation = reader.sample.of(reader.untouched.relation)
     readers = [target_reader(relation, column, place) for place, column in enumerate(targets)]
     extra = {name: sql for target in readers for name, sql in target.sql.items()}
-    sensitive = sensitive_attributes(guarantees)
+    sensitive = sensitive_attributes(setting.guarantees)
     for attribute in sensitive:
         column_kind(relation, attribute)
     extra |= {f"sensitive {attribute}": rank_sql(attribute) for attribute in sensitive}
@@ -166,35 +148,39 @@ def read_problem(
     with watch.running("0"):
         untouched, values, first = reader.first(extra)
     groups = None
-    if subjects is not None:
-        groups = read_subjects(subjects["relation"], subjects["column"], reader, first.keys)
+    if setting.subjects is not None:
+        groups = read_subjects(
+            setting.subjects["relation"], setting.subjects["column"], reader, first.keys
+        )
     recount = None
-    if guarantees:
+    if setting.guarantees:
         recount = make_recount(
             reader,
-            guarantees,
+            setting.guarantees,
             values,
             subjects=groups,
-            population_size=population_size,
+            population_size=setting.population_size,
         )
     grid = None
-    if decision_grid:
+    if setting.decision_grid:
         names = [column.name for column in reader.columns]
-        grid = make_grid(names, first.columns, (decision_grid[0], decision_grid[1]))
+        grid = make_grid(names, first.columns, (setting.decision_grid[0], setting.decision_grid[1]))
     further = []
     for place, effort in enumerate(efforts[1:], start=1):
         with watch.running(str(place)):
             further.append(reader.further(effort, first))
     problem = Problem(
-        targets=[target.target(values, splitting, groups) for target in readers],
+        targets=[target.target(values, setting.splitting, groups) for target in readers],
         models=models,
         efforts=[untouched, *further],
-        splitting=splitting,
-        random_state=random_state,
+        splitting=setting.splitting,
+        random_state=setting.random_state,
         keeps_suppressed=reader.may_be_hidden,
         groups=groups,
         recount=recount,
-        reported_groups=read_groups(reported_groups, reader, first.keys, groups, smallest_group),
+        reported_groups=read_groups(
+            setting.reported_groups, reader, first.keys, groups, setting.smallest_group
+        ),
         grid=grid,
         read_seconds=list(watch.take().values()),
     )

@@ -61,10 +61,9 @@ def is_text(kind: str) -> bool:
 
 
 def text_lines(
-    seed: str, kind: Kind, levels: int, *, declared: Mapping[str, str], engine: str
+    seed: str, kind: Kind, levels: int, *, declared: Mapping[str, str], text: str = "text"
 ) -> str:
-    """Return what the properties of a seed must say: whatever they do, and that labels are text."""
-    text = "string" if engine == "spark" else "text"
+    """Return what the properties of a seed must say: what they do, and that labels are texts."""
     columns = (*(LEAF_COLUMNS[kind] if kind == "categorical" else ()), *level_columns(levels))
     types = {**declared, **dict.fromkeys(_not_text(columns, declared), text)}
     written = ", ".join(f"{column}: {type_}" for column, type_ in types.items())

@@ -1,22 +1,23 @@
 """An ordinary profile, read as dbt reads it: importing dbt takes two seconds.
 
-Ordinary is one of DuckDB (a local file) or Postgres with the keys below and no Jinja but `env_var`.
-Anything else, and anything that is wrong, is left to dbt.
+Ordinary is one with keys that `Plain` of its engine has, and no Jinja but `env_var`. Anything else,
+and anything that is wrong, is left to dbt.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from os import environ
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from pydantic import ConfigDict, Field, TypeAdapter
-from pydantic.dataclasses import dataclass
+from pydantic import TypeAdapter
 
+from dbt_anonymize.project.engines import known_engine
+from dbt_anonymize.project.engines.plain import Credentials
 from dbt_anonymize.spec.draft import mapping
 from dbt_anonymize.spec.yaml_file import read_yaml
 
@@ -28,64 +29,10 @@ _ENV_VAR = re.compile(
     r"(?P<number>\| *(?:int|as_number) *)?\}\}"
 )
 _WHOLE_NUMBER = re.compile(r"0|[1-9][0-9]*", re.ASCII)
-_ALIASES = {"postgres": {"dbname": "database", "pass": "password"}}
 
 
 class _NotOrdinaryError(Exception):
     """Something that dbt itself must read."""
-
-
-# With a colon it is a URL, a drive or in memory; what follows ? or # belongs to a URL.
-_LocalFile = Annotated[str, Field(pattern=r"^[^:?#\n]+$")]
-_Word = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
-_Scalar = str | int | bool
-# dbt-duckdb writes others, and what is in quotes, in its own way.
-_Option = Literal["storage_version", "encryption_key", "encryption_cipher", "block_size"]
-_Unquoted = Annotated[str, Field(pattern=r"^[^'\"]*$")] | int
-_STRICT = ConfigDict(extra="forbid", strict=True)
-
-
-@dataclass(frozen=True, config=_STRICT)
-class Attachment:
-    """A file of DuckDB beside the warehouse."""
-
-    path: _LocalFile
-    alias: _Word | None = None
-    type: None = None
-    read_only: bool = False
-    options: Mapping[_Option, _Unquoted] | None = None
-
-
-@dataclass(frozen=True, config=_STRICT)
-class DuckDB:
-    """Credentials of dbt-duckdb."""
-
-    type: Literal["duckdb"]
-    # Of other names than <word>.<suffix>, versions of dbt-duckdb make different databases.
-    path: Annotated[_LocalFile, Field(pattern=r"(^|/)\w[\w -]*(\.\w+)?$")]
-    database: str
-    schema: str = "main"
-    threads: int = 1
-    attach: tuple[Attachment, ...] | None = None
-    config_options: Mapping[str, _Scalar] | None = None
-    settings: Mapping[_Word, _Scalar] | None = None
-
-
-@dataclass(frozen=True, config=_STRICT)
-class Postgres:
-    """Credentials of dbt-postgres."""
-
-    type: Literal["postgres"]
-    host: str
-    port: Annotated[int, Field(ge=0, le=65535)]
-    user: str
-    password: str
-    database: str
-    schema: str
-    threads: int = 1
-    connect_timeout: int = 10
-    keepalives_idle: int = 0
-    sslmode: str | None = None
 
 
 @dataclass(frozen=True)
@@ -99,10 +46,7 @@ class PlainProfile:
     profile_name: str
     target_name: str
     default_target: str | None
-    credentials: DuckDB | Postgres
-
-
-_KINDS: Mapping[str, type[DuckDB | Postgres]] = {"duckdb": DuckDB, "postgres": Postgres}
+    credentials: Credentials
 
 
 def plain_profile(
@@ -139,18 +83,18 @@ def _yaml(file: Path) -> dict[str, Any]:
     return dict(mapping(content))
 
 
-def _credentials(output: dict[str, Any]) -> DuckDB | Postgres:
-    aliases = _ALIASES.get(output["type"], {})
-    named = {aliases.get(key, key): value for key, value in output.items()}
+def _credentials(output: dict[str, Any]) -> Credentials:
+    kind = output["type"]
+    engine = known_engine(kind)
+    if engine is None or engine.PLAIN is None:
+        raise _NotOrdinaryError
+    plain = engine.PLAIN
+    named = {plain.aliases.get(key, key): value for key, value in output.items()}
     if len(named) < len(output):
         raise _NotOrdinaryError
-    if named["type"] == "duckdb":
-        database = Path(named["path"]).name.split(".")[0]
-        if named.setdefault("database", database) != database:
-            raise _NotOrdinaryError
-    version(f"dbt-{named['type']}")
-    kind = _KINDS[named["type"]]
-    credentials: DuckDB | Postgres = TypeAdapter[Any](kind).validate_json(json.dumps(named))
+    version(f"dbt-{kind}")
+    content = json.dumps(plain.completed(named))
+    credentials: Credentials = TypeAdapter[Any](plain.credentials).validate_json(content)
     return credentials
 
 

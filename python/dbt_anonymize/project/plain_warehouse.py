@@ -8,30 +8,18 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from dbt_anonymize.literals import quote_name, quote_text
+from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.driver_errors import explaining
+from dbt_anonymize.project.engines import engine_of, known_engine
+from dbt_anonymize.project.engines.plain import Plain
 from dbt_anonymize.project.last_build import manifest_of_last_build
 from dbt_anonymize.project.layout import Project
-from dbt_anonymize.project.plain_profile import Attachment, DuckDB, PlainProfile, Postgres
+from dbt_anonymize.project.plain_profile import PlainProfile
 from dbt_anonymize.project.profile import read_plain_profile
 from dbt_anonymize.project.vault_places import protect_vaults
 from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
 from dbt_anonymize.vault.files import private_files, require_folders
 from dbt_anonymize.versions import PACKAGE
-
-# Database, schema and name of all that there is.
-_RELATIONS = {
-    "duckdb": "select table_catalog, table_schema, table_name "
-    "from system.information_schema.tables",
-    "postgres": "select current_database(), schemaname, tablename from pg_tables union all "
-    "select current_database(), schemaname, viewname from pg_views union all "
-    "select current_database(), schemaname, matviewname from pg_matviews",
-}
-
-_COLUMNS = (
-    "select column_name, data_type from information_schema.columns "
-    "where table_schema = %s and table_name = %s order by ordinal_position"
-)
 
 
 @dataclass(frozen=True)
@@ -53,7 +41,7 @@ class PlainRelation:
 
 @dataclass(frozen=True)
 class PlainWarehouse(Warehouse):
-    """A warehouse of DuckDB or Postgres whose models and seeds are read, and nothing else."""
+    """A warehouse whose models and seeds are read, and nothing else."""
 
     profile: PlainProfile
     connection: Any
@@ -71,7 +59,7 @@ class PlainWarehouse(Warehouse):
     @property
     def text_type(self) -> str:
         """The data type of texts."""
-        return "text"
+        return engine_of(self).TEXT_TYPE
 
     def cursor(self) -> Any:
         """Return a cursor of the driver; settings are those of this connection of DuckDB."""
@@ -92,13 +80,11 @@ class PlainWarehouse(Warehouse):
 
     @cached_property
     def _known(self) -> set[tuple[Any, ...]]:
-        return set(self.rows(_RELATIONS[self.kind]))
+        return set(self.rows(_plain(self.kind).relations))
 
     def columns(self, relation: Any) -> list[tuple[str, str]]:
         """Return name and data type of each column of a relation."""
-        if self.is_duckdb:
-            return [(name, kind) for name, kind, *_ in self.rows(f"describe {relation}")]
-        return self.rows(_COLUMNS, [relation.schema, relation.identifier])
+        return _plain(self.kind).columns(self, relation)
 
     def macro(self, name: str, /, *, package: str = PACKAGE, **arguments: Any) -> str:
         """Return the SQL of a macro that calls macros of its own file, and how values are written.
@@ -116,7 +102,7 @@ class PlainWarehouse(Warehouse):
         call = ", ".join(f"{argument}={argument}" for argument in arguments)
         template = Environment(autoescape=False).from_string(f"{text}{{{{ {name}({call}) }}}}")  # noqa: S701 (SQL)
         known = {
-            package: {"_literal": lambda value: quote_text(str(value))},
+            package: {"_literal": lambda value: engine_of(self).literal(str(value))},
             "dbt": {"type_timestamp": lambda: "timestamp"},
         }
         return template.render(**known, **arguments).strip()
@@ -149,47 +135,15 @@ def _opened(project: Project, target: str | None) -> PlainWarehouse | None:
         return None
     require_folders(profile.credentials)
     try:
-        connection = _connect(profile.credentials)
+        connection = _plain(profile.credentials.type).connect(profile.credentials)
     except Exception:  # drivers have errors of their own; dbt meets them again
         return None
     return PlainWarehouse(adapter=None, manifest=manifest, profile=profile, connection=connection)
 
 
-def _connect(credentials: DuckDB | Postgres) -> Any:
-    """Connect as dbt does."""
-    if isinstance(credentials, Postgres):
-        import psycopg2  # type: ignore[import-untyped]  # noqa: PLC0415 (an extra)
-
-        named = {"keepalives_idle": credentials.keepalives_idle, "sslmode": credentials.sslmode}
-        return psycopg2.connect(
-            dbname=credentials.database,
-            user=credentials.user,
-            host=credentials.host,
-            password=credentials.password,
-            port=credentials.port,
-            connect_timeout=credentials.connect_timeout,
-            application_name="dbt",
-            **{name: value for name, value in named.items() if value},
-        )
-    import duckdb  # noqa: PLC0415 (slow to import)
-
-    connection = duckdb.connect(credentials.path, config=dict(credentials.config_options or {}))
-    try:
-        for attachment in credentials.attach or ():
-            connection.execute(_attaching(attachment))
-        for name, value in (credentials.settings or {}).items():
-            connection.execute(f"set {name} = {quote_text(str(value))}")
-    except duckdb.Error:
-        connection.close()
-        raise
-    return connection
-
-
-def _attaching(attachment: Attachment) -> str:
-    """Return the statement by which dbt-duckdb attaches a file."""
-    options = ["READ_ONLY"] if attachment.read_only else []
-    for name, value in (attachment.options or {}).items():
-        options.append(f"{name} {quote_text(value) if isinstance(value, str) else value}")
-    alias = f" as {attachment.alias}" if attachment.alias else ""
-    listed = f" ({', '.join(options)})" if options else ""
-    return f"attach if not exists {quote_text(attachment.path)}{alias}{listed}"
+def _plain(kind: str) -> Plain:
+    """Return how an engine is read of which a profile was read so."""
+    engine = known_engine(kind)
+    assert engine is not None
+    assert engine.PLAIN is not None
+    return engine.PLAIN

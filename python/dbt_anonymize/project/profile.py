@@ -7,9 +7,10 @@ import os
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from dbt_anonymize.errors import ProjectError
+from dbt_anonymize.errors import ProjectError, WarehouseError
+from dbt_anonymize.project.engines import known_server
 from dbt_anonymize.project.plain_profile import PlainProfile, plain_profile
 from dbt_anonymize.spec.draft import mapping
 from dbt_anonymize.spec.problems import did_you_mean, names
@@ -120,6 +121,14 @@ def _what_is_wrong(root: Path, chosen: Namespace, error: Exception) -> str:
         f"{file}: the target {target} of the profile {profile} must be one that dbt can read; got "
         f"{type(error).__name__}. See `dbt debug`."
     )
+
+
+def require_reached(root: Path, target: str | None) -> None:
+    """Stop before anything is read where rows of the target cannot be."""
+    credentials: Any = read_profile(root, target).credentials
+    server = known_server(str(credentials.type))
+    if server and (reason := server.unreached(credentials)):
+        raise WarehouseError(reason)
 
 
 def rendered_model_path(root: Path) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from dbt_anonymize.errors import AnonymizeError
 from dbt_anonymize.hierarchies.label_types import is_text, text_lines
 from dbt_anonymize.hierarchies.table import Kind
+from dbt_anonymize.project.engines import text_type
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.manifest import parse_project
 
@@ -36,7 +37,8 @@ class SeedTypes:
 
     def remedy(self, kind: Kind, levels: int) -> str:
         """Return the lines that make its labels text, and how it is loaded again."""
-        lines = text_lines(self.name, kind, levels, declared=self.types, engine=self.engine)
+        text = text_type(self.engine)
+        lines = text_lines(self.name, kind, levels, declared=self.types, text=text)
         where = (
             f"its entry in {self.place}"
             if self.place

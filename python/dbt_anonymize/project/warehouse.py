@@ -177,7 +177,9 @@ class Warehouse:
     @property
     def has_transactions(self) -> bool:
         """Tell whether a failed statement is rolled back with its transaction."""
-        return self.kind != "spark"
+        from dbt_anonymize.project.engines import engine_of  # noqa: PLC0415 (it types by this)
+
+        return engine_of(self).HAS_TRANSACTIONS
 
     def cursor(self) -> Any:
         """Return a cursor of the driver: what it runs is not written into the log of dbt."""
@@ -221,7 +223,7 @@ class Warehouse:
     def replacing(self, relation: Any, types: Mapping[str, str]) -> Iterator[Any]:
         """Give a cursor to fill an empty table in place of an earlier one, in one transaction.
 
-        Spark has none: where filling fails, there is no table, and whoever reads it says so.
+        Without transactions there is no table where filling fails, and whoever reads it says so.
         """
         declared = ", ".join(f"{name} {kind}" for name, kind in types.items())
         with self.transaction() as cursor:
@@ -235,7 +237,7 @@ class Warehouse:
                 raise
 
     def begin(self) -> None:
-        """Begin a transaction: after dbt's COMMIT the driver of Postgres begins none by itself."""
+        """Begin a transaction: after dbt's COMMIT a driver may begin none by itself."""
         self.adapter.connections.begin()
         statement = self.macro("_begin_transaction")
         if statement:
@@ -243,7 +245,7 @@ class Warehouse:
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Any]:
-        """Give a cursor whose statements count all or, where one fails, none; not on Spark."""
+        """Give a cursor whose statements count all or, where one fails and it can, none."""
         connections = self.adapter.connections
         if self.has_transactions:
             connections.clear_transaction()

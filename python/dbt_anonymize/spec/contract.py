@@ -6,7 +6,7 @@ from dbt_anonymize.spec.models import Spec
 
 # Labels, combinations of them and tokens.
 TEXT = "text"
-# Middles of numbers, as DuckDB and Postgres call it.
+# Middles of numbers.
 _NUMBER = "float8"
 
 

@@ -1,4 +1,4 @@
-"""Keys and details that belong to extensions, also to those that are not installed here.
+"""Keys, details and engines of extensions, also of those that are not installed here.
 
 ``of_extensions.txt`` has a line for each: the extension, and what it adds.
 """
@@ -22,14 +22,20 @@ def lines() -> Iterator[str]:
             yield from (f"{one.name} {part}{name}" for name in one.load(model).model_fields)
         details = (name for name, of in MODELS.items() if of.detail and of.extension == one.name)
         yield from (f"{one.name} details.{name}" for name in details)
+        yield from (f"{one.name} adapter.{kind}" for kind in one.engines)
+
+
+def owner_of(name: str) -> str | None:
+    """Return the extension of a key, a detail or an engine, or None."""
+    text = resources.files(__package__).joinpath(FILE).read_text(encoding="utf-8")
+    owners = {name: extension for extension, name in map(str.split, text.splitlines())}
+    return owners.get(name)
 
 
 def remedy_of(path: KeyPath, otherwise: str) -> str:
     """Return what to do about a key that is unknown here, or ``otherwise``."""
     key = ".".join("*" if place == 1 else str(one) for place, one in enumerate(path))
-    text = resources.files(__package__).joinpath(FILE).read_text(encoding="utf-8")
-    owners = {key: extension for extension, key in map(str.split, text.splitlines())}
-    owner = owners.get(key) or owners.get(".".join(map(str, path)))
+    owner = owner_of(key) or owner_of(".".join(map(str, path)))
     if owner is None:
         return otherwise
     return f"It belongs to the extension {owner}, which is not here. Add that, or remove it."

@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dbt_anonymize.project.engines import ENGINES
+from dbt_anonymize.project.engines import is_refused, known_engine
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.register import digest_released
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.verify.duckdb_mirror import is_refused
 from dbt_anonymize.verify.finding import Finding
 
 
@@ -39,7 +38,7 @@ class Checked:
 
 def content_of(warehouse: Warehouse, spec: Spec) -> str | None:
     """Return the digest of the released rows; None where whoever verifies may not read them."""
-    if warehouse.adapter.type() not in ENGINES:
+    if known_engine(warehouse.kind) is None:
         return None
     try:
         return digest_released(warehouse, spec.name)
@@ -69,6 +68,6 @@ def kept(
             "tables of findings",
             None,
             f"not run: {spec.name}_attacks and {spec.name}_verification were not written, since "
-            "Postgres gives whoever verifies no right to. Read the findings here.",
+            "the server gives whoever verifies no right to. Read the findings here.",
             was_run=False,
         )

@@ -13,16 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.literals import quote_name
-from dbt_anonymize.project.engines import in_memory, server_of
-from dbt_anonymize.project.engines.postgres_text import WRITTEN
+from dbt_anonymize.project.engines import WRITTEN, in_memory, is_refused, server_of
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 
 if TYPE_CHECKING:
     import duckdb
-
-# What Postgres answers to whoever lacks a right, as SQLSTATE.
-_REFUSED = "42501"
 
 
 @dataclass(frozen=True)
@@ -64,7 +60,7 @@ class CopiedWarehouse(Warehouse):
         here = relation.replace(quote_character='"').quote(schema=True, identifier=True)
         name, table = str(relation), str(here)
         if name not in self._copied:
-            if here.include_policy.database:  # Spark has none
+            if here.include_policy.database:  # not every engine has one
                 database = quote_name(str(relation.database))
                 self.session.execute(f"attach if not exists ':memory:' as {database}")
             schema = here.without_identifier()
@@ -93,19 +89,10 @@ def explain_read_errors(warehouse: Warehouse, name: str) -> Iterator[None]:
 
 def _unreadable(name: str) -> VerificationError:
     return VerificationError(
-        f"{name}: must be readable to whoever verifies; Postgres refused it. Run `verify` as the "
+        f"{name}: must be readable to whoever verifies; the server refused it. Run `verify` as the "
         "role that builds, or as a custodian who may read this relation (`grants` of dbt, and "
         "`usage` of the schema)."
     )
-
-
-def is_refused(warehouse: Warehouse, error: Exception) -> bool:
-    """Tell whether Postgres refused a right; the connection can be used again."""
-    if getattr(error, "pgcode", None) != _REFUSED:
-        return False
-    # Else every later statement of the transaction would fail.
-    warehouse.cursor().connection.rollback()
-    return True
 
 
 @contextlib.contextmanager

@@ -8,8 +8,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 from dbt_anonymize.errors import VerificationError, WarehouseError, safe_reason
-from dbt_anonymize.project.engines import ENGINES, require_reached
+from dbt_anonymize.project.engines import engine_names, is_refused, known_engine, missing_engine
 from dbt_anonymize.project.layout import Project
+from dbt_anonymize.project.profile import require_reached
 from dbt_anonymize.project.results import is_built, release_file
 from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
 from dbt_anonymize.release.audit import why_unreadable
@@ -24,7 +25,7 @@ from dbt_anonymize.verify.checks import (
     run_check,
 )
 from dbt_anonymize.verify.copies import check_copies
-from dbt_anonymize.verify.duckdb_mirror import copied_to_duckdb, is_refused
+from dbt_anonymize.verify.duckdb_mirror import copied_to_duckdb
 from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.recomputation.project import check_release
 from dbt_anonymize.verify.relations import spill_in_private
@@ -50,7 +51,7 @@ def verify(
     """
     findings: list[Finding] = []
     checks = _known(check_names() if checks is None else checks)
-    require_reached(project, target)
+    require_reached(project.root, target)
     manifest = None
     # Compiling has dbt open the warehouse for itself.
     for one in (one for one in of_sources() if one.name in checks):
@@ -112,11 +113,11 @@ def _known(checks: Collection[str]) -> Collection[str]:
 def _why_unchecked(warehouse: Warehouse, project: Project, spec: Spec) -> str | None:
     """Say why nothing can be checked on the release, or None where it can."""
     if not warehouse.is_duckdb:
-        if warehouse.adapter.type() in ENGINES:
+        if known_engine(warehouse.kind):
             return None
-        return (
-            f"this can be checked on {', '.join(ENGINES)} only; the warehouse is "
-            f"{warehouse.adapter.type()}. Verify a target of one of these with the same spec."
+        return missing_engine(warehouse.kind) or (
+            f"this can be checked on {', '.join(engine_names())} only; the warehouse is "
+            f"{warehouse.kind}. Verify a target of one of these with the same spec."
         )
     release = project.root / release_file(warehouse, spec.name)
     if not release.is_file():  # each check says so
@@ -143,7 +144,7 @@ def _carried_out(
         if warehouse is None or not is_refused(warehouse, error):
             raise
         message = (
-            "what this check reads must be readable to whoever verifies; Postgres refused it "
+            "what this check reads must be readable to whoever verifies; the server refused it "
             f"({safe_reason(error)}). Run `verify` as the role that builds, or as a custodian."
         )
     return [Finding(check, spec.name, holds=False, message=message)]

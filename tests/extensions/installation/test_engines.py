@@ -1,7 +1,8 @@
-"""Needs of Postgres and Spark: `new` writes them, `generate` and `doctor` say them."""
+"""Needs of engines: `new` writes them, `generate` and `doctor` say them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,14 +15,9 @@ from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.extensions.installation import doctor
 from dbt_anonymize.extensions.installation.project_files import project_changes
 from dbt_anonymize.project import engines
-from dbt_anonymize.project.engines.settings import (
-    granted_roles,
-    kind_of_target,
-    missing_settings,
-    needs,
-)
-from dbt_anonymize.project.layout import find_project
+from dbt_anonymize.project.engines.settings import kind_of_target, missing_settings, needs
 
+ENGINES = [pytest.param(kind, marks=pytest.mark.needs(kind)) for kind in ("postgres", "spark")]
 PYTHON = ("vars", "dbt_anonymize_python")
 LOCATION = ("vars", "dbt_anonymize_vault_location")
 FORMATS = (("models", "+file_format"), ("seeds", "+file_format"))
@@ -41,6 +37,7 @@ def paths(kind: str, folder: Path, project: Mapping[str, Any]) -> list[tuple[str
     return [setting.path for setting in missing_settings(kind, folder, project)]
 
 
+@pytest.mark.needs("postgres", "spark")
 def test_each_engine_needs_its_settings(tmp_path: Path) -> None:
     assert paths("duckdb", tmp_path, {}) == []
     assert paths("postgres", tmp_path, {}) == [PYTHON]
@@ -55,7 +52,7 @@ def test_each_engine_needs_its_settings(tmp_path: Path) -> None:
 
 
 @pytest.mark.dbt  # reads its version
-@pytest.mark.parametrize("kind", ["postgres", "spark"])
+@pytest.mark.parametrize("kind", ENGINES)
 def test_new_writes_them_once(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DBT_TARGET", raising=False)
     folder = written(tmp_path, kind, models={"shop": {"+schema": "x"}})
@@ -74,6 +71,7 @@ def test_new_writes_them_once(tmp_path: Path, kind: str, monkeypatch: pytest.Mon
     )
 
 
+@pytest.mark.needs("postgres")
 def test_generate_says_what_a_build_would_stop_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,6 +89,7 @@ def test_generate_says_what_a_build_would_stop_for(
     assert needs(tmp_path) == []
 
 
+@pytest.mark.needs("postgres", "spark")
 def test_doctor_stops_where_the_server_is_not_reached_or_a_setting_is_missing(
     tmp_path: Path,
 ) -> None:
@@ -111,28 +110,20 @@ def test_doctor_stops_where_the_server_is_not_reached_or_a_setting_is_missing(
     assert "`method: session`, in their own process; the profile says thrift" in note.text
 
 
-def test_whom_a_project_lets_read(tmp_path: Path) -> None:
-    project = {
-        "vars": {"dbt_anonymize_custodians": ["protection"]},
-        "models": {
-            "shop": {"a": {"+grants": {"select": ["analysts", "{{ env_var('X') }}"]}}},
-            "+grants": {"select": "public"},
-        },
-    }
-    assert granted_roles(project) == ["analysts", "protection", "public"]
-    assert granted_roles({}) == []
-
-
-@pytest.mark.parametrize(("kind", "method"), [("spark", "thrift"), ("spark", "session")])
-def test_rows_of_a_spark_elsewhere_are_refused_before_anything_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, method: str
+def test_an_engine_whose_extension_is_missing_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project = find_project(written(tmp_path, kind))
-    credentials = SimpleNamespace(type=kind, method=method)
-    profile = SimpleNamespace(credentials=credentials)
-    monkeypatch.setattr(engines, "read_profile", lambda *_: profile)
-    if method == "session":
-        engines.require_reached(project, None)
-        return
-    with pytest.raises(WarehouseError, match="reach only a Spark with `method: session`"):
-        engines.require_reached(project, None)
+    for name in ("DBT_TARGET", "DBT_PROFILES_DIR", "DBT_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(engines, "known_engine", lambda _: None)
+    root = written(tmp_path, "postgres")
+    said = (
+        "postgres: needs the extension postgres, which is not here. Add it, or choose another "
+        "target."
+    )
+    assert needs(root) == [said]
+    (found,) = doctor._engine(root, SimpleNamespace(type="postgres"))
+    assert (found.status, found.text) == ("stop", said)
+    with pytest.raises(WarehouseError, match=re.escape(said)):
+        engines.engine_of(SimpleNamespace(kind="postgres"))  # type: ignore[arg-type]
+    assert engines.missing_engine("snowflake") is None

@@ -13,7 +13,8 @@ import duckdb
 import pytest
 import yaml
 
-from dbt_anonymize.project.engines.postgres_text import WRITTEN, write_as_postgres
+from dbt_anonymize.extensions.postgres.text import write_as_postgres
+from dbt_anonymize.project.engines import WRITTEN
 from tests.commands.conftest import command
 from tests.engines.verified import OF_FILES, statuses, verified
 from tests.extensions.postgres.conftest import on_postgres

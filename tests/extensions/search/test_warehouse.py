@@ -68,7 +68,7 @@ class Connections:
         self._connection.execute("rollback")
 
 
-@pytest.fixture(params=["own", "plain"])
+@pytest.fixture(params=["own", pytest.param("plain", marks=pytest.mark.needs("postgres"))])
 def warehouse(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
     with duckdb.connect(str(tmp_path / "stored.duckdb")) as connection:
         cursor = connection if request.param == "own" else PlainCursor(connection)

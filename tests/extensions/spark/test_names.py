@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from dbt_anonymize.project.engines.spark import stored_columns
+from dbt_anonymize.extensions.spark.engine import stored_columns
 from dbt_anonymize.project.warehouse import Warehouse
 
 

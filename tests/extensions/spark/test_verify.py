@@ -11,8 +11,8 @@ from typing import Any
 import duckdb
 import pytest
 
-from dbt_anonymize.project.engines.postgres_text import WRITTEN
-from dbt_anonymize.project.engines.spark_text import write_as_spark
+from dbt_anonymize.extensions.spark.text import write_as_spark
+from dbt_anonymize.project.engines import WRITTEN
 from tests.commands.conftest import command
 from tests.engines.verified import OF_FILES, statuses, verified
 from tests.extensions.spark.conftest import OnSpark

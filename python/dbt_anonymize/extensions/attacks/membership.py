@@ -31,7 +31,7 @@ from dbt_anonymize.evaluation.data.sampling import draw_sample
 from dbt_anonymize.evaluation.data.targets import TargetColumn
 from dbt_anonymize.evaluation.measures import Predicted
 from dbt_anonymize.evaluation.problem import Model, Problem, Target
-from dbt_anonymize.evaluation.run import read_problem
+from dbt_anonymize.evaluation.run import Setting, read_problem
 from dbt_anonymize.evaluation.splits import Split, Splitting, seeds
 from dbt_anonymize.evaluation.training import fit_predict
 from dbt_anonymize.evaluation.views import ORIGINAL, View, make_view
@@ -157,9 +157,11 @@ def _read(session: Session, spec: Spec, effort: int, repetitions: int, largest: 
         [untouched, further],
         [TargetColumn(spec.predicted, quality.task, time=quality.time)],
         [Model(quality.deciding_model, name, choice.parameters, space)],
-        splitting=Splitting(repetitions=repetitions, test_share=0.5),
-        random_state=quality.random_state,
-        subjects=subjects if spec.subject else None,
+        Setting(
+            splitting=Splitting(repetitions=repetitions, test_share=0.5),
+            random_state=quality.random_state,
+            subjects=subjects if spec.subject else None,
+        ),
     )
     return problem
 

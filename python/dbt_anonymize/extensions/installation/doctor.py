@@ -22,15 +22,8 @@ from dbt_anonymize.extensions.installation.project_files import (
     publishers,
     read_yaml_file,
 )
-from dbt_anonymize.project.engines import unreached
-from dbt_anonymize.project.engines.settings import (
-    CUSTODIANS,
-    LOCK_TIMEOUT,
-    SECONDS,
-    granted_roles,
-    missing_settings,
-    unknown_roles,
-)
+from dbt_anonymize.project.engines import known_server, missing_engine
+from dbt_anonymize.project.engines.settings import missing_settings
 from dbt_anonymize.project.erasures import open_erasures
 from dbt_anonymize.project.generate import check
 from dbt_anonymize.project.layout import PROJECT_FILE, find_project
@@ -135,34 +128,11 @@ def _engine(root: Path, credentials: Any) -> Iterator[Finding]:
     if missing:
         text = f"dbt_project.yml must have {', '.join(map(str, missing))}. Run `dbt-anonymize new`."
         yield Finding("engine", "stop", text)
-    if kind == "spark" and credentials.method != "session":
-        yield Finding("engine", "note", unreached(str(credentials.method)))
-    if kind == "postgres":
-        yield _server(credentials, granted_roles(project))
-        seconds = mapping(project.get("vars")).get(LOCK_TIMEOUT, SECONDS)
-        text = f"a release waits {seconds} s for who is reading the earlier one ({LOCK_TIMEOUT})"
-        yield Finding("lock timeout", "ok", text)
-        text = (
-            "dbt lets roles read a release, not enter its schema. After the first build: "
-            "`grant usage on schema <that of the release> to <role>`."
-        )
-        yield Finding("schema", "note", text)
-
-
-def _server(credentials: Any, roles: list[str]) -> Finding:
-    place = f"{credentials.host}:{credentials.port}/{credentials.database}"
-    try:
-        unknown = unknown_roles(credentials, roles)
-    except Exception as error:
-        text = f"{place} must be reached; it is not ({type(error).__name__}). See `dbt debug`."
-        return Finding("server", "stop", text)
-    if unknown:
-        text = (
-            f"whoever is granted a relation must be a role of the server; {', '.join(unknown)} "
-            f"{'is' if len(unknown) == 1 else 'are'} not. Correct +grants and {CUSTODIANS}."
-        )
-        return Finding("server", "stop", text)
-    return Finding("server", "ok", place)
+    if reason := missing_engine(kind):
+        yield Finding("engine", "stop", reason)
+    if server := known_server(kind):
+        for one in server.diagnose(project, credentials):
+            yield Finding(*one)
 
 
 def _publishers(root: Path, target: str) -> Iterator[Finding]:

@@ -193,7 +193,8 @@ def _profile_and_vault(
         yield _closed(root, root / VAULT.parent)
         return
     key, output = _chosen_output(root, profiles, name, content, target)
-    if output.get("type") == "spark" and VAULT_LOCATION not in mapping(project.get("vars")):
+    missing = missing_settings(str(output.get("type")), root, project)
+    if any(setting.path == ("vars", VAULT_LOCATION) for setting in missing):
         yield _closed(root, root / VAULT.parent)
     if output.get("type") != "duckdb":
         return

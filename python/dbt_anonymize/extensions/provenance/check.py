@@ -8,11 +8,11 @@ from typing import Any
 from dbt_anonymize.extensions.provenance.build import build_warnings
 from dbt_anonymize.extensions.provenance.compiled import Relations, compile_sql, read_relations
 from dbt_anonymize.extensions.provenance.origins import NotFollowed, Origin, Provenance
+from dbt_anonymize.project.engines import is_refused
 from dbt_anonymize.project.generate import check as drift_of
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.verify.duckdb_mirror import is_refused
 from dbt_anonymize.verify.finding import Finding
 
 _NOTHING: frozenset[Origin] = frozenset()
@@ -66,7 +66,7 @@ def _stored_columns(warehouse: Warehouse, relations: Relations) -> Iterator[Find
             message = f"its SQL must run; it does not ({type(error).__name__}). Build again."
             if is_refused(warehouse, error):
                 message = (
-                    "its SQL must run for whoever verifies; Postgres refused it. Run `verify` as "
+                    "its SQL must run for whoever verifies; the server refused it. Run `verify` as "
                     "the role that builds, or as a custodian who may read what it reads."
                 )
             yield Finding("provenance", relation.name, False, message)

@@ -25,7 +25,7 @@ from dbt_anonymize.evaluation.data.relations import (
 from dbt_anonymize.evaluation.data.sampling import draw_sample, inner_sql
 from dbt_anonymize.evaluation.data.targets import TargetColumn
 from dbt_anonymize.evaluation.problem import ZERO_RULE, Problem
-from dbt_anonymize.evaluation.run import models_of, read_problem
+from dbt_anonymize.evaluation.run import Setting, models_of, read_problem
 from dbt_anonymize.evaluation.splits import Splitting
 from dbt_anonymize.extensions.search.load import Coding, Loaded
 from dbt_anonymize.extensions.search.source import rebuild
@@ -121,12 +121,9 @@ def read_untouched(
     effort = Effort(0, _untouched(microdata, features), {})
     sample = draw_sample(microdata, key, quality.sample, state, seen)
     reader = EffortReader(effort, features, reading, sample, key)
-    problem, first = read_problem(
-        *(reader, [effort], targets, models),
-        splitting=splitting,
-        random_state=state,
-        subjects={"relation": microdata, "column": "subject"} if spec.subject else None,
-    )
+    subjects = {"relation": microdata, "column": "subject"} if spec.subject else None
+    setting = Setting(splitting=splitting, random_state=state, subjects=subjects)
+    problem, first = read_problem(reader, [effort], targets, models, setting)
     return problem, reader, first
 
 

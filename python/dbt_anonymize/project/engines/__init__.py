@@ -1,29 +1,35 @@
-"""Read and write the tables of a warehouse, one module per engine.
+"""Engines that commands read and write: DuckDB, and those of extensions.
 
-Each has `open_reader`, which gives relations of DuckDB whatever the engine, and `write_rows`. Those
-that are not DuckDB have more, which `verify` asks for.
+The module of an engine is an `Engine`; one that is not DuckDB is a `Server` too. It imports its
+driver only where it connects.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast
 
 from dbt_anonymize.errors import WarehouseError
+from dbt_anonymize.extension import engines
 from dbt_anonymize.literals import quote_name
-from dbt_anonymize.project.profile import read_profile
+from dbt_anonymize.spec.of_extensions import owner_of
 
 if TYPE_CHECKING:
     import duckdb
     import pandas as pd
 
-    from dbt_anonymize.project.layout import Project
+    from dbt_anonymize.project.engines.plain import Plain
+    from dbt_anonymize.project.engines.settings import Setting
     from dbt_anonymize.project.warehouse import Warehouse
 
-ENGINES = ("duckdb", "postgres", "spark")
+# SQL of a value as text, as a server writes it, with braces for the value; see `write_alike`.
+WRITTEN = "dbt_anonymize_text({})"
+_CORE = "duckdb"
 
 
 CopyRelation = Callable[..., None]
@@ -89,16 +95,31 @@ def reading_copies(warehouse: Warehouse, copy_relation: CopyRelation) -> Iterato
         yield Copied(warehouse, session, copy_relation)
 
 
+class Diagnosis(NamedTuple):
+    """One line of `doctor`."""
+
+    check: str
+    status: Literal["ok", "note", "stop"]
+    text: str
+
+
 class Engine(Protocol):
-    """A module of this package."""
+    """A module by which commands read and write a warehouse."""
 
     # Whether the reader leaves it to the caller to draw a sample.
     READS_IN_PLACE: bool
     # Whether dbt works in a session of its process, beside which no other may get in.
     IN_ONE_PROCESS: bool
+    # Whether a failed statement is rolled back with its transaction.
+    HAS_TRANSACTIONS: bool
+    # The data type of texts.
+    TEXT_TYPE: str
+    # How it is read without dbt; None where it never is.
+    PLAIN: Plain | None
     open_reader: Callable[[Warehouse], contextlib.AbstractContextManager[Reader]]
     write_rows: Callable[[Warehouse, Any, pd.DataFrame], None]
-    # Makes a table of a DuckDB of a relation; see `postgres.copy_relation`.
+    # Makes a table of a DuckDB (SQL) of a relation: of ``only`` these columns, and of all ``rows``
+    # or those of the SQL that follows the relation in the query.
     copy_relation: CopyRelation
     # The MD5 of a text as SQL, ordered by its bytes: a collation may have another order.
     md5_by_bytes: Callable[[str], str]
@@ -107,14 +128,22 @@ class Engine(Protocol):
 
 
 class Server(Engine, Protocol):
-    """A module of an engine that serves tables where DuckDB has files: what checks ask of it."""
+    """A module of an engine that serves tables where DuckDB has files."""
 
+    # What dbt_project.yml in a folder must have.
+    settings: Callable[[Path], Iterator[Setting]]
+    # What `doctor` says of dbt_project.yml and the credentials of dbt's profile.
+    diagnose: Callable[[Mapping[str, Any], Any], Iterator[Diagnosis]]
+    # Why commands read no rows with these credentials; None where they do.
+    unreached: Callable[[Any], str | None]
+    # Whether an error refuses a right; the connection can be used again.
+    is_refused: Callable[[Warehouse, Exception], bool]
     # Whether roles have rights.
     HAS_GRANTS: bool
     # What `verify` cannot look at: around a release, and where dropped rows lie.
     UNSEEN_RELEASE: str
     UNSEEN_FILES: str
-    # Has a DuckDB write values as the engine does, by `postgres_text.WRITTEN`.
+    # Has a DuckDB write values as the engine does, by `WRITTEN`.
     write_alike: Callable[[Warehouse, duckdb.DuckDBPyConnection], None]
     # A query of one column, read in parts.
     stream: Callable[[Warehouse, str], Iterator[list[Any]]]
@@ -130,42 +159,61 @@ class Server(Engine, Protocol):
     texts_of: Callable[[Warehouse, Any], list[str]]
 
 
-def server_of(warehouse: Warehouse) -> Server:
-    """Return the module of a warehouse that is not DuckDB."""
-    return cast(Server, engine_of(warehouse))
+def engine_names() -> tuple[str, ...]:
+    """Return the types of the adapters of all engines that are here."""
+    return (_CORE, *engines())
 
 
-def engine_of(warehouse: Warehouse) -> Engine:
-    """Return the module of a warehouse; a `WarehouseError` if there is none."""
-    kind = str(warehouse.adapter.type())
-    if kind not in ENGINES:
-        raise WarehouseError(
-            f"{kind}: must be an engine that commands can read ({', '.join(ENGINES)}). See "
-            "docs/engines.md."
-        )
-    return _module(kind)
+@cache
+def known_engine(kind: str) -> Engine | None:
+    """Return the engine of a type of adapter, or None where there is none here."""
+    module = f"{__name__}.duckdb" if kind == _CORE else engines().get(kind)
+    return cast(Engine, import_module(module)) if module else None
 
 
-def unreached(method: str) -> str:
-    """Return why commands read no rows of a Spark that is not in their process."""
-    return (
-        f"spark: evaluate and verify reach only a Spark with `method: session`, in their own "
-        f"process; the profile says {method}. dbt itself builds with any: give the commands a "
-        "target with a session of the same metastore. See docs/engines.md."
+def known_server(kind: str) -> Server | None:
+    """Return the engine of a type of adapter; None for DuckDB, or where there is none here."""
+    return None if kind == _CORE else cast("Server | None", known_engine(kind))
+
+
+def missing_engine(kind: str) -> str | None:
+    """Return a message that names the missing extension of an engine; None where none is known."""
+    owner = owner_of(f"adapter.{kind}") if known_engine(kind) is None else None
+    return owner and (
+        f"{kind}: needs the extension {owner}, which is not here. Add it, or choose another target."
     )
 
 
-def require_reached(project: Project, target: str | None) -> None:
-    """Stop before anything is read where rows of the target cannot be."""
-    credentials: Any = read_profile(project.root, target).credentials
-    if credentials.type == "spark" and credentials.method != "session":
-        raise WarehouseError(unreached(str(credentials.method)))
+def engine_of(warehouse: Warehouse) -> Engine:
+    """Return the engine of a warehouse; a `WarehouseError` if there is none."""
+    engine = known_engine(warehouse.kind)
+    if engine is None:
+        raise WarehouseError(
+            missing_engine(warehouse.kind)
+            or f"{warehouse.kind}: must be an engine that commands can read "
+            f"({', '.join(engine_names())}). See docs/engines.md."
+        )
+    return engine
+
+
+def server_of(warehouse: Warehouse) -> Server:
+    """Return the engine of a warehouse that is not DuckDB."""
+    return cast(Server, engine_of(warehouse))
+
+
+def is_refused(warehouse: Warehouse, error: Exception) -> bool:
+    """Tell whether a server refused a right; the connection can be used again."""
+    server = known_server(warehouse.kind)
+    return server is not None and server.is_refused(warehouse, error)
 
 
 def works_in_one_process(kind: str) -> bool:
     """Tell whether commands must call dbt in their own process, for the adapter of a profile."""
-    return kind in ENGINES and _module(kind).IN_ONE_PROCESS
+    engine = known_engine(kind)
+    return engine is not None and engine.IN_ONE_PROCESS
 
 
-def _module(kind: str) -> Engine:
-    return cast(Engine, import_module(f"{__name__}.{kind}"))
+def text_type(kind: str) -> str:
+    """Return the data type of texts, for a type of adapter."""
+    engine = known_engine(kind)
+    return "text" if engine is None else engine.TEXT_TYPE

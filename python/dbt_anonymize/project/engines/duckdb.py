@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.literals import quote_name, quote_text
+from dbt_anonymize.project.engines.duckdb_plain import PLAIN
 
 if TYPE_CHECKING:
     import duckdb
@@ -16,9 +17,13 @@ if TYPE_CHECKING:
     from dbt_anonymize.project.engines import Drawn
     from dbt_anonymize.project.warehouse import Warehouse
 
+__all__ = ["PLAIN"]
+
 literal = quote_text
 READS_IN_PLACE = True
 IN_ONE_PROCESS = False
+HAS_TRANSACTIONS = True
+TEXT_TYPE = "text"
 _FRAME = "dbt_anonymize_rows"
 
 
@@ -51,7 +56,7 @@ def copy_relation(
     rows: str = "",
     only: Collection[str] | None = None,
 ) -> None:
-    """Make a table of another DuckDB of a relation; see `postgres.copy_relation`."""
+    """Make a table of another DuckDB of a relation; see `Engine`."""
     types = {
         quote_name(name): "text" if kind.upper().startswith("ENUM") else kind
         for name, kind in warehouse.columns(relation)

@@ -86,7 +86,7 @@ def _to_the_bit(column: str, kind: str) -> str:
 
 
 def _without_scale(kind: str) -> str:
-    """Return a type as Postgres has it of an expression: a `numeric` forgets its scale there."""
+    """Return a type as servers may have it of an expression, where decimals forget their scale."""
     return "DECIMAL" if kind.startswith("DECIMAL") else kind
 
 

@@ -17,23 +17,22 @@ def model(dbt, session):
         {"name": "order", "kind": "plain"},
         {"name": "spending", "kind": "plain"},
     ]
-    return evaluate(
-        session,
-        anonymization="customers",
-        efforts=efforts,
-        record_key="customer_id",
-        features=features,
-        targets=[
+    return evaluate(session, {
+        "anonymization": "customers",
+        "efforts": efforts,
+        "record_key": "customer_id",
+        "features": features,
+        "targets": [
             {"name": "churned", "task": "classification", "positive": "yes", "time": None},
         ],
-        models=[
+        "models": [
             {"name": "decision_tree", "model": "decision_tree", "parameters": {"max_depth": 4}},
         ],
-        splitting={"repetitions": 5, "test_share": 0.3},
-        random_state=7,
-        reading={"numbers": "by_model", "categories": "label"},
-        suppressed="left_out",
-        fit="once",
-        sample=100000,
-        confidence=0.95,
-    )
+        "splitting": {"repetitions": 5, "test_share": 0.3},
+        "random_state": 7,
+        "reading": {"numbers": "by_model", "categories": "label"},
+        "suppressed": "left_out",
+        "fit": "once",
+        "sample": 100000,
+        "confidence": 0.95,
+    })

@@ -177,7 +177,7 @@ def text_labels_note(seed: str, table: SeedTable) -> str | None:
     levels = misread_levels(table)
     if not levels:
         return None
-    lines = text_lines(seed, table.kind, table.levels, declared={}, engine="duckdb")
+    lines = text_lines(seed, table.kind, table.levels, declared={})
     found = ", ".join(f"{column} for {kind}" for column, kind in levels.items())
     return f"Declare labels as text, or dbt takes {found}:\n{lines}"
 

@@ -10,9 +10,11 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from dbt_anonymize.extensions.postgres.plain import PLAIN
+from dbt_anonymize.extensions.postgres.server import diagnose, settings
+from dbt_anonymize.extensions.postgres.text import write_as_postgres
 from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.project.engines import Copied, reading_copies
-from dbt_anonymize.project.engines.postgres_text import write_as_postgres
 
 if TYPE_CHECKING:
     import duckdb
@@ -20,9 +22,13 @@ if TYPE_CHECKING:
 
     from dbt_anonymize.project.warehouse import Warehouse
 
+__all__ = ["PLAIN", "diagnose", "settings"]
+
 literal = quote_text
 READS_IN_PLACE = False
 IN_ONE_PROCESS = False
+HAS_TRANSACTIONS = True
+TEXT_TYPE = "text"
 HAS_GRANTS = True
 UNSEEN_RELEASE = (
     "the release is a table of a server, so that there is no file whose mode, bytes, folder and "
@@ -32,6 +38,8 @@ UNSEEN_FILES = (
     "the bytes of a server's files, where deleted rows lie until it vacuums, its log and its "
     "backups cannot be read over a connection. Ask who runs the server."
 )
+# What the server answers to whoever lacks a right, as SQLSTATE.
+_REFUSED = "42501"
 _TEXT = "varchar"
 # What DuckDB calls a type; a type that is not here is read as text.
 _TYPES = {
@@ -64,10 +72,7 @@ def copy_relation(
     rows: str = "",
     only: Collection[str] | None = None,
 ) -> None:
-    """Make a table of DuckDB of a relation: of ``only`` these columns, and of all or some rows.
-
-    ``table`` is SQL, and so is ``rows``, what follows the relation in the query.
-    """
+    """Make a table of DuckDB of a relation; see `Engine`."""
     types = {
         quote_name(name): _type(_scaled(warehouse, relation, name) if kind == "numeric" else kind)
         for name, kind in warehouse.columns(relation)
@@ -188,6 +193,20 @@ def write_rows(warehouse: Warehouse, relation: Any, rows: pd.DataFrame) -> None:
             with _in_background(write), os.fdopen(reading, "rb") as file:
                 cursor.copy_expert(f"copy {relation} from stdin (format csv)", file)
             cursor.execute(f"analyze {relation}")
+
+
+def unreached(credentials: Any) -> None:
+    """Return None: whoever connects reads rows."""
+    del credentials
+
+
+def is_refused(warehouse: Warehouse, error: Exception) -> bool:
+    """Tell whether a right was refused; the connection can be used again."""
+    if getattr(error, "pgcode", None) != _REFUSED:
+        return False
+    # Else every later statement of the transaction would fail.
+    warehouse.cursor().connection.rollback()
+    return True
 
 
 def md5_by_bytes(text: str) -> str:

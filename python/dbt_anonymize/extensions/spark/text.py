@@ -35,6 +35,6 @@ _MACROS = (
 
 
 def write_as_spark(session: duckdb.DuckDBPyConnection) -> None:
-    """Make the macros that `WRITTEN` calls, in the first database of a session."""
+    """Make the macros that `engines.WRITTEN` calls, in the first database of a session."""
     for macro in _MACROS:
         session.execute(f"create {macro}")

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import duckdb
 
-# SQL of a value as text, with braces for the value.
-WRITTEN = "dbt_anonymize_text({})"
 _MACROS = Path(__file__).with_suffix(".sql")
 
 
 def write_as_postgres(session: duckdb.DuckDBPyConnection) -> None:
-    """Make the macros that `WRITTEN` calls, in the first database of a session."""
+    """Make the macros that `engines.WRITTEN` calls, in the first database of a session."""
     session.execute(_MACROS.read_text(encoding="utf-8"))

@@ -9,9 +9,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.errors import WarehouseError
+from dbt_anonymize.extensions.spark.settings import diagnose, settings, unreached
+from dbt_anonymize.extensions.spark.text import write_as_spark
 from dbt_anonymize.literals import quote_text
-from dbt_anonymize.project.engines import Copied, reading_copies, unreached
-from dbt_anonymize.project.engines.spark_text import write_as_spark
+from dbt_anonymize.project.engines import Copied, reading_copies
 
 if TYPE_CHECKING:
     import duckdb
@@ -19,9 +20,14 @@ if TYPE_CHECKING:
 
     from dbt_anonymize.project.warehouse import Warehouse
 
+__all__ = ["diagnose", "settings", "unreached"]
+
+PLAIN = None
 READS_IN_PLACE = False
 # Its embedded metastore lets one process in.
 IN_ONE_PROCESS = True
+HAS_TRANSACTIONS = False
+TEXT_TYPE = "string"
 HAS_GRANTS = False
 UNSEEN_RELEASE = (
     "Spark has no grants, and who may read or write the folders of release and vault is up to the "
@@ -44,10 +50,7 @@ def copy_relation(
     rows: str = "",
     only: Collection[str] | None = None,
 ) -> None:
-    """Make a table of DuckDB of a relation: of ``only`` these columns, and of all or some rows.
-
-    ``table`` is SQL, and so is ``rows``, what follows the relation in the query.
-    """
+    """Make a table of DuckDB of a relation; see `Engine`."""
     columns = [name for name, _ in warehouse.columns(relation) if only is None or name in only]
     found = _spark(warehouse).sql(f"select {_listed(columns)} from {relation}{rows}").toArrow()  # noqa: S608
     session.register(_FRAME, found)
@@ -59,9 +62,8 @@ def copy_relation(
 
 def _spark(warehouse: Warehouse) -> Any:
     """Return the session that dbt works in."""
-    method = str(warehouse.adapter.config.credentials.method)
-    if method != "session":
-        raise WarehouseError(unreached(method))
+    if reason := unreached(warehouse.adapter.config.credentials):
+        raise WarehouseError(reason)
     from pyspark.sql import SparkSession  # noqa: PLC0415 (not installed elsewhere)
 
     warehouse.rows("select 1")  # starts it with the parameters of the profile
@@ -86,6 +88,12 @@ def write_rows(warehouse: Warehouse, relation: Any, rows: pd.DataFrame) -> None:
         table = session.sql(f"select * from {_FRAME}").to_arrow_table()  # noqa: S608
     writer = spark.createDataFrame(table).write.format("parquet").mode("overwrite")
     writer.saveAsTable(str(relation))
+
+
+def is_refused(warehouse: Warehouse, error: Exception) -> bool:
+    """Return false: nobody has rights that could be refused."""
+    del warehouse, error
+    return False
 
 
 def md5_by_bytes(text: str) -> str:
