@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import stdtrit  # type: ignore[import-untyped]
 
 from dbt_anonymize.evaluation.data import features
 from dbt_anonymize.evaluation.problem import Problem
