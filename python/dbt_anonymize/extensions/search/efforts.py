@@ -290,7 +290,7 @@ def _raced_efforts(task: Task, races: Races, guarantees: Guarantees) -> tuple[Ef
 
 def _local_effort(spec: Spec, rounds: Sequence[Node], k: int | None) -> Effort:
     levels = tuple(_levels(spec, node) for node in rounds)
-    return Effort(recoding="local", rounds=levels, k=k)
+    return Effort.model_validate({"recoding": "local", "rounds": levels, "k": k})
 
 
 def _own_k(required: int, guarantees: Guarantees) -> int | None:
