@@ -15,10 +15,10 @@ import time
 
 import numpy as np
 
-from dbt_anonymize.recoding.mdav import mdav
-from dbt_anonymize.recoding.optimum import optimal_groups
-from dbt_anonymize.recoding.systematic import systematic_clusters
-from dbt_anonymize.recoding.tuples import Category, Number, Tuples
+from dbt_anonymize.extensions.recoding.mdav import mdav
+from dbt_anonymize.extensions.recoding.optimum import optimal_groups
+from dbt_anonymize.extensions.recoding.systematic import systematic_clusters
+from dbt_anonymize.extensions.recoding.tuples import Category, Number, Tuples
 
 
 def table(rows: int) -> Tuples:

@@ -29,17 +29,14 @@ import duckdb
 import numpy as np
 import pandas as pd
 
-from dbt_anonymize.recoding import (
+from dbt_anonymize.extensions.recoding import cells, local, multidimensional, payouts
+from dbt_anonymize.extensions.recoding.kernels import (
     Source,
     cell_suppression,
-    cells,
     grouped_recoding,
-    local,
     local_recoding,
-    multidimensional,
     multidimensional_recoding,
     payout_recoding,
-    payouts,
 )
 
 REPOSITORY = Path(__file__).resolve().parent.parent

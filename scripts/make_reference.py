@@ -21,6 +21,7 @@ from dbt_anonymize.project.properties import Column, describe, described, descri
 from dbt_anonymize.project.steps import steps_of
 from dbt_anonymize.relations import ALL, HISTORY, KEPT, SHARED, Relation
 from dbt_anonymize.spec import Spec
+from dbt_anonymize.spec.efforts import Effort, levels_alone
 from dbt_anonymize.spec.json_schema import json_schema
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -232,11 +233,20 @@ def _macro(macro: dict[str, Any]) -> str:
 # --- relations --------------------------------------------------------------------------------
 
 # A spec, and changes of it for what excludes each other.
+
+
+def _is_known(effort: dict[str, Any]) -> bool:
+    return levels_alone(effort) or {*effort} <= {*Effort.model_fields}
+
+
 _DECLARED, VARIANTS = yaml.safe_load(
     (ROOT / "scripts" / "reference_example.yml").read_text(encoding="utf-8")
 ).values()
 # Without the keys of extensions that are not here.
 EXAMPLE = {key: value for key, value in _DECLARED.items() if key in Spec.model_fields}
+for _variant in VARIANTS:
+    if "efforts" in _variant:
+        _variant["efforts"] = [one for one in _variant["efforts"] if _is_known(one)]
 READERS = {"vault": "custodians", "release": "whoever reads the release"}
 
 

@@ -30,10 +30,10 @@
         "are_drafts_named": dbt_anonymize._listed_targets("dbt_anonymize_published_targets") is not none,
     } -%}
     {%- set about = {
-        "about": dbt_anonymize._about_relation(declaration) | string,
+        "relation": dbt_anonymize._about_relation(declaration) | string,
         "comments": dbt_anonymize._comments_on_columns(declaration),
-    } if declaration.about else {} -%}
-    {{ return(dbt_anonymize._python_step("dbt_anonymize.release.publish", "publish", dict(about, **{
+    } if declaration.about else none -%}
+    {{ return(dbt_anonymize._python_step("dbt_anonymize.release.publish", "publish", {
         "relation": candidate | string,
         "table": declaration.anonymization ~ "_anonymized",
         "folder": dbt_anonymize._project_folder(),
@@ -41,7 +41,8 @@
         "composition": composition if not declaration.waits
             and dbt_anonymize._is_published(declaration.anonymization) else none,
         "formats": declaration.formats,
-    }))) }}
+        "about": about,
+    })) }}
 {%- endmacro %}
 
 

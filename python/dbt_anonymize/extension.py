@@ -17,6 +17,7 @@ from typing import Any
 
 # Folders of `extensions`, one line each, in the order in which their commands are listed.
 _SHIPPED = (
+    "recoding",
     "details",
     "fidelity",
     "custody",
@@ -131,6 +132,9 @@ class Extension:
     has_relations : bool
         It adds relations: ``relations.yml`` of its package, as that of the core, where ``after``
         names the relation that each follows; a template for each in ``templates``.
+    steps : str
+        Function, relative to the package, which is given a spec and yields the `project.steps.Step`
+        of it that need Python and run before the evaluation: models of dbt, or else commands.
     engines : mapping of str to str
         Types of adapters, and the module for each, relative to the package, that commands read and
         write it by, a `project.engines.Server`. It imports no driver before it connects. Its macros
@@ -145,6 +149,7 @@ class Extension:
     functions: Mapping[str, str] = field(default_factory=dict)
     keys: Mapping[Part, str] = field(default_factory=dict)
     rules: str = ""
+    steps: str = ""
     has_relations: bool = False
     engines: Mapping[str, str] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
@@ -171,7 +176,7 @@ def commands() -> Iterator[tuple[Extension, Command]]:
     return ((one, command) for one in extensions() for command in one.commands)
 
 
-def keys(part: Part) -> tuple[type, ...]:
+def keys(part: Part) -> tuple[Any, ...]:
     """Return the pydantic models of all keys that extensions add to a part of a spec."""
     return tuple(one.load(one.keys[part]) for one in extensions() if part in one.keys)
 
@@ -180,6 +185,11 @@ def rules() -> Iterator[Any]:
     """Yield the rules of extensions."""
     for one in extensions():
         yield from one.load(one.rules) if one.rules else ()
+
+
+def steps() -> Iterator[Any]:
+    """Yield the functions by which extensions add steps that need Python."""
+    return (one.load(one.steps) for one in extensions() if one.steps)
 
 
 def engines() -> dict[str, str]:

@@ -14,12 +14,12 @@ import pandas as pd
 from sklearn.datasets import load_breast_cancer
 
 from dbt_anonymize.extensions.hierarchy_builders.intervals import cut_intervals
+from dbt_anonymize.extensions.recoding.grouping import groups_of
+from dbt_anonymize.extensions.recoding.kernels import Source
+from dbt_anonymize.extensions.recoding.records import Records
 from dbt_anonymize.hierarchies import Hierarchy, IntervalHierarchy
-from dbt_anonymize.recoding import Source
-from dbt_anonymize.recoding.grouping import groups_of
-from dbt_anonymize.recoding.records import Records
 from tests.case_studies.preparation import RECORD_KEY, Study, cell_suppression
-from tests.worlds.recoded import values_of_rows
+from tests.extensions.recoding.world import values_of_rows
 
 NAME = "clustering"
 SIZES = (10, 20, 30, 40, 50)

@@ -1,5 +1,5 @@
-"""Case studies build their hierarchies: without the extension for that none is collected."""
+"""Case studies build their hierarchies and recode: without these extensions none is collected."""
 
 from tests.extensions import has
 
-collect_ignore_glob = [] if has("hierarchy_builders") else ["*.py"]
+collect_ignore_glob = [] if has("hierarchy_builders") and has("recoding") else ["*.py"]

@@ -7,6 +7,7 @@ from typing import Any
 import yaml
 
 from dbt_anonymize.project.generate import generate
+from tests.extensions import with_known_keys
 from tests.projects import Project
 
 EFFORTS: list[dict[str, Any]] = [
@@ -29,7 +30,7 @@ FIRST = 4
 def with_mechanisms(project: Project) -> None:
     def changed(text: str) -> str:
         spec = yaml.safe_load(text)
-        spec["efforts"] += EFFORTS
+        spec["efforts"] += with_known_keys(EFFORTS)
         spec["fidelity"] = {}
         spec["columns"]["e-mail"] = {"role": "masked", "mask": {"email": "domain"}}
         spec["columns"]["spending"]["mask"] = {"round": 10, "top": 500}

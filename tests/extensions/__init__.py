@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
+from typing import Any
 
 from dbt_anonymize.extension import extensions
+from dbt_anonymize.spec.efforts import Effort
 
 
 def has(name: str) -> bool:
     """Tell whether an extension is here."""
     return any(one.name == name for one in extensions())
+
+
+def with_known_keys(efforts: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the efforts of a spec without those that have a key of an extension that is not here.
+
+    Examples
+    --------
+    >>> with_known_keys([{"age": 1}, {"levels": {"age": 1}, "k": 3}, {"rooms": "x", "k": 3}])
+    [{'age': 1}, {'levels': {'age': 1}, 'k': 3}]
+    """
+    known = {*Effort.model_fields}
+    return [
+        one for one in efforts if {*one} <= known or all(isinstance(v, int) for v in one.values())
+    ]
 
 
 def of_extensions(module: str) -> Iterator[ModuleType]:

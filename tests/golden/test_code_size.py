@@ -44,6 +44,19 @@ def test_no_function_is_large() -> None:
     assert not large
 
 
+def test_no_function_has_many_arguments() -> None:
+    # The arguments of a command are its options.
+    assert not {
+        f"{name}: {function.name}"
+        for name, text in PYTHON.items()
+        if name.startswith("python")
+        for function in ast.walk(ast.parse(text))
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        and "/commands/" not in name
+        and _arguments(function) > ARGUMENTS
+    }
+
+
 def test_no_macro_is_large() -> None:
     large = {
         f"{name}: {macro[2]}"
@@ -76,6 +89,11 @@ def test_no_line_of_sql_is_long() -> None:
         for name, text in MACROS.items()
         if any(len(line) > SQL_LINE for line in text.splitlines())
     }
+
+
+def _arguments(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    listed = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+    return len([one for one in listed if one.arg not in {"self", "cls"}])
 
 
 def _lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:

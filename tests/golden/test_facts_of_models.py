@@ -17,9 +17,9 @@ ABOUT = {
     "spec/freeze_rules.py": {"differential_privacy"},
     "spec/sample_rules.py": {"differential_privacy"},
     # The amounts of the game, for the measure publisher_payout and efforts that maximize it.
-    "spec/effort_rules.py": {"profitable"},
+    "extensions/recoding/rules.py": {"profitable"},
     "extensions/search/rules.py": {"profitable"},
-    "recoding/payouts.py": {"profitable"},
+    "extensions/recoding/payouts.py": {"profitable"},
 }
 
 

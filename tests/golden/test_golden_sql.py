@@ -19,10 +19,9 @@ import yaml
 from dbt_anonymize.project.generate import generate
 from dbt_anonymize.project.templating import environment
 from dbt_anonymize.spec.tested import KEYS
+from tests.extensions import of_extensions
 from tests.projects import Project, copy_consumer
 from tests.properties.compilation import Ref, body, call, compile_models
-from tests.recoding.compilation import CASES, frozen_parts
-from tests.recoding.compilation import compiled as compiled_models
 from tests.vault.projects import SPECS
 from tests.worlds.hostile import Naming, write
 
@@ -78,7 +77,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         _of_consumer(tmp_path_factory.mktemp("golden") / "project")
         | {file: sql for file, sql in compiled_sql(people).items() if file.startswith("people_")}
         | _of_searches(tmp_path_factory.mktemp("golden"))
-        | _of_frozen_recoding()
+        | {file: sql for one in of_extensions("golden") for file, sql in one.compiled().items()}
     )
 
 
@@ -137,12 +136,6 @@ def _leave_out_the_target(spec: dict[str, Any]) -> None:
         del spec[key]
     spec.pop("search", None)
     spec.pop("choose", None)
-
-
-def _of_frozen_recoding() -> dict[str, str]:
-    name = f"{CASES[0].name}_frozen_rows"
-    sql = compiled_models({name: frozen_parts(CASES[0])[name]})[name]
-    return {"recoding.sql": sql.strip() + "\n"}
 
 
 def _of_searches(folder: Path) -> dict[str, str]:
@@ -280,6 +273,7 @@ def compiled_sql(project: Project) -> dict[str, str]:
     return sql
 
 
+@pytest.mark.needs("custody", "details", "fidelity", "recoding", "search")
 def test_the_compiled_sql_is_the_golden_sql(compiled: dict[str, str]) -> None:
     if os.environ.get("UPDATE_GOLDEN"):
         GOLDEN.mkdir(exist_ok=True)

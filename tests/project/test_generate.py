@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 import yaml
 
-from dbt_anonymize import recoding
 from dbt_anonymize.evaluation.given import GivenEvaluation, GivenOuter
 from dbt_anonymize.project.generate import generate, render
 from dbt_anonymize.spec import Spec
@@ -34,11 +33,12 @@ def python_call_of(code: str) -> dict[str, Any]:
             received["config"] = options
 
     namespace: dict[str, Any] = {}
-    code = re.sub(r"    from dbt_anonymize.\w+ import .*\n", "", code)
+    kernels = re.findall(r"import Source, (\w+)", code)
+    code = re.sub(r"    from dbt_anonymize\.[\w.]+ import .*\n", "", code)
     exec(code, namespace)  # noqa: S102 (the generated model itself)
     for name in ("evaluate", "evaluate_outer"):
         namespace[name] = lambda session, given: received.update(given)
-    for name in recoding.__all__:
+    for name in kernels:
         namespace[name] = functools.partial(
             lambda kind, source, **arguments: received.update(arguments, recoding=kind), name
         )

@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from tests.extensions import with_known_keys
 from tests.worlds.specs import IDENTIFIER, INSENSITIVE, SENSITIVE, categories, intervals, spec_of
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -49,27 +50,31 @@ def spec(**changes: Any) -> dict[str, Any]:
     return copy.deepcopy(SPEC) | changes
 
 
+# One of each form.
+EFFORTS: list[dict[str, Any]] = [
+    {"age": 1, "city": 0},
+    {"levels": {"age": 2, "city": 1}, "k": 7},
+    {
+        "recoding": "local",
+        "rounds": [{"age": 1, "city": 1}, {"age": 3, "city": 2}],
+        "k": 8,
+    },
+    {"recoding": "multidimensional", "strict": False, "k": 9},
+    {
+        "recoding": "cell_suppression",
+        "levels": {"age": 0, "city": 0},
+        "importance": {"age": 2},
+        "k": 10,
+    },
+]
+
+
 def rich() -> dict[str, Any]:
     """Return a spec that uses everything a spec can say."""
     content = spec(
         subject="phone",
         population={"ref": "everybody", "size": 1_000_000},
-        efforts=[
-            {"age": 1, "city": 0},
-            {"levels": {"age": 2, "city": 1}, "k": 7},
-            {
-                "recoding": "local",
-                "rounds": [{"age": 1, "city": 1}, {"age": 3, "city": 2}],
-                "k": 8,
-            },
-            {"recoding": "multidimensional", "strict": False, "k": 9},
-            {
-                "recoding": "cell_suppression",
-                "levels": {"age": 0, "city": 0},
-                "importance": {"age": 2},
-                "k": 10,
-            },
-        ],
+        efforts=with_known_keys(EFFORTS),
     )
     content["columns"]["ill"]["hierarchy"] = {"ref": "ills", "kind": "categorical", "levels": 2}
     content["columns"]["city"]["weight"] = 2

@@ -18,7 +18,7 @@ import duckdb
 import yaml
 
 from dbt_anonymize.project.generate import generate
-from tests.extensions import has
+from tests.extensions import has, with_known_keys
 from tests.projects import REPOSITORY, Project
 from tests.worlds import specs
 
@@ -149,12 +149,14 @@ def spec_of(naming: Naming) -> dict[str, Any]:
         population={"ref": "everybody", "size": 100000},
         target=name("outcome"),
         features=[name(c) for c in ("age", "birth_day", "city", "job", "income", "remark")],
-        efforts=[
-            levels(2, 2, 2, 1),
-            levels(2, 3, 2, 2),
-            {"recoding": "local", "rounds": [levels(1, 2, 1, 1), levels(2, 3, 3, 2)]},
-            {"recoding": "multidimensional"},
-        ],
+        efforts=with_known_keys(
+            [
+                levels(2, 2, 2, 1),
+                levels(2, 3, 2, 2),
+                {"recoding": "local", "rounds": [levels(1, 2, 1, 1), levels(2, 3, 3, 2)]},
+                {"recoding": "multidimensional"},
+            ]
+        ),
         guarantees={
             "k_anonymity": {"k": 2},
             "l_diversity": {"attribute": name("illness"), "l": 2},

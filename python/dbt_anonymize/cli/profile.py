@@ -128,7 +128,7 @@ def _efforts(spec: Spec) -> Iterator[tuple[int, Mapping[str, int]]]:
     """Yield number and levels of each effort that has the same levels for all records."""
     yield 0, dict.fromkeys(spec.quasi_identifiers, 0)
     for number, effort in enumerate(spec.efforts, 1):
-        if effort.levels is not None and effort.recoding == "full_domain":
+        if effort.levels is not None and effort.is_full_domain:
             yield number, effort.levels
 
 

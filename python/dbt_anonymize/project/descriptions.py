@@ -44,7 +44,7 @@ def in_words(
     """
     ranges = _ranges(effort, trees)
     if not ranges:
-        return f"keeps what {_way(effort)} leave of {', '.join(trees)}"
+        return f"keeps what {effort.way} leave of {', '.join(trees)}"
     spans = {name: _span(span, trees[name], words.get(name)) for name, span in ranges.items()}
     kept = [name for name, said in spans.items() if said == AS_IT_IS]
     gone = [name for name, (low, _) in ranges.items() if low == trees[name].levels]
@@ -55,9 +55,9 @@ def in_words(
     groups = (("keeps", coarser, ""), ("leaves", kept, as_is))
     parts = [f"{verb} {', '.join(names)}{end}" for verb, names, end in groups if names]
     parts += [given_up(gone)] if gone else []
-    if effort.recoding == "cell_suppression":
+    if effort.has_cells:
         parts.append("then suppresses single cells")
-    if effort.rounds:
+    elif not effort.is_full_domain:
         parts.append("by record")
     return "; ".join(parts)
 
@@ -72,16 +72,20 @@ def differing_levels(
     ranges = {number: _ranges(effort, trees) for number, effort in efforts.items()}
     compared = [one for number, one in ranges.items() if one and (number or len(efforts) < 3)]
     names = [name for name in trees if len({one[name] for one in compared}) > 1] or list(trees)
-    after = {"cell_suppression": ", then cells", "local": ", by record"}
     return names, {
         number: ", ".join(
             f"{name} {_span(ranges[number][name], trees[name], words.get(name))}"
             for name in names
             if ranges[number]
         )
-        + after.get(effort.recoding, effort.recoding if not ranges[number] else "")
+        + (_after(effort) if ranges[number] else effort.kind)
         for number, effort in efforts.items()
     }
+
+
+def _after(effort: Effort) -> str:
+    """Say how levels differ per record, if they do."""
+    return "" if effort.is_full_domain else ", then cells" if effort.has_cells else ", by record"
 
 
 def _span(span: tuple[int, int], tree: Hierarchy, words: Sequence[str] | None) -> str:
@@ -93,35 +97,17 @@ def _span(span: tuple[int, int], tree: Hierarchy, words: Sequence[str] | None) -
 
 def _ranges(effort: Effort, trees: Mapping[str, Hierarchy]) -> dict[str, tuple[int, int]]:
     """Return lowest and highest level of each quasi-identifier; nothing where levels are none."""
-    vectors = effort.rounds or ((effort.levels,) if effort.levels is not None else ())
-    if not vectors:
+    if not effort.vectors:
         return {}
-    levels = {name: [vector[name] for vector in vectors] for name in trees}
+    levels = {name: [vector[name] for vector in effort.vectors] for name in trees}
     return {name: (min(found), max(found)) for name, found in levels.items()}
 
 
 def _recoding(effort: Effort) -> str:
     k = f", with at least {effort.k} subjects in each class" if effort.k else ""
     if effort.levels is not None:
-        if effort.recoding == "cell_suppression":
+        if effort.has_cells:
             k = f", single cells suppressed as `*` (cell suppression){k}"
         shown = ", ".join(f"{name} at level {level}" for name, level in effort.levels.items())
         return f"{shown} of its hierarchy (0 is the raw value){k}"
-    if effort.rounds is not None:
-        rounds = f"{len(effort.rounds)} rounds" if len(effort.rounds) > 1 else "1 round"
-        chosen = "chosen by payout" if effort.maximize else "chosen"
-        return f"levels that differ per record, {chosen} in {rounds} (local recoding){k}"
-    return f"{_way(effort)}{k}"
-
-
-def _way(effort: Effort) -> str:
-    """Say how records get their labels where no levels are declared."""
-    if effort.is_grouped:
-        return (
-            f"groups of similar records ({effort.group_method}), each with the "
-            f"{effort.group_numbers} of its numbers"
-            f"{' and the mode of its categories' if effort.has_modes else ''} "
-            f"({effort.recoding})"
-        )
-    kind = "strict" if effort.is_strict else "relaxed"
-    return f"groups cut along one attribute after the other ({kind} multidimensional recoding)"
+    return f"{effort.way}{k}"

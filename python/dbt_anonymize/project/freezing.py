@@ -139,7 +139,7 @@ def class_rows(warehouse: Warehouse, spec: Spec, number: int) -> Iterator[tuple[
     if ordered is None:
         raise SpecError(
             f"{spec.name}: the labels of a frozen effort must follow from the values of a record; "
-            f"effort {number} ({spec.numbered_efforts[number].recoding}) has classes that hold the "
+            f"effort {number} ({spec.numbered_efforts[number].kind}) has classes that hold the "
             "same values, and no order of them gives every record its own. Release an effort with "
             "levels, local recoding, or multidimensional with strict: true: set release.effort, "
             "and build."

@@ -20,7 +20,7 @@ from dbt_anonymize.project.descriptions import Words, in_words
 from dbt_anonymize.project.kept_details import MARK, keep_details
 from dbt_anonymize.project.layout import Project, find_project
 from dbt_anonymize.project.level_words import words_of_seeds
-from dbt_anonymize.project.models import before_release, templates_of
+from dbt_anonymize.project.models import before_release, relations_of_effort, templates_of
 from dbt_anonymize.project.package import check_installed
 from dbt_anonymize.project.properties import column_names, describe, described, description_context
 from dbt_anonymize.project.steps import steps_of
@@ -122,13 +122,12 @@ def render(spec: Spec, *, has_python: bool = True, words: Words | None = None) -
         for template in templates
     }
     for number, effort in spec.numbered_efforts.items() if spec.efforts else ():
-        description_context_effort = {**context, "number": number, "effort": effort}
-        kinds = ["effort.sql"]
-        if not effort.is_full_domain:
-            kinds.insert(0, "recoding.sql" if spec.freeze else "recoding.py")
-        for kind, suffix in (name.split(".") for name in kinds):
-            files[f"{spec.name}_{kind}_{number}.{suffix}"] = _render(
-                f"{kind}.{suffix}", owner, command, description_context_effort
+        of_effort = {**context, "number": number, "effort": effort}
+        for one in relations_of_effort(of_effort):
+            # What is frozen needs no Python any more.
+            suffix = ".sql" if spec.freeze else one.suffix
+            files[f"{spec.name}_{one.name}_{number}{suffix}"] = _render(
+                f"{one.name}{suffix}", owner, command, of_effort
             )
     if not has_python:
         _replace_python(files, spec, functools.partial(_render, owner=owner, command=command))

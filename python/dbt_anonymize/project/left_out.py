@@ -87,7 +87,7 @@ def most_left_out(warehouse: Warehouse, spec: Spec, effort: int | None) -> LeftO
     """
     if not effort or spec.differential_privacy or spec.subject or spec.holds_back_joiners:
         return None
-    if spec.numbered_efforts[effort].recoding != "full_domain":
+    if not spec.numbered_efforts[effort].is_full_domain:
         return None
     try:
         relation = warehouse.relation_of_ref(f"{spec.name}_classes")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from dbt_anonymize.project.steps import Step
@@ -26,6 +26,11 @@ def relations_of(spec: Spec, steps: Collection[Step] = ()) -> list[Relation]:
         for name, one in MODELS.items()
         if one.per or ((not one.detail or name in details) and expression(one.condition)(**context))
     ]
+
+
+def relations_of_effort(context: Mapping[str, Any]) -> list[Relation]:
+    """Return the relations of one effort, whose ``number`` and ``effort`` the context has."""
+    return [one for one in MODELS.values() if one.per and expression(one.condition)(**context)]
 
 
 def templates_of(spec: Spec) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 from dbt_anonymize.information_loss.registry import MEASURES
 from dbt_anonymize.project.about import requirement
 from dbt_anonymize.project.descriptions import effort_description
-from dbt_anonymize.project.models import context_of, read_first, relations_of
+from dbt_anonymize.project.models import context_of, read_first, relations_of, relations_of_effort
 from dbt_anonymize.project.steps import Step
 from dbt_anonymize.project.templating import expression, text
 from dbt_anonymize.relations import GROUPS, MODELS, Relation
@@ -65,12 +65,10 @@ def described(spec: Spec, steps: Collection[Step] = ()) -> Iterator[Described]:
         if per is None:
             yield from (describe(one, f"{spec.name}_{one.name}", context) for one in group)
             continue
-        relations = list(group)
         for number, effort in spec.numbered_efforts.items() if spec.efforts else ():
             of_effort = {**context, "number": number, "effort": effort}
-            for one in relations:
-                if expression(one.condition)(**of_effort):
-                    yield describe(one, f"{spec.name}_{one.name}_{number}", of_effort)
+            for one in relations_of_effort(of_effort):
+                yield describe(one, f"{spec.name}_{one.name}_{number}", of_effort)
 
 
 def column_names(spec: Spec, name: str) -> list[str]:

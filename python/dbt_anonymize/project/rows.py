@@ -18,7 +18,7 @@ from dbt_anonymize.evaluation.run import report_sample
 from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.project.engines import Drawn, Reader, engine_of, server_of
 from dbt_anonymize.project.generate import render
-from dbt_anonymize.project.steps import EVALUATION, RECODING, Step
+from dbt_anonymize.project.steps import EVALUATION, Step
 
 if TYPE_CHECKING:
     import duckdb
@@ -82,8 +82,7 @@ def compute_rows(warehouse: Warehouse, spec: Spec, step: Step) -> pd.DataFrame:
     with engine.open_reader(warehouse) as reader:
         # What dbt itself would run; a spec can put nothing into it but literals.
         exec(render(spec)[f"{step.model}.py"], names)  # noqa: S102
-        if step.name.startswith(RECODING) and not engine.READS_IN_PLACE:
-            # Labels are texts of values.
+        if step.writes_labels and not engine.READS_IN_PLACE:
             server_of(warehouse).write_alike(warehouse, reader.session)
         rows = names["model"](_Dbt(_ref(reader, drawn)), reader.session)
         return rows if isinstance(rows, pd.DataFrame) else _as_frame(rows, step)

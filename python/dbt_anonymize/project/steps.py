@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dbt_anonymize.evaluation import outer, outputs
+from dbt_anonymize.extension import steps as added_steps
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.spec.efforts import Effort
 
 # The kinds of columns that `rows_of_command` knows, by those of pandas.
 _KINDS = {"int64": "whole", "float64": "number", "str": "text", "boolean": "boolean"}
-EVALUATION, OUTER_QUALITY, RECODING = "evaluation", "outer_quality", "recoding"
+EVALUATION, OUTER_QUALITY = "evaluation", "outer_quality"
 
 # Columns, each with its relation.
 Typed = tuple[tuple[str, str], ...]
@@ -27,6 +27,7 @@ class Step:
 
     ``columns``: kind by name, or the columns of relations whose type holds the values, which the
     command writes as text; that of ``key`` is never NULL. ``after``: models that it reads.
+    ``writes_labels``: texts of values, as the engine writes them.
     """
 
     anonymization: str
@@ -34,6 +35,7 @@ class Step:
     columns: Mapping[str, str | Typed]
     key: str = "effort"
     after: tuple[str, ...] = ()
+    writes_labels: bool = False
 
     @property
     def model(self) -> str:
@@ -57,10 +59,7 @@ def steps_of(spec: Spec) -> list[Step]:
     if not spec.efforts or spec.freeze:
         return []
     efforts = tuple(f"{spec.name}_effort_{number}" for number in spec.numbered_efforts)
-    steps = [
-        Step(spec.name, f"{RECODING}_{number}", _recoded(spec, effort), spec.record_key)
-        for number, effort in spec.recoded_efforts.items()
-    ]
+    steps = [step for of_extension in added_steps() for step in of_extension(spec)]
     if spec.is_tested:
         columns = _kinds(outputs.COLUMN_TYPES)
         steps.append(Step(spec.name, EVALUATION, columns, after=efforts))
@@ -68,20 +67,6 @@ def steps_of(spec: Spec) -> list[Step]:
         columns, after = _kinds(outer.COLUMN_TYPES), (f"{spec.name}_results", *efforts)
         steps.append(Step(spec.name, OUTER_QUALITY, columns, after=after))
     return steps
-
-
-def _recoded(spec: Spec, effort: Effort) -> dict[str, str | Typed]:
-    """Return the columns of a recoding."""
-    microdata = f"{spec.name}_microdata"
-    columns: dict[str, str | Typed] = {spec.record_key: ((microdata, spec.record_key),)}
-    exact = effort.exact(spec.quasi_identifiers)
-    for name, tree in spec.quasi_identifiers.items():
-        columns[name] = "text"
-        for end in ("lower", "upper") if tree.kind == "interval" else ():
-            values = ((microdata, name),) if name in exact else ()
-            columns[f"{name}_{end}"] = ((tree.ref, f"{end}_bound"), *values)
-        columns |= {f"{name}_level": "whole", f"{name}_share": "number"}
-    return columns
 
 
 def _kinds(types: Mapping[str, str]) -> dict[str, str]:

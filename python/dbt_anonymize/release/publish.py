@@ -46,21 +46,21 @@ def publish(
     path: str,
     composition: Mapping[str, Any] | None = None,
     formats: Sequence[str] = ("duckdb",),
-    about: str | None = None,
-    comments: Mapping[str, str] | None = None,
+    about: Mapping[str, Any] | None = None,
 ) -> None:
     """Publish a committed relation, in its row order, as the only table of a DuckDB file.
 
-    ``about``, another relation, says what it is; it becomes a table of the file too. ``comments``
-    are of released columns, by name. Further ``formats`` are copies of that file beside it; those
-    of other formats are removed. ``relation`` is a quoted name, ``path`` is relative to the project
-    ``folder`` or absolute; its folder is created, an existing file replaced atomically.
+    ``about`` says what it is: another ``relation``, which becomes a table of the file too, and
+    ``comments`` on released columns, by name. Further ``formats`` are copies of that file beside
+    it; those of other formats are removed. ``relation`` is a quoted name, ``path`` is relative to
+    the project ``folder`` or absolute; its folder is created, an existing file replaced atomically.
     ``composition`` are the fields of a `Composition`. Raises a `PublishError`, without a value, and
     leaves the earlier release in place if the file cannot be written or fails its audit, if a
     strict ``composition`` stops it, or if the lock cannot be had (`exclusive_publication`).
     """
     target = Path(folder) / path
-    relations = {table: relation} | ({about_table(table): about} if about else {})
+    relations = {table: relation} | ({about_table(table): about["relation"]} if about else {})
+    comments = about.get("comments", {}) if about else {}
     try:
         _make_folder(target.parent)
         if target.is_symlink():
@@ -76,7 +76,7 @@ def publish(
         with exclusive_publication(target), _stage(target) as stage:
             for beside in (log, *places_of_copies(target).values()):
                 _require_ours(beside, target, is_folder=False)
-            _write(session, relations, stage, {table: comments or {}})
+            _write(session, relations, stage, {table: comments})
             audit(session, relations=relations, stage=stage)
             if composition is not None:
                 check_composition(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dbt_anonymize.spec.efforts import levels_alone
+from dbt_anonymize.spec.efforts import FULL_DOMAIN, levels_alone
 from dbt_anonymize.spec.left_out import left_out
 from dbt_anonymize.spec.problems import KeyPath, Problem, names, unknown
 from dbt_anonymize.spec.tested import KEYS
@@ -83,6 +83,11 @@ class RawSpec:
         for number, effort in enumerate(self.efforts, start=1):
             if effort and not levels_alone(effort):
                 yield number, effort
+
+    @staticmethod
+    def differs_by_record(effort: Mapping[str, Any]) -> bool:
+        """Tell whether an effort gives records levels of their own."""
+        return bool(effort.get("recoding", FULL_DOMAIN) != FULL_DOMAIN)
 
     @property
     def composition(self) -> str | None:

@@ -1,75 +1,30 @@
-"""Efforts: the same level for all records, or levels that differ per record."""
+"""Efforts: how far each quasi-identifier is generalized."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from dbt_anonymize.extension import Part, keys
 from dbt_anonymize.spec.columns import Hierarchy
 from dbt_anonymize.spec.guarantees import EffortGuarantees
+from dbt_anonymize.spec.of_extensions import keys_known_of
 from dbt_anonymize.spec.sample import EffortSample
-from dbt_anonymize.validation import Level, Strict, rule_error
+from dbt_anonymize.validation import Levels, Strict, rule_error
 
-Levels = dict[str, Level]
-# Keys of efforts, by the recodings that have them.
-_RECODINGS = {
-    "maximize": ("local",),
-    "strict": ("multidimensional",),
-    "importance": ("cell_suppression",),
-    "method": ("microaggregation",),
-    **dict.fromkeys(("numbers", "p_percent", "categories"), ("microaggregation", "clustering")),
-    **dict.fromkeys(("cluster_size", "passes", "halve"), ("clustering",)),
-}
+FULL_DOMAIN = "full_domain"
 
 
-class Effort(Strict):
-    """One effort, in one of these forms.
+class CoreEffort(Strict):
+    """One effort: a level for every quasi-identifier, also written as the levels alone.
 
-    A level for every quasi-identifier (``full_domain``, also written as the levels alone); rounds
-    of such levels (``local``: records too rare at the levels of one round are generalized at those
-    of the next); levels above which single cells are suppressed (``cell_suppression``); or neither
-    (``multidimensional``: Mondrian; ``microaggregation``: groups of similar records, with the mean
-    of each; ``clustering``: groups that lose little, systematically).
+    Extensions add ways in which levels differ per record; what they do is asked here.
     """
 
-    recoding: Literal[
-        "full_domain",
-        "local",
-        "multidimensional",
-        "microaggregation",
-        "clustering",
-        "cell_suppression",
-    ] = "full_domain"
-    """The same levels for all records (full_domain), or levels that differ per record."""
     levels: Levels | None = None
     """Level of each quasi-identifier; 0 is the raw value."""
-    rounds: Annotated[tuple[Levels, ...], Field(min_length=1, strict=False)] | None = None
-    """Levels of each round of local recoding, from weak to strong."""
-    maximize: Literal["publisher_payout"] | None = None
-    """Generalize a record further only where its payout rises."""
-    strict: bool | None = None
-    """True (default) if equal values always stay together in a multidimensional recoding."""
-    importance: dict[str, Annotated[float, Field(gt=0)]] | None = None
-    """Importance of each quasi-identifier, 1 by default; the least is suppressed first."""
-    method: Literal["mdav", "optimal", "mondrian"] | None = None
-    """Method of finding groups; mdav by default."""
-    cluster_size: Annotated[int, Field(ge=2)] | None = None
-    """Fewest records of a cluster; the k of the effort by default."""
-    passes: Literal[1, 2] | None = None
-    """2: cluster with twice the size first, and each cluster again with the size."""
-    halve: bool | None = None
-    """Cluster those again with half of the size that lose more than the mean."""
-    numbers: Literal["mean", "median", "interval"] | None = None
-    """Released form of the numbers of a group; the mean by default, of a cluster the interval."""
-    categories: Literal["ancestor", "mode"] | None = None
-    """Released form of the categories of a group: the lowest label that covers them (default), or
-    the mode.
-    """
-    p_percent: Annotated[float, Field(gt=0, le=100)] | None = None
-    """Rule for means: how much of an interval the mean must leave open, in percent; 10 by default.
-    """
     k: Annotated[int, Field(ge=2)] | None = None
     """Smallest class of this effort, at least the declared k."""
     guarantees: EffortGuarantees | None = None
@@ -78,101 +33,71 @@ class Effort(Strict):
     """Release another share of the subjects than the sample of the spec."""
 
     @model_validator(mode="after")
-    def _fits_its_recoding(self) -> Effort:
-        has_levels = self.recoding in {"full_domain", "cell_suppression"}
-        if has_levels != (self.levels is not None):
-            raise rule_error(
-                "must have levels if and only if its recoding is full_domain or cell_suppression",
-                "Write a level for every quasi-identifier, or remove them.",
-            )
-        if (self.recoding == "local") != (self.rounds is not None):
-            raise rule_error(
-                "must have rounds if and only if its recoding is local",
-                "Write a list of levels, one for each round; `dbt-anonymize search` finds them.",
-            )
-        for key, recodings in _RECODINGS.items():
-            if getattr(self, key) is not None and self.recoding not in recodings:
-                raise rule_error(
-                    f"must have {key} only where its recoding is {' or '.join(recodings)}",
-                    "Remove it.",
-                )
-        if self.halve and self.passes == 2:
-            raise rule_error(
-                "must not have halve with passes: 2, which halves without clusters below the size",
-                "Remove one of them.",
-            )
-        if self.p_percent is not None and self.group_numbers != "mean":
-            raise rule_error("must have p_percent only where means are released", "Remove it.")
+    def _has_a_form(self) -> Self:
+        self.check_form()
         return self
 
-    @property
-    def is_grouped(self) -> bool:
-        """Tell whether groups of records are released."""
-        return self.recoding in {"microaggregation", "clustering"}
+    def check_form(self) -> None:
+        """Raise the error of an effort that does not say how it generalizes."""
+        if self.levels is None:
+            raise rule_error("must have levels", "Write a level for every quasi-identifier.")
 
     @property
-    def group_method(self) -> str:
-        """Method of finding groups."""
-        return "systematic" if self.recoding == "clustering" else self.method or "mdav"
+    def kind(self) -> str:
+        """Name of the recoding."""
+        return FULL_DOMAIN
 
     @property
-    def kernel(self) -> str:
-        """Name of the function that recodes."""
-        if self.recoding == "cell_suppression":
-            return self.recoding
-        if self.maximize:
-            return "payout_recoding"
-        return f"{'grouped' if self.is_grouped else self.recoding}_recoding"
+    def is_full_domain(self) -> bool:
+        """Tell whether all records have the same levels."""
+        return self.kind == FULL_DOMAIN
+
+    @property
+    def vectors(self) -> tuple[Levels, ...]:
+        """Levels of the quasi-identifiers that records may have: one vector, or several in turn."""
+        return () if self.levels is None else (self.levels,)
+
+    @property
+    def has_cells(self) -> bool:
+        """Tell whether single cells are suppressed above the levels."""
+        return False
 
     @property
     def group_numbers(self) -> str:
-        """Released form of the numbers of a group."""
-        return self.numbers or ("interval" if self.recoding == "clustering" else "mean")
-
-    def least_group(self, k: int) -> int:
-        """Return how many records a group has at least, where ``k`` is guaranteed.
-
-        Of clusters that are halved: before that.
-        """
-        return self.cluster_size or max(self.k or 0, k)
+        """Released form of the numbers of a group: interval, mean or median."""
+        return "interval"
 
     @property
     def has_means(self) -> bool:
         """Tell whether numbers may be released as the mean or median of a group."""
-        return self.is_grouped and self.group_numbers != "interval"
+        return False
 
     @property
     def has_modes(self) -> bool:
         """Tell whether categories may be released as the mode of a group."""
-        return self.categories == "mode"
+        return False
 
     @property
     def mean_p_percent(self) -> float:
         """Least share of an interval that the mean must leave open, in percent."""
-        return self.p_percent or 10.0
+        return 0.0
+
+    @property
+    def way(self) -> str:
+        """The recoding where no levels are declared, in words."""
+        return ""
 
     @property
     def own_guarantees(self) -> list[dict[str, Any]]:
         """Guarantees of this effort beside those of the spec, as a spec resolves them."""
         return self.guarantees.resolved if self.guarantees else []
 
-    @property
-    def is_strict(self) -> bool:
-        """Tell whether equal values always stay together in a multidimensional recoding."""
-        return self.strict is not False
-
-    @property
-    def is_full_domain(self) -> bool:
-        """Tell whether all records have the same levels."""
-        return self.recoding == "full_domain"
-
     def exact(self, hierarchies: Mapping[str, Hierarchy]) -> list[str]:
         """Name the numbers and dates of which a recoding may release values as they are."""
-        levels = [*(self.rounds or ()), *([self.levels] if self.levels else [])]
         return [
             name
             for name, tree in hierarchies.items()
-            if tree.kind == "interval" and any(not one[name] for one in levels)
+            if tree.kind == "interval" and any(not levels[name] for levels in self.vectors)
         ]
 
     @property
@@ -183,17 +108,23 @@ class Effort(Strict):
         --------
         >>> Effort(levels={"age": 1, "zip": 2}).shown_levels
         '1 2'
-        >>> Effort(recoding="local", rounds=({"age": 1}, {"age": 2})).shown_levels
-        'rounds: 1; 2'
-        >>> Effort(recoding="microaggregation").shown_levels
-        'microaggregation'
         """
-        if self.levels is not None:
-            levels = " ".join(map(str, self.levels.values()))
-            return levels if self.is_full_domain else f"{levels}, then cells"
-        if self.rounds is not None:
-            return "rounds: " + "; ".join(" ".join(map(str, r.values())) for r in self.rounds)
-        return self.recoding
+        if self.levels is None:
+            return self.kind
+        levels = " ".join(map(str, self.levels.values()))
+        return f"{levels}, then cells" if self.has_cells else levels
+
+
+if TYPE_CHECKING:
+    Effort = CoreEffort
+else:
+
+    class Effort(*keys(Part.effort), CoreEffort):
+        """One effort."""
+
+
+# Keys by which a form of an effort is known, also of an extension that is not here.
+_OF_EXTENSIONS = keys_known_of(Part.effort)
 
 
 def levels_alone(raw: object) -> bool:
@@ -210,8 +141,7 @@ def levels_alone(raw: object) -> bool:
         return False
     return not (
         isinstance(raw.get("levels"), Mapping)
-        or isinstance(raw.get("recoding"), str)
-        or isinstance(raw.get("rounds"), (list, tuple))
+        or any(isinstance(raw.get(key), (str, list, tuple)) for key in _OF_EXTENSIONS)
     )
 
 
@@ -229,4 +159,5 @@ def as_yaml(effort: Effort) -> dict[str, Any]:
     content = effort.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
     if set(content) == {"levels"} and levels_alone(effort.levels):
         return dict(effort.levels or {})
-    return content
+    # The form first, then what it has.
+    return {key: content[key] for key in (*_OF_EXTENSIONS, *content) if key in content}

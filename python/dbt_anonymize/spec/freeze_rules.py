@@ -22,24 +22,6 @@ def _one_effort_is_frozen(draft: RawSpec) -> Iterator[Problem]:
         )
 
 
-def _frozen_labels_are_of_values(draft: RawSpec) -> Iterator[Problem]:
-    """Refuse means and modes, which change with everybody who joins or leaves the group."""
-    number = draft.release_effort
-    if not draft.freeze or number is None or not 0 < number <= len(draft.efforts):
-        return
-    effort = draft.efforts[number - 1] or {}
-    default = "mean" if effort.get("recoding") == "microaggregation" else "interval"
-    for key, shown in (("numbers", default), ("categories", "ancestor")):
-        released = effort.get(key) or shown
-        if released not in {"interval", "ancestor"}:
-            yield Problem(
-                ("efforts", number, key),
-                f"must not be {released} of a frozen effort: it is of those who are in a group now",
-                "Release another effort, or remove freeze and let every build recode.",
-                str(released),
-            )
-
-
 def _who_joins_can_wait(draft: RawSpec) -> Iterator[Problem]:
     """Refuse to wait where nobody could tell whether a group keeps its promises by itself."""
     declared = draft.release.get("joiners")
@@ -90,6 +72,5 @@ def _who_joins_can_wait(draft: RawSpec) -> Iterator[Problem]:
 
 RULES = (
     _one_effort_is_frozen,
-    _frozen_labels_are_of_values,
     _who_joins_can_wait,
 )

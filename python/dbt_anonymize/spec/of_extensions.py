@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from importlib import resources
 
-from dbt_anonymize.extension import extensions
+from dbt_anonymize.extension import Part, extensions
 from dbt_anonymize.relations import MODELS
 from dbt_anonymize.spec.problems import KeyPath
 
@@ -27,9 +28,12 @@ def lines() -> Iterator[str]:
 
 def owner_of(name: str) -> str | None:
     """Return the extension of a key, a detail or an engine, or None."""
-    text = resources.files(__package__).joinpath(FILE).read_text(encoding="utf-8")
-    owners = {name: extension for extension, name in map(str.split, text.splitlines())}
-    return owners.get(name)
+    return _owners().get(name)
+
+
+def keys_known_of(part: Part) -> tuple[str, ...]:
+    """Return the keys that extensions add to a part of a spec, also those that are not here."""
+    return tuple(key.removeprefix(part) for key in _owners() if part and key.startswith(part))
 
 
 def remedy_of(path: KeyPath, otherwise: str) -> str:
@@ -39,3 +43,10 @@ def remedy_of(path: KeyPath, otherwise: str) -> str:
     if owner is None:
         return otherwise
     return f"It belongs to the extension {owner}, which is not here. Add that, or remove it."
+
+
+@cache
+def _owners() -> dict[str, str]:
+    """Return the extension of each key and detail."""
+    text = resources.files(__package__).joinpath(FILE).read_text(encoding="utf-8")
+    return {key: extension for extension, key in map(str.split, text.splitlines())}

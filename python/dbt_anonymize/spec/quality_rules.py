@@ -286,8 +286,7 @@ def _what_is_predicted_is_no_feature(draft: RawSpec) -> Iterator[Problem]:
 
 def _splits_fit_no_recoding(draft: RawSpec) -> Iterator[Problem]:
     if draft.quality.get("fit") == "per_split" and any(
-        effort.get("recoding", "full_domain") != "full_domain"
-        for _, effort in draft.efforts_with_keys
+        draft.differs_by_record(effort) for _, effort in draft.efforts_with_keys
     ):
         yield Problem(
             ("quality", "fit"),

@@ -40,14 +40,13 @@ def _strata_are_columns(draft: RawSpec) -> Iterator[Problem]:
 def _samples_have_levels(draft: RawSpec) -> Iterator[Problem]:
     """Refuse recodings, which give no labels to the records that models are tested on."""
     for number, effort in draft.efforts_with_keys:
-        recoding = effort.get("recoding", "full_domain")
-        if recoding != "full_domain" and (effort.get("sample") or is_sampled(draft)):
+        if draft.differs_by_record(effort) and (effort.get("sample") or is_sampled(draft)):
             yield Problem(
                 ("efforts", number, "recoding"),
                 "must be full_domain where a sample is released: a recoding that differs per "
                 "record has no labels for records outside it",
                 "Write levels, or remove the sample.",
-                short_repr(recoding),
+                short_repr(effort["recoding"]),
             )
 
 

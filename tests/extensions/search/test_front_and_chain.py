@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from dbt_anonymize.extensions.search import optimum as search_module
 from dbt_anonymize.extensions.search.chain import chain
+from dbt_anonymize.extensions.search.clock import Clock
 from dbt_anonymize.extensions.search.optimum import search
 from dbt_anonymize.extensions.search.pareto import pareto_front
 from dbt_anonymize.information_loss.registry import make_loss
@@ -59,8 +60,8 @@ def test_a_chain_without_time_begins_with_what_is_known(
     common = (table, guarantees, make_loss("discernibility"), Decimal(0))
     optimum = search(*common).optimum
     assert optimum is not None
-    (coarsest,) = chain(*common, 1, time_limit=0).points
-    (first,) = chain(*common, 1, start=optimum.node, time_limit=0).points
+    (coarsest,) = chain(*common, 1, clock=Clock(0, None)).points
+    (first,) = chain(*common, 1, start=optimum.node, clock=Clock(0, None)).points
     assert first == (4, optimum)
     assert coarsest[1].loss > optimum.loss
 
@@ -119,7 +120,7 @@ def test_without_time_the_chain_and_the_front_say_that_they_are_not_complete() -
     table = numbered_table()
     guarantees = compile_guarantees([{"model": "k_anonymity", "k": 5}], table)
     loss = make_loss("loss")
-    found = chain(table, guarantees, loss, Decimal(0), 4, time_limit=0)
+    found = chain(table, guarantees, loss, Decimal(0), 4, clock=Clock(0, None))
     assert (len(found.points), found.is_complete) == (1, False)
     front = pareto_front(table, guarantees, loss, Decimal(0), time_limit=0)
     assert (len(front.points), front.is_complete) == (1, False)

@@ -181,7 +181,7 @@ def _recoding(evidence: Evidence, label: str) -> list[Figure]:
     effort = None if number is None else evidence.spec.numbered_efforts.get(number)
     if effort is not None:
         levels = (f"{name} {level}" for name, level in (effort.levels or {}).items())
-        done = ", ".join([effort.recoding, *levels])
+        done = ", ".join([effort.kind, *levels])
     elif number is None:
         done = "missing: no effort is chosen"
     else:

@@ -9,6 +9,7 @@ from typing import Any
 from dbt_anonymize.extensions.drafting.counted import count_combinations
 from dbt_anonymize.extensions.drafting.plans import Plan
 from dbt_anonymize.extensions.search.chain import chain
+from dbt_anonymize.extensions.search.clock import Clock
 from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.project.warehouse import Warehouse
@@ -41,6 +42,6 @@ def first_efforts(
     guarantees = compile_guarantees([{"model": "k_anonymity", "k": k}], table)
     limit = Decimal(str(suppression_limit))
     loss = make_loss("loss")
-    found = chain(table, guarantees, loss, limit, length, time_limit=_SECONDS, work=_WORK)
+    found = chain(table, guarantees, loss, limit, length, work=_WORK, clock=Clock(_SECONDS, None))
     nodes = [checked.node for _, checked in found.points if any(checked.node)]
     return [{plan.column: level for plan, level in zip(plans, node, strict=True)} for node in nodes]

@@ -120,7 +120,7 @@ def _education(text: str) -> float | None:
 @cache
 def _scales() -> tuple[dict[str, float], ...]:
     """Return the place of each word in each scale; the first block has words for unknown."""
-    text = resources.files("dbt_anonymize.hierarchies").joinpath("scales.txt")
+    text = resources.files(__package__).joinpath("scales.txt")
     blocks = text.read_text(encoding="utf-8").casefold().split("\n\n")
     return tuple(
         {

@@ -95,7 +95,7 @@ def plain_name(value: str) -> str:
 @cache
 def _countries() -> dict[str, tuple[str, str]]:
     """Return subregion and region of each code and each plain name."""
-    text = resources.files("dbt_anonymize.hierarchies").joinpath("countries.txt")
+    text = resources.files(__package__).joinpath("countries.txt")
     found, place = {}, ("", "")
     for line in text.read_text(encoding="utf-8").splitlines():
         if line.startswith("["):

@@ -140,8 +140,7 @@ class OpenProject:
         """Return the `Effort` of each number, effort 0 first, as the spec declares them."""
         found: dict[int, Effort] = self._spec(name).numbered_efforts
         cells = tuple(
-            (number, effort.recoding, effort.shown_levels, effort.k)
-            for number, effort in found.items()
+            (number, effort.kind, effort.shown_levels, effort.k) for number, effort in found.items()
         )
         return Rows(tuple(found.values()), ("effort", "recoding", "levels", "k"), cells)
 

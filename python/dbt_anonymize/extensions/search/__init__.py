@@ -7,4 +7,6 @@ EXTENSION = Extension(
     commands=(Command("search", "commands.search", Stage.begin),),
     keys={Part.spec: "declared.Keys"},
     rules="rules.RULES",
+    # Rounds that it finds are judged as they are released.
+    needs=("recoding",),
 )

@@ -16,7 +16,7 @@ from dbt_anonymize.extensions.search.clock import Clock
 from dbt_anonymize.extensions.search.descent import descend
 from dbt_anonymize.extensions.search.lattice import Lattice
 from dbt_anonymize.extensions.search.optimum import checks_for, lattice_search
-from dbt_anonymize.extensions.search.results import CheckedNode, ProgressCallback
+from dbt_anonymize.extensions.search.results import CheckedNode
 from dbt_anonymize.information_loss.base import InformationLoss
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.table import Node, Table
@@ -47,9 +47,8 @@ def chain(
     length: int | Sequence[int],
     *,
     start: Node | None = None,
-    time_limit: float | None = None,
     work: int | None = None,
-    progress: ProgressCallback | None = None,
+    clock: Clock | None = None,
 ) -> Chain:
     """Find at most ``length`` (>= 1) efforts from weak to strong, each of which releases something.
 
@@ -58,14 +57,13 @@ def chain(
     The first is the optimum, no worse than the node ``start``. Required class sizes are spaced
     geometrically up to the largest that a node reaches which still tells something (not every
     attribute is at its root). The chain is shorter where nothing is left above its last node, and
-    empty where no node is feasible. Other arguments are those of ``optimum.search``; the time limit
-    is for the whole chain. With ``work`` (see ``optimum.checks_for``) for each effort, large
-    lattices are searched beside a good node that is found at once, the same on every machine.
+    empty where no node is feasible. Other arguments are those of ``optimum.search``; ``clock`` is
+    for the whole chain. With ``work`` (see ``optimum.checks_for``) for each effort, large lattices
+    are searched beside a good node that is found at once, the same on every machine.
     """
     lattice = Lattice.of(table)
-    clock = Clock(time_limit, progress)
     checker = Checker(table, guarantees, loss, suppression_limit, lattice.lowest, must_release=True)
-    builder = _Builder(checker, lattice, clock, work)
+    builder = _Builder(checker, lattice, clock or Clock(None, None), work)
     if isinstance(length, int):
         builder.build(length, start)
     else:

@@ -17,6 +17,7 @@ from dbt_anonymize.extensions.search.by_quality import (
 )
 from dbt_anonymize.extensions.search.by_rounds import FACTOR_OF_ROUNDS
 from dbt_anonymize.extensions.search.chain import Chain, chain
+from dbt_anonymize.extensions.search.clock import Clock
 from dbt_anonymize.extensions.search.diagnosis import explain_infeasible
 from dbt_anonymize.extensions.search.evidence import check_learned
 from dbt_anonymize.extensions.search.exchange import SHARE_OF_EXCHANGES
@@ -203,8 +204,7 @@ def find_efforts(task: Task, steps: Steps = lambda _: None) -> Found:
             *common,
             _class_sizes(task, guarantees) or task.options.efforts,
             start=result.optimum.node,
-            time_limit=clock.share(_SHARE_OF_CHAIN),
-            progress=steps("efforts"),
+            clock=Clock(clock.share(_SHARE_OF_CHAIN), steps("efforts")),
         )
     efforts: tuple[Effort, ...]
     local: tuple[LocalEffort, ...] = ()
@@ -290,7 +290,7 @@ def _raced_efforts(task: Task, races: Races, guarantees: Guarantees) -> tuple[Ef
 
 def _local_effort(spec: Spec, rounds: Sequence[Node], k: int | None) -> Effort:
     levels = tuple(_levels(spec, node) for node in rounds)
-    return Effort(recoding="local", rounds=levels, k=k)
+    return Effort.model_validate({"recoding": "local", "rounds": levels, "k": k})
 
 
 def _own_k(required: int, guarantees: Guarantees) -> int | None:

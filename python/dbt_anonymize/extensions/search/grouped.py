@@ -95,8 +95,8 @@ class GroupedClasses(Classes):
     """Equivalence classes that compute what is rarely needed only on demand.
 
     ``parent`` are the classes that these were put together from, None for the rows of the table;
-    ``leader`` is the first of them for each, ``leaders`` those for each class. ``words`` are packed
-    label codes.
+    ``links`` are the first of them for each class, and for each of them. ``words`` are packed label
+    codes.
     """
 
     def __init__(
@@ -109,8 +109,7 @@ class GroupedClasses(Classes):
         records: IntArray,
         population: IntArray | None,
         parent: GroupedClasses | None = None,
-        leaders: IntArray | None = None,
-        leader: IntArray | None = None,
+        links: tuple[IntArray, IntArray] | None = None,
     ):
         fields: dict[str, Any] = {
             "levels": levels,
@@ -119,8 +118,7 @@ class GroupedClasses(Classes):
             "records": records,
             "population": population,
             "parent": parent,
-            "_leaders": leaders,
-            "_leader": leader,
+            "_links": links,
             "_counted": counted,
             "_counts": {},
             "_leaves": {},
@@ -163,6 +161,10 @@ class GroupedClasses(Classes):
 
     def narrow(self) -> GroupedClasses:
         """Return them in types that take little memory: to group others from, not to measure."""
+        links = None
+        if self._links is not None:
+            leaders, leader = self._links
+            links = _narrow(leaders), _narrow(leader)
         found = GroupedClasses(
             self._counted,
             self.levels,
@@ -171,8 +173,7 @@ class GroupedClasses(Classes):
             records=_narrow(self.records),
             population=None if self.population is None else _narrow(self.population),
             parent=self.parent,
-            leaders=None if self._leaders is None else _narrow(self._leaders),
-            leader=None if self._leader is None else _narrow(self._leader),
+            links=links,
         )
         # A number that is added up becomes a double then.
         weights = None if (self.records == 1).all() else found.records
@@ -184,11 +185,11 @@ class GroupedClasses(Classes):
     @property
     def class_of_row(self) -> IntArray:
         """Class of each of the parent's."""
-        assert self._leaders is not None
-        assert self._leader is not None
-        position = np.empty(len(self._leader), dtype=np.int64)
-        position[self._leaders] = np.arange(len(self._leaders))
-        return position.take(self._leader)
+        assert self._links is not None
+        leaders, leader = self._links
+        position = np.empty(len(leader), dtype=np.int64)
+        position[leaders] = np.arange(len(leaders))
+        return position.take(leader)
 
     @cached_property
     def weights(self) -> FloatArray | None:
@@ -274,17 +275,16 @@ class GroupedClasses(Classes):
     @property
     def bytes(self) -> int:
         """Memory that these classes take at most, if few pairs with values are counted."""
-        arrays = (*self.words, self.first, self.records, self.population)
-        links = (self._leaders, self._leader)
+        arrays = [*self.words, self.first, self.records, *(self._links or ())]
+        arrays += [] if self.population is None else [self.population]
         leaves = sum(column.itemsize for column in self._counted.leaves)
         each = leaves + 24 * len(self._counted.columns)
-        return each * len(self) + sum(a.nbytes for a in (*arrays, *links) if a is not None)
+        return each * len(self) + sum(int(array.nbytes) for array in arrays)
 
     # Set in `__init__`; a frozen dataclass cannot assign them.
     parent: GroupedClasses | None
     words: Words
-    _leaders: IntArray | None
-    _leader: IntArray | None
+    _links: tuple[IntArray, IntArray] | None
     _counted: Counted
     _counts: dict[int, ValueCounts]
     _leaves: dict[int, NDArray[np.integer]]

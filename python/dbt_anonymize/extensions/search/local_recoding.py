@@ -10,6 +10,7 @@ from decimal import Decimal
 import numpy as np
 
 from dbt_anonymize.errors import SearchError
+from dbt_anonymize.extensions.recoding.local import kept_rows
 from dbt_anonymize.extensions.search.guided import Guided
 from dbt_anonymize.extensions.search.optimum import search
 from dbt_anonymize.extensions.search.results import ProgressCallback
@@ -20,7 +21,6 @@ from dbt_anonymize.information_loss.per_attribute import PerAttribute
 from dbt_anonymize.privacy.grouping import classes_of, part_of
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.table import BoolArray, Node, Table
-from dbt_anonymize.recoding.local import kept_rows
 
 # At most fifty rounds. ARX asks for a share of the records left, which makes hundreds of rounds.
 SMALLEST_SHARE = Decimal("0.02")

@@ -114,8 +114,7 @@ class UngroupedNode:
             if rows.population is None
             else _add_up(rows.population, leaders, leader),
             parent=rows,
-            leaders=leaders,
-            leader=leader,
+            links=(leaders, leader),
         )
 
 

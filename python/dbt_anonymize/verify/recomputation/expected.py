@@ -178,7 +178,7 @@ class Expected:
                 root = _all_equal(generalization.root)
                 cells.append(f"(({same}) or ({root}))")
             condition = " and ".join(cells)
-        elif effort.rounds is None or self._frozen:
+        elif self._frozen or not effort.vectors:
             condition = " and ".join(
                 generalization.covers(
                     _of("rows_", name),
@@ -191,7 +191,7 @@ class Expected:
             )
         else:
             rounds = []
-            for number, levels in enumerate(effort.rounds):
+            for number, levels in enumerate(effort.vectors):
                 lookups = list(self._lookups(levels, f"round_{number}"))
                 joins += [lookup.join for lookup in lookups]
                 same = " and ".join(_all_equal(lookup.columns) for lookup in lookups)

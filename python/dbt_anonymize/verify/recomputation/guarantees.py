@@ -104,9 +104,7 @@ class Recount:
     @cached_property
     def _losses(self) -> NDArray[Any]:
         effort = self.spec.numbered_efforts[self.effort]
-        vectors = effort.rounds or ((effort.levels,) if effort.levels is not None else ())
-        if not effort.is_full_domain and effort.rounds is None:
-            vectors = ()  # cells may be of any level
+        vectors = () if effort.has_cells else effort.vectors  # cells may be of any level
         return losses_of_classes(self.classes, self.generalizations, vectors)
 
     @cached_property

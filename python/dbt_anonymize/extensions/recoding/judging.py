@@ -1,0 +1,77 @@
+"""Guarantees about classes, which recodings keep."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dbt_anonymize.errors import RecodingError, SearchError
+from dbt_anonymize.evaluation.data.relations import value_text
+from dbt_anonymize.extensions.recoding.records import Records
+from dbt_anonymize.privacy.grouping import classes_in, part_of
+from dbt_anonymize.privacy.guarantees import Guarantees
+from dbt_anonymize.privacy.registry import compile_guarantees, model_of
+from dbt_anonymize.privacy.table import BoolArray, IntArray, Table
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Tells which classes break a guarantee; P, the whole table, is that of all records.
+
+    ``guarantees`` is None where no class can keep them.
+    """
+
+    table: Table
+    guarantees: Guarantees | None
+    k: int
+
+    @classmethod
+    def of(cls, records: Records, *, has_labels: bool = False) -> Judge:
+        """Compile the guarantees of a recoding; those about labels only if it ``has_labels``."""
+        source, required = records.source, []
+        for guarantee in source.guarantees:
+            if model_of(guarantee).needed_population(guarantee) == "table":
+                raise RecodingError(
+                    f"{guarantee['model']} cannot be kept by a recoding that differs per record, "
+                    "since nobody outside the source has a record in it. Use an effort with "
+                    "levels, or another guarantee."
+                )
+            if has_labels or not model_of(guarantee).READS_LABELS:
+                required.append(_coded(guarantee, records))
+        if source.k:
+            required.append({"model": "k_anonymity", "k": source.k})
+        k = max([g["k"] for g in required if g["model"] == "k_anonymity"], default=1)
+        try:
+            compiled = compile_guarantees(required, records.table)
+        except SearchError:
+            return cls(records.table, None, k)
+        return cls(records.table, compiled, k)
+
+    @property
+    def counts_alone(self) -> bool:
+        """Tell whether k records are all that a class needs."""
+        return (
+            self.guarantees is not None
+            and self.guarantees.is_class_size_alone
+            and self.guarantees.min_class_size <= self.k
+            and self.table.subject is None
+        )
+
+    def violating(self, rows: IntArray, class_of_row: IntArray, classes: int) -> BoolArray:
+        """Return which classes, of these rows, break a guarantee."""
+        if self.guarantees is None:
+            return np.ones(classes, dtype=np.bool_)
+        part = part_of(self.table, rows)
+        return self.guarantees.violating(classes_in(part, class_of_row, classes))
+
+
+def _coded(guarantee: Mapping[str, Any], records: Records) -> dict[str, Any]:
+    """Return a guarantee with limited values as codes; one that does not occur limits nothing."""
+    if "values" not in guarantee:
+        return dict(guarantee)
+    texts = list(records.sensitive_texts[guarantee["attribute"]])
+    known = [value_text(value) for value in guarantee["values"]]
+    return {**guarantee, "values": [texts.index(text) for text in known if text in texts]}

@@ -1,0 +1,254 @@
+"""Mondrian multidimensional partitioning over the distinct rows of a table, round by round.
+
+A round takes all parts at once: each is cut along the attribute that spans the widest share of its
+domain, if every side keeps k and the other guarantees, else along the next widest; a part that no
+attribute cuts is finished. Ties are decided by the order of the attributes and of the codes.
+
+    NULLs in it    apart from the values; their label is `*` until then, so nothing is wider
+    interval       in two between two leaves, where the smaller side is largest; relaxed: in halves,
+                   and the rows of the leaf in the middle are shared out in their order
+    categorical    the label that covers the part into the labels below it. Those with fewer than k
+                   records stay together under the label itself, with the next smaller ones until
+                   they are k: one rare value does not stop a cut
+
+References
+----------
+.. [1] K. LeFevre, D. DeWitt and R. Ramakrishnan, *Mondrian multidimensional k-anonymity*, 2006.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dbt_anonymize.extensions.recoding.leaves import Leaves
+from dbt_anonymize.privacy.grouping import firsts, ranges
+from dbt_anonymize.privacy.table import BoolArray, FloatArray, IntArray
+
+# Given rows, the class of each and the number of classes: which classes break a guarantee.
+Violating = Callable[[IntArray, IntArray, int], BoolArray]
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """Rows, those of a part side by side, and where parts start."""
+
+    rows: IntArray
+    starts: IntArray
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @property
+    def sizes(self) -> IntArray:
+        """Rows of each part."""
+        return np.diff(self.starts, append=len(self.rows))
+
+    def of_rows(self) -> IntArray:
+        """Return the part of each row, in the order of ``rows``."""
+        return np.repeat(np.arange(len(self)), self.sizes)
+
+    def take(self, parts: IntArray) -> _Parts:
+        """Return some of the parts, in this order."""
+        sizes = self.sizes[parts]
+        return _Parts(self.rows[ranges(self.starts[parts], sizes)], firsts(sizes))
+
+
+@dataclass(frozen=True)
+class _Table:
+    """The rows that are cut, and what their parts must keep."""
+
+    attributes: Sequence[Leaves]
+    codes: Sequence[IntArray]
+    records: IntArray
+    k: int
+    is_strict: bool
+    violating: Violating | None
+
+
+def mondrian(
+    attributes: Sequence[Leaves],
+    codes: Sequence[IntArray],
+    records: IntArray,
+    k: int,
+    *,
+    is_strict: bool = True,
+    violating: Violating | None = None,
+) -> IntArray:
+    """Return the part of each row, 0 and up, each of at least ``k`` records.
+
+    ``codes`` has those of each attribute. Equal rows stay together if ``is_strict``, else each is
+    one record. ``violating`` judges parts by what else they must keep. What cannot be cut is one
+    part, however small.
+    """
+    table = _Table(attributes, codes, records, k, is_strict, violating)
+    part_of_row = np.zeros(len(records), dtype=np.int64)
+    waiting = _Parts(np.arange(len(records)), np.zeros(min(len(records), 1), dtype=np.int64))
+    made = 0
+    while len(waiting):
+        finished, sides = _round(table, waiting)
+        done = waiting.take(finished)
+        part_of_row[done.rows] = made + done.of_rows()
+        made += len(done)
+        waiting = _Parts(
+            np.concatenate([side.rows for side in sides]),
+            firsts(np.concatenate([side.sizes for side in sides])),
+        )
+    return part_of_row
+
+
+def _round(table: _Table, waiting: _Parts) -> tuple[IntArray, list[_Parts]]:
+    """Return the parts that nothing cuts, and the sides of the others."""
+    lows, highs, widths = _spans(table, waiting)
+    totals = np.add.reduceat(table.records[waiting.rows], waiting.starts)
+    widths[totals < 2 * table.k] = -1.0
+    widest = np.argsort(-widths, axis=1, kind="stable")
+    left = np.arange(len(waiting))
+    sides = [_Parts(waiting.rows[:0], waiting.starts[:0])]
+    for place in range(len(table.attributes)):
+        chosen = widest[left, place]
+        tried = left[widths[left, chosen] >= 0.0]
+        if not len(tried):
+            break
+        tried = tried[np.argsort(widest[tried, place], kind="stable")]
+        chosen = widest[tried, place]
+        cut = _Cut(table, waiting.take(tried), chosen, lows[tried, chosen], highs[tried, chosen])
+        kept, children = cut.made()
+        sides.append(children)
+        left = np.setdiff1d(left, tried[kept], assume_unique=True)
+    return left, sides
+
+
+def _spans(table: _Table, parts: _Parts) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return lowest and highest code and width of each attribute, shape (parts, attributes).
+
+    The width is the share of the domain, and -1 of what is of one value alone.
+    """
+    shape = (len(parts), len(table.attributes))
+    lows, highs = np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.int64)
+    widths = np.empty(shape)
+    for place, (attribute, codes) in enumerate(zip(table.attributes, table.codes, strict=True)):
+        of_rows = codes[parts.rows]
+        low = lows[:, place] = np.minimum.reduceat(of_rows, parts.starts)
+        high = highs[:, place] = np.maximum.reduceat(of_rows, parts.starts)
+        widths[:, place] = np.where(low == high, -1.0, attribute.spread(low, high))
+    return lows, highs, widths
+
+
+class _Cut:
+    """Parts that are cut, each along an attribute; these ascend.
+
+    Rows are sorted by the units that stay whole: leaves of an interval (`halved`), labels below the
+    one that is cut, or NULL and all values. Runs are the rows of one unit in a part.
+    """
+
+    def __init__(
+        self, table: _Table, parts: _Parts, chosen: IntArray, lows: IntArray, highs: IntArray
+    ) -> None:
+        self.table, self.parts = table, parts
+        self.halved = np.zeros(len(parts), dtype=np.bool_)
+        units = np.empty(len(parts.rows), dtype=np.int64)
+        ends = np.append(parts.starts, len(parts.rows))
+        for attribute in np.unique(chosen):
+            some = slice(*np.searchsorted(chosen, [attribute, attribute + 1]))
+            rows = slice(ends[some.start], ends[some.stop])
+            units[rows] = self._units(attribute, some, rows, lows[some], highs[some])
+        keys = parts.of_rows() * (int(units.max()) + 1) + units
+        order = np.argsort(keys) if table.is_strict else np.lexsort((parts.rows, keys))
+        keys, self.rows = keys[order], parts.rows[order]
+        self.starts = np.flatnonzero(np.diff(keys, prepend=-1))
+        self.part = parts.of_rows()[self.starts]
+        self.firsts = np.searchsorted(self.part, np.arange(len(parts)))
+        self.records = np.add.reduceat(table.records[self.rows], self.starts)
+        self.totals = np.add.reduceat(self.records, self.firsts)
+        self.up_to = self._up_to(self.records)
+
+    def _units(
+        self, attribute: int, some: slice, rows: slice, lows: IntArray, highs: IntArray
+    ) -> IntArray:
+        leaves = self.table.attributes[attribute]
+        codes = self.table.codes[attribute][self.parts.rows[rows]].astype(np.int64)
+        has_null, sizes = lows == 0, self.parts.sizes[some]
+        if leaves.is_interval:
+            self.halved[some] = ~has_null
+            units = codes
+        else:
+            below = np.where(has_null, 0, leaves.cover(lows, highs) - 1)
+            units = leaves.covered[1][np.repeat(below, sizes), codes]
+        return np.where(np.repeat(has_null, sizes), codes > 0, units) if has_null.any() else units
+
+    def _up_to(self, numbers: IntArray) -> IntArray:
+        """Add up numbers of runs within each part."""
+        total = np.cumsum(numbers)
+        return total - (total - numbers)[self.firsts][self.part]
+
+    def made(self) -> tuple[BoolArray, _Parts]:
+        """Return which parts are cut so that all sides keep everything, and these sides."""
+        is_cut, whole, side, starts, sizes = self._segments()
+        some = is_cut[whole]
+        whole, side, starts, sizes = whole[some], side[some], starts[some], sizes[some]
+        order = np.lexsort((side, whole))
+        whole, side, sizes = whole[order], side[order], sizes[order]
+        rows = self.rows[ranges(starts[order], sizes)]
+        is_first = np.ones(len(whole), dtype=np.bool_)
+        is_first[1:] = (np.diff(whole) != 0) | (np.diff(side) != 0)
+        children = np.flatnonzero(is_first)
+        sides = _Parts(rows, firsts(sizes)[children])
+        if self.table.violating and len(sides):
+            refused = self.table.violating(rows, sides.of_rows(), len(sides))
+            is_cut[whole[children[refused]]] = False
+            sides = sides.take(np.flatnonzero(is_cut[whole[children]]))
+        return is_cut, sides
+
+    def _segments(self) -> tuple[BoolArray, IntArray, IntArray, IntArray, IntArray]:
+        """Return which parts k lets be cut; part, side, start and size of runs of rows."""
+        sizes = np.diff(self.starts, append=len(self.rows))
+        is_rest = self._rest()
+        is_cut = np.logical_or.reduceat(~is_rest, self.firsts)
+        last, position = self._middle()
+        first, end = self.starts[self.firsts], self.parts.starts + self.parts.sizes
+        smaller = np.minimum(self.up_to[last], self.totals - self.up_to[last])
+        is_cut = np.where(
+            self.halved, (smaller >= self.table.k) | (not self.table.is_strict), is_cut
+        )
+        halves = np.flatnonzero(self.halved)
+        others = np.flatnonzero(~self.halved[self.part])
+        below = position - first
+        return (
+            is_cut,
+            np.concatenate([halves, halves, self.part[others]]),
+            np.concatenate(
+                [
+                    halves * 0,
+                    halves * 0 + 1,
+                    np.where(is_rest, 0, 1 + np.arange(len(is_rest)))[others],
+                ]
+            ),
+            np.concatenate([first[halves], position[halves], self.starts[others]]),
+            np.concatenate([below[halves], (end - position)[halves], sizes[others]]),
+        )
+
+    def _middle(self) -> tuple[IntArray, IntArray]:
+        """Return the last run below the cut of each part in halves, and the position of the cut."""
+        totals = self.totals[self.part]
+        if self.table.is_strict:
+            distance = np.abs(4 * self.up_to - 2 * totals + 1)
+        else:
+            distance = np.where(2 * self.up_to >= totals, self.up_to, 2 * totals)
+        least = np.minimum.reduceat(distance, self.firsts)
+        nearest = np.flatnonzero(distance == least[self.part])
+        last = nearest[np.searchsorted(self.part[nearest], np.arange(len(self.parts)))]
+        if self.table.is_strict:
+            return last, np.append(self.starts, len(self.rows))[last + 1]
+        return last, self.starts[last] + self.totals // 2 - (self.up_to - self.records)[last]
+
+    def _rest(self) -> BoolArray:
+        """Return which units stay together: those below k, and the next until they are k."""
+        order = np.lexsort((self.records, self.part))
+        records = self.records[order]
+        before = self._up_to(records) - records
+        rest = np.empty(len(records), dtype=np.bool_)
+        rest[order] = (records < self.table.k) | ((before >= 1) & (before < self.table.k))
+        return rest

@@ -1,0 +1,200 @@
+"""Released forms of groups: means, medians and modes, where they tell nobody's value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbt_anonymize.extensions.recoding.labels import Labels
+from dbt_anonymize.extensions.recoding.leaves import Leaves
+from dbt_anonymize.extensions.recoding.records import Records
+from dbt_anonymize.privacy.grouping import distinct_rows, numbered
+from dbt_anonymize.privacy.table import BoolArray, FloatArray, IntArray
+
+
+def released_labels(
+    records: Records,
+    parts: IntArray,
+    labels: Sequence[Labels],
+    *,
+    numbers: str,
+    p_percent: float,
+    categories: str,
+) -> tuple[list[Labels], IntArray | None]:
+    """Return what is released of each group in each quasi-identifier, and its class.
+
+    ``labels`` are those that cover the groups. Groups that look the same are one class, which has
+    the bounds of both, and of modes the level that covers both.
+    """
+    groups = _Groups.of(records, parts, len(labels[0].texts))
+    released = []
+    for place, (leaves, covering) in enumerate(zip(records.leaves, labels, strict=True)):
+        values = records.numbers[place]
+        if numbers != "interval" and values is not None:
+            lower, upper = leaves.bounds_of(covering.first, covering.last)
+            is_null = np.isnan(values)
+            above = np.where(is_null, 0.0, values - lower[parts])
+            below = np.where(is_null, 0.0, upper[parts] - values)
+            if numbers == "median":
+                center = groups.medians(above)
+            else:
+                least = p_percent / 100.0 * (upper - lower)
+                center = groups.means(above)
+                center[~groups.leaves_open(above, below, least)] = np.nan
+            center[groups.total(is_null) > 0] = np.nan
+            rounded = _rounded(leaves, lower, center)
+            levels = np.where(np.isnan(rounded), covering.levels, -1)
+            released.append(replace(covering, numbers=rounded, levels=levels))
+        elif not leaves.is_interval and categories == "mode":
+            released.append(groups.with_modes(records.codes[place], leaves, covering))
+        else:
+            released.append(covering)
+    if groups.count:
+        classes = _classes(released)
+        released = [
+            _widened(*pair, classes, numbers=numbers, categories=categories)
+            for pair in zip(records.leaves, released, strict=True)
+        ]
+        return released, classes
+    return released, None
+
+
+@dataclass(frozen=True)
+class _Groups:
+    """Groups of rows; somebody who holds several records knows all of them."""
+
+    parts: IntArray
+    count: int
+    weights: IntArray
+    records: IntArray  # of each group
+    # Group and number of the holder of each row; None where each record has one of its own.
+    holder: tuple[IntArray, IntArray] | None
+
+    @classmethod
+    def of(cls, records: Records, parts: IntArray, count: int) -> _Groups:
+        weights, holder = records.table.records, None
+        if records.table.subject is not None and len(parts):
+            first, number = distinct_rows([parts, records.table.subject])
+            holder = parts[first], number
+        sizes = np.bincount(parts, weights=weights, minlength=count).astype(np.int64)
+        return cls(parts, count, weights, sizes, holder)
+
+    def total(self, numbers: NDArray[Any]) -> FloatArray:
+        """Add up a number of each record in each group."""
+        weights = self.weights * np.asarray(numbers, dtype=np.float64)
+        return np.bincount(self.parts, weights=weights, minlength=self.count).astype(np.float64)
+
+    def others(self, numbers: FloatArray | IntArray) -> FloatArray:
+        """Add up numbers of all but the holder of most in each group."""
+        most = np.zeros(self.count)
+        if self.holder is None:
+            np.maximum.at(most, self.parts, numbers)
+        else:
+            of_holder = np.bincount(self.holder[1], weights=self.weights * numbers)
+            np.maximum.at(most, self.holder[0], of_holder)
+        return self.total(numbers) - most
+
+    def means(self, values: FloatArray) -> FloatArray:
+        """Return the mean of each group."""
+        return self.total(values) / np.maximum(self.records, 1)
+
+    def medians(self, values: FloatArray) -> FloatArray:
+        """Return the lower median of each group."""
+        order = np.lexsort((values, self.parts))
+        up_to = np.cumsum(self.weights[order])
+        middle = np.cumsum(self.records) - self.records + (self.records + 1) // 2
+        return values[order[np.searchsorted(up_to, middle)]]
+
+    def leaves_open(self, above: FloatArray, below: FloatArray, least: FloatArray) -> BoolArray:
+        """Return where the mean leaves the values of others open: the p %-rule.
+
+        Whoever is in a group knows its mean, bounds and size, and all records of one holder. Then
+        another value can be anywhere within ``least`` of the interval, or more. Given is how far
+        each value is above and below the bounds.
+        """
+        return (
+            (self.others(np.ones(len(above))) >= 2)
+            & (self.others(above) >= least)
+            & (self.others(below) >= least)
+        )
+
+    def with_modes(self, codes: IntArray, leaves: Leaves, labels: Labels) -> Labels:
+        """Return labels with the mode where whoever holds some records cannot tell the others'.
+
+        It is the most frequent leaf, of equally frequent ones the first. NULL has none.
+        """
+        if not len(codes):
+            return labels
+        first, of_row = distinct_rows([self.parts, codes])
+        part, leaf = self.parts[first], codes[first]
+        counts = np.bincount(of_row, weights=self.weights).astype(np.float64)
+        order = np.lexsort((leaf, -counts, part))
+        mode = leaf[order][np.searchsorted(part[order], np.arange(self.count))]
+        different = np.bincount(part, minlength=self.count).astype(np.int64)
+        known = (different == 1) | (different - self._alone(of_row, part, counts) >= 2)
+        has_null = np.bincount(part, weights=leaf == 0, minlength=self.count) > 0
+        texts = labels.texts.copy()
+        shown = known & ~has_null
+        texts[shown] = leaves.texts[0][mode[shown] - 1]
+        return replace(labels, texts=texts)
+
+    def _alone(self, value_of_row: IntArray, part: IntArray, counts: FloatArray) -> IntArray:
+        """Return how many values of a group one holder has alone, at most."""
+        alone = np.zeros(self.count, dtype=np.int64)
+        if self.holder is None:
+            np.maximum.at(alone, part, (counts == 1).astype(np.int64))
+            return alone
+        holder = self.holder[1]
+        lowest = np.full(len(part), holder.max() + 1)
+        highest = np.full(len(part), -1)
+        np.minimum.at(lowest, value_of_row, holder)
+        np.maximum.at(highest, value_of_row, holder)
+        of_holder = np.bincount(lowest[lowest == highest], minlength=len(self.holder[0]))
+        np.maximum.at(alone, self.holder[0], of_holder)
+        return alone
+
+
+def _rounded(leaves: Leaves, lower: FloatArray, above: FloatArray) -> FloatArray:
+    """Round half up: to a thousandth of the range or finer, never beyond the whole unit."""
+    if leaves.unit != "number":
+        return lower + np.floor(above + 0.5)
+    ((start, *_), (*_, end)) = leaves.bounds or ((0.0,), (1.0,))
+    scale = 10.0 ** max(0.0, 3.0 - np.floor(np.log10(end - start)))
+    rounded: FloatArray = np.floor((lower + above) * scale + 0.5) / scale
+    return rounded
+
+
+def _classes(labels: Sequence[Labels]) -> IntArray:
+    """Return the number of each group's class, which shows the same."""
+    shown = []
+    for one in labels:
+        texts = np.unique(one.texts.astype(str), return_inverse=True)[1]
+        value = np.unique(one.numbers, return_inverse=True)[1]
+        shown.append(np.where(np.isnan(one.numbers), texts, value + len(texts)))
+    return numbered(shown, len(labels[0].texts))
+
+
+def _widened(
+    leaves: Leaves, labels: Labels, classes: IntArray, *, numbers: str, categories: str
+) -> Labels:
+    """Give groups that look the same what covers all of them."""
+    order = np.argsort(classes, kind="stable")
+    starts = np.searchsorted(classes[order], np.arange(int(classes.max()) + 1))
+
+    def widest(values: NDArray[Any], ufunc: np.ufunc) -> NDArray[Any]:
+        of_classes: NDArray[Any] = ufunc.reduceat(values[order], starts)
+        return of_classes[classes]
+
+    if leaves.is_interval and numbers != "interval":
+        first, last = widest(labels.first, np.minimum), widest(labels.last, np.maximum)
+        is_root = np.isnan(labels.numbers) & (labels.texts == "*")
+        shares = np.where(is_root, 1.0, leaves.shares(first, last))
+        return replace(labels, first=first, last=last, shares=shares)
+    if not leaves.is_interval and categories == "mode":
+        levels, shares = widest(labels.levels, np.maximum), widest(labels.shares, np.maximum)
+        return replace(labels, levels=levels, shares=shares)
+    return labels
