@@ -12,13 +12,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Any
-
-import yaml
+from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.errors import ProjectError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP, VARIABLE = "dbt_anonymize.extensions", "dbt_anonymize_extensions"
 _PROJECT_FILE = "dbt_project.yml"
@@ -31,7 +31,11 @@ def named_entry_points() -> list[EntryPoint]:
     """
     file = _project_file(sys.argv)
     names = _named(file) if file else []
-    known = {one.name: one for one in entry_points(group=GROUP)} if names else {}
+    if not names:
+        return []
+    from importlib.metadata import entry_points  # noqa: PLC0415 (each command would wait for it)
+
+    known = {one.name: one for one in entry_points(group=GROUP)}
     if missing := [name for name in names if name not in known]:
         raise ProjectError(
             f"{file}: vars.{VARIABLE} must name extensions that are installed; {missing[0]} is "
@@ -54,9 +58,10 @@ def _project_file(arguments: Sequence[str]) -> Path | None:
 
 def _named(file: Path) -> list[str]:
     text = file.read_text(encoding="utf-8", errors="replace")
-    # Nearly no project has it, and each command would wait for a parser.
     if VARIABLE not in text:
         return []
+    import yaml  # noqa: PLC0415 (as above)
+
     try:
         content: Any = yaml.safe_load(text)
     except yaml.YAMLError:
