@@ -35,7 +35,7 @@ importances as (
 
 {{ dbt_anonymize._paired_scores("importances", group) }}
 
-{{ dbt_anonymize._score_intervals(group, given.test_share, given.folds, given.confidence) | trim | trim(",") }}
+{{ dbt_anonymize._score_intervals(group, given) | trim | trim(",") }}
 
 select
     intervals.effort,

@@ -1,6 +1,6 @@
 {% macro quality(given=none) -%}
 {%- set given = dbt_anonymize._declared(given, kwargs, [
-    "scores",
+    "scores", "evaluation",
 ], {
     "test_share": none, "folds": none, "confidence": 0.95, "margin": 0.0,
 }) -%}
@@ -21,7 +21,7 @@ with
 
 {{ dbt_anonymize._paired_scores(given.scores, group) }}
 
-{{ dbt_anonymize._score_intervals(group, given.test_share, given.folds, given.confidence) }}
+{{ dbt_anonymize._score_intervals(group, given) }}
 
 {{ dbt_anonymize._relative_measures(group) }}
 
@@ -145,7 +145,8 @@ paired as (
 
 
 {# CTEs that end in `intervals`: means over splits with their confidence limits. #}
-{% macro _score_intervals(group, test_share, folds, confidence) -%}
+{% macro _score_intervals(group, given) -%}
+{%- set design = [given.test_share, given.folds, given.confidence, given.evaluation] -%}
 {#- What has an interval: columns, and over which splits. -#}
 {%- set counted = [
     ("value", "splits"), ("difference", "paired_splits"), ("zero_rule_difference", "zero_rule_splits"),
@@ -188,10 +189,10 @@ errors as (
     select
         *,
         {%- for column, splits in counted %}
-        {{ dbt_anonymize._half_interval(column ~ "_sd", splits, test_share, folds, confidence)
+        {{ dbt_anonymize._half_interval(column ~ "_sd", "rounded." ~ splits, *design)
             | indent(8) }} as {{ column }}_half,
         {%- endfor %}
-        {{ dbt_anonymize._half_interval("difference_sd", "paired_splits", test_share, folds, confidence, false)
+        {{ dbt_anonymize._half_interval("difference_sd", "rounded.paired_splits", *design, two_sided=false)
             | indent(8) }} as one_sided,
         case
             when measure in ({{ dbt_anonymize._literals(dbt_anonymize._lower_is_better()) }}) then -1

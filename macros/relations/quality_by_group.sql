@@ -59,7 +59,7 @@ group_scores as (
 
 {{ dbt_anonymize._paired_scores("group_scores", group) }}
 
-{{ dbt_anonymize._score_intervals(group, given.test_share, given.folds, given.confidence) | trim | trim(",") }}
+{{ dbt_anonymize._score_intervals(group, given) | trim | trim(",") }}
 
 select
     intervals.effort,

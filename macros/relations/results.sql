@@ -49,7 +49,7 @@ candidates as (
 
 {{ dbt_anonymize._choice_share("auto" if given.choose == "pareto_knee" else given.alpha, given.random_state) }}
 
-{{ dbt_anonymize._runner_up(given.measure, given.test_share, given.folds, given.confidence) }}
+{{ dbt_anonymize._runner_up(given.measure, given.test_share, given.folds, given.confidence, given.evaluation) }}
 
 {% endif -%}
 {% if given.evaluation -%}

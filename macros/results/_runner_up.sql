@@ -4,7 +4,7 @@
   is. No row where there is no second. `chosen`: CTE of the choice; `split_scores`: CTE with `effort`, `repetition`,
   `fold` and `qf`.
 #}
-{% macro _runner_up(measure, test_share, folds, confidence) -%}
+{% macro _runner_up(measure, test_share, folds, confidence, evaluation) -%}
 others as (
 
     select
@@ -53,7 +53,8 @@ halved as (
 
     select
         *,
-        {{ dbt_anonymize._half_interval("sd", "splits", test_share, folds, confidence) | indent(8) }} as half,
+        {{ dbt_anonymize._half_interval("sd", "beside_next_best.splits", test_share, folds, confidence, evaluation)
+            | indent(8) }} as half,
         {{ dbt_anonymize._end_of_range("width") | indent(8) }} as width
     from beside_next_best
 

@@ -40,4 +40,5 @@ def model(dbt, session):
         "suppressed": "left_out",
         "fit": "once",
         "sample": 100000,
+        "confidence": 0.95,
     })

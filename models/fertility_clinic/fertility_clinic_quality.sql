@@ -2,6 +2,7 @@
    Change the spec and run `dbt-anonymize generate fertility_clinic`. #}
 {{ dbt_anonymize.quality({
     'scores': ref('fertility_clinic_scores'),
+    'evaluation': ref('fertility_clinic_evaluation'),
     'test_share': 0.3,
     'folds': none,
     'confidence': 0.95,

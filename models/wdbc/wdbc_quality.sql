@@ -2,6 +2,7 @@
    Change the spec and run `dbt-anonymize generate wdbc`. #}
 {{ dbt_anonymize.quality({
     'scores': ref('wdbc_scores'),
+    'evaluation': ref('wdbc_evaluation'),
     'test_share': 0.3,
     'folds': none,
     'confidence': 0.95,

@@ -34,4 +34,5 @@ def model(dbt, session):
         "suppressed": "left_out",
         "fit": "once",
         "sample": 100000,
+        "confidence": 0.95,
     })

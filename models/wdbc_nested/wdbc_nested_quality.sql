@@ -2,6 +2,7 @@
    Change the spec and run `dbt-anonymize generate wdbc_nested`. #}
 {{ dbt_anonymize.quality({
     'scores': ref('wdbc_nested_scores'),
+    'evaluation': ref('wdbc_nested_evaluation'),
     'test_share': 0.3,
     'folds': none,
     'confidence': 0.95,

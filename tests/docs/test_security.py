@@ -28,7 +28,8 @@ def is_of_another_extension(path: Path) -> bool:
     """Tell whether a test is of an extension that is not here."""
     place = path.relative_to(REPOSITORY).parts
     here = {one.name for one in extensions()}
-    return place[:2] == ("tests", "extensions") and len(place) > 3 and place[2] not in here
+    folder, name = place[:2], Path(*place[2:3])
+    return folder == ("tests", "extensions") and not name.suffix and str(name) not in here
 
 
 @pytest.mark.parametrize("promise", promises())

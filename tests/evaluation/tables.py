@@ -92,9 +92,9 @@ def evaluated(
 ) -> pd.DataFrame:
     """Evaluate with short defaults; ``target`` and ``model`` stand for one of each.
 
-    Without seconds, which no two runs share, unless ``seconds`` says so.
+    Without quantiles and seconds, which no two runs share, unless ``seconds`` says so.
     """
-    has_seconds = choices.pop("seconds", False)
+    is_whole = choices.pop("seconds", False)
     target = {"name": choices.pop("target", "label"), "task": choices.pop("task", "classification")}
     target |= {"positive": choices.pop("positive", None), "time": choices.pop("time", None)}
     model = {"name": choices.get("model", "decision_tree")}
@@ -121,7 +121,8 @@ def evaluated(
         "sample": 1_000_000,
     }
     found = evaluate(connection, {"efforts": efforts, **defaults, **choices})
-    return found if has_seconds else found[found["kind"] != "seconds"].reset_index(drop=True)
+    is_of_run = found["kind"].isin(["quantile", "seconds"])
+    return found if is_whole else found[~is_of_run].reset_index(drop=True)
 
 
 def scores(

@@ -9,6 +9,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import f1_score
 from sklearn.preprocessing import OneHotEncoder
@@ -98,6 +99,20 @@ def test_the_table_has_the_columns_and_rows_of_the_interface(connection: Connect
     assert splits["probability"][:2] == [0, 0]
     assert splits["probability"][2] == (found["kind"] == "probability").sum()
     assert splits["measure"][2] == 0
+
+
+def test_quantiles_come_with_the_scores(connection: Connection) -> None:
+    choices: dict[str, Any] = {"repetitions": 6, "folds": 5, "confidence": 0.9, "seconds": True}
+    found = evaluated(connection, interval_efforts(connection), **choices)
+    rows = found[found["kind"] == "quantile"]
+    for name, share in (("two_sided", 0.95), ("one_sided", 0.9)):
+        own = rows[rows["name"] == name]
+        assert own["bin"].tolist() == [*range(2, 31)]
+        expected = stats.t.ppf(share, own["bin"].to_numpy(dtype=int) - 1)
+        np.testing.assert_allclose(own["value"], expected, rtol=1e-12)
+    assert set(rows["other"]) == {"0.9"}
+    assert set(rows["effort"]) == {0}
+    assert rows[["target", "model", "fit", "test_on", "repetition", "fold"]].isna().all(axis=None)
 
 
 def test_confusions_and_probabilities_count_every_test_record(connection: Connection) -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tests.properties.statements import (
+    CONFIDENCE,
     LIMIT,
     MEASURE,
     REQUIRED_K,
@@ -35,6 +36,37 @@ SCORES = {
     "fold": "bigint",
     "value": "double",
 }
+
+
+EVALUATION = {
+    "effort": "bigint",
+    "target": "varchar",
+    "model": "varchar",
+    "fit": "varchar",
+    "test_on": "varchar",
+    "repetition": "bigint",
+    "fold": "bigint",
+    "kind": "varchar",
+    "name": "varchar",
+    "other": "varchar",
+    "bin": "bigint",
+    "value": "double",
+}
+# As many standard errors as Student's t says, for each number of splits.
+QUANTILES = [
+    (
+        0,
+        *[None] * 6,
+        "quantile",
+        name,
+        str(confidence),
+        n,
+        float(stats.t.ppf(share, n - 1)),
+    )
+    for confidence in (0.95, CONFIDENCE)
+    for name, share in (("two_sided", (1 + confidence) / 2), ("one_sided", confidence))
+    for n in range(2, 101)
+]
 
 
 BY_GUARANTEE = "4 k_anonymity (k = 3), 1 l_diversity of illness (l = 2)"
@@ -119,6 +151,7 @@ def load(
                 (number, "other", *key[2:], MEASURE, None, *split, 0.985),
             ]
     warehouse.load("scores", SCORES, rows[::-1])
+    warehouse.load("evaluation", EVALUATION, QUANTILES)
     warehouse.build("quality_of_hold_out", "quality")
     warehouse.load(
         "privacy",

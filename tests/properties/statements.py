@@ -40,15 +40,6 @@ MASKS: dict[str, list[dict[str, object]]] = {
     "timestamp": [{"truncate": unit} for unit in ("quarter", "day", "hour")],
     "varchar": [{"email": "domain"}, {"phone": 2}, {"constant": "it's"}, {"constant": 1e-05}],
 }
-# Confidence and whether it is two-sided.
-QUANTILES = {
-    f"t_quantiles_{confidence}_{'two' if two_sided else 'one'}".replace(".", "_"): (
-        confidence,
-        two_sided,
-    )
-    for confidence in (0.51, 0.8, 0.95, 0.99, 0.9999)
-    for two_sided in (True, False)
-}
 
 
 def results_model(
@@ -66,6 +57,7 @@ def _results(
         "results",
         quality=Ref("quality"),
         scores=Ref("scores"),
+        evaluation=Ref("evaluation"),
         privacy=Ref("privacy"),
         target="outcome",
         model=model,
@@ -91,7 +83,6 @@ FURTHER_SEEDS = [
     "results",
     "interval_hierarchy",
     "categorical_hierarchy",
-    "degrees",
     "counted",
     *(f"masked_{kind}" for kind in MASKS),
 ]
@@ -130,22 +121,20 @@ FURTHER_MODELS: dict[str, str] = {
         "quality_by_group", evaluation=Ref("evaluation"), test_share=TEST_SHARE
     ),
     "quality_of_hold_out": body(
-        "quality", scores=Ref("scores"), test_share=TEST_SHARE, margin=MARGIN
+        "quality",
+        scores=Ref("scores"),
+        evaluation=Ref("evaluation"),
+        test_share=TEST_SHARE,
+        margin=MARGIN,
     ),
     "quality_of_folds": body(
-        "quality", scores=Ref("scores"), folds=FOLDS, confidence=CONFIDENCE, margin=MARGIN
+        "quality",
+        scores=Ref("scores"),
+        evaluation=Ref("evaluation"),
+        folds=FOLDS,
+        confidence=CONFIDENCE,
+        margin=MARGIN,
     ),
-    **{
-        name: "select degrees, "
-        + call(
-            "student_t_quantile",
-            degrees_of_freedom="degrees",
-            confidence=confidence,
-            two_sided=two_sided,
-        )
-        + " as quantile from {{ ref('degrees') }} order by degrees"
-        for name, (confidence, two_sided) in QUANTILES.items()
-    },
     "suppression_limits": "select records, "
     + ", ".join(
         call("_may_be_suppressed", suppression_limit=limit, records="records") + f" as {name}"

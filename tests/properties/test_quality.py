@@ -15,25 +15,11 @@ from scipy import stats
 
 from dbt_anonymize.spec.quality import Measure
 from tests.properties.compilation import REPOSITORY
-from tests.properties.experiments import SCORES
+from tests.properties.experiments import EVALUATION, QUANTILES, SCORES
 from tests.properties.statements import CONFIDENCE, FOLDS, MARGIN, TEST_SHARE
 from tests.properties.warehouse import Row, Warehouse
 from tests.worlds.hierarchies import EACH_SHAPE
 
-EVALUATION = {
-    "effort": "bigint",
-    "target": "varchar",
-    "model": "varchar",
-    "fit": "varchar",
-    "test_on": "varchar",
-    "repetition": "bigint",
-    "fold": "bigint",
-    "kind": "varchar",
-    "name": "varchar",
-    "other": "varchar",
-    "bin": "bigint",
-    "value": "double",
-}
 # Test records over training records, and the confidence of the intervals.
 DESIGNS = {
     "quality_of_hold_out": (TEST_SHARE / (1 - TEST_SHARE), 0.95),
@@ -102,6 +88,7 @@ def load(warehouse: Warehouse, evaluation: Scores) -> None:
         for rest in ((None, *split, value), ("a class", *split, 0.25))
     ]
     warehouse.load("scores", SCORES, rows[::-1])
+    warehouse.load("evaluation", EVALUATION, QUANTILES)
 
 
 def interval(values: list[float], ratio: float, confidence: float) -> tuple[float, float, float]:
@@ -224,7 +211,7 @@ def test_each_group_has_the_quality_of_its_own_scores(
                 for split, score in scores.items()
             ]
             rows += [(*key[:-1], 1, 1, "measure", key[-1], None, None, 0.25)]
-    warehouse.load("evaluation", EVALUATION, rows[::-1])
+    warehouse.load("evaluation", EVALUATION, [*rows[::-1], *QUANTILES])
     found = warehouse.rows("quality_by_group")
     for place, (group, evaluation) in enumerate(groups.items()):
         own = [row for row in found if (row["grouped_by"], row["group_value"]) == group]
@@ -251,7 +238,7 @@ def test_importance_equals_a_recount(warehouse: Warehouse, measure: str, sign: i
         for split, fall in zip(splits, values.tolist(), strict=True)
     ]
     rows += [(0, *group, 1, 1, "measure", measure, None, None, 0.25)]
-    warehouse.load("evaluation", EVALUATION, rows)
+    warehouse.load("evaluation", EVALUATION, [*rows, *QUANTILES])
     found = {
         (row["effort"], row["feature"]): row for row in warehouse.rows(f"importance_of_{measure}")
     }
@@ -369,6 +356,7 @@ def test_a_model_that_could_not_be_trained_has_no_quality(warehouse: Warehouse) 
     key = (1, "outcome", "forest", "once", "original")
     rows = [(*key, "accuracy", None, 1, 1, 0.75), (*key, None, None, 1, 2, None)]
     warehouse.load("scores", SCORES, rows)
+    warehouse.load("evaluation", EVALUATION, QUANTILES)
     assert [row["measure"] for row in warehouse.rows("quality_of_hold_out")] == ["accuracy"]
 
 

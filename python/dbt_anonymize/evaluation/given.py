@@ -67,6 +67,8 @@ class GivenEvaluation(_Given):
         Measure by which permutation importance is judged, or None.
     decision_grid
         Two features over which the models of the first split are asked, or none.
+    confidence
+        Level of intervals over splits.
     outer
         Record keys with ``is_outer``; as if these records were not in the source.
     """
@@ -80,6 +82,7 @@ class GivenEvaluation(_Given):
     smallest_group: int = 1
     importance: str | None = None
     decision_grid: Sequence[str] = ()
+    confidence: float = 0.95
     outer: duckdb.DuckDBPyRelation | None = None
 
 

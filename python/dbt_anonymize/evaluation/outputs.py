@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy.special import stdtrit  # type: ignore[import-untyped]
 
 from dbt_anonymize.evaluation.data import features
 from dbt_anonymize.evaluation.problem import Problem
@@ -87,6 +88,9 @@ def evaluation_frame(
         step of the first model that sees them.
     ``group``
         ``name``: column; ``other`` and ``bin`` as above; ``value``: subjects in the group.
+    ``quantile``
+        ``name``: two_sided or one_sided; ``other``: confidence; ``bin``: splits; ``value``: how
+        many standard errors a limit is from the mean of so many splits (Student's t).
     """
     import pandas as pd  # noqa: PLC0415
 
@@ -115,7 +119,15 @@ def _facts(problem: Problem, outcomes: Sequence[Outcome], tallies: Tallies) -> I
         for name, values in zip(problem.grid.features, problem.grid.values, strict=True):
             for point, value in enumerate(values.tolist()):
                 yield Fact(0, "grid_point", name, value, bin=point)
+    yield from _quantiles(problem.confidence, problem.splitting.splits)
     yield from _seconds(problem, outcomes)
+
+
+def _quantiles(confidence: float, splits: int) -> Iterator[Fact]:
+    for name, share in (("two_sided", (1 + confidence) / 2), ("one_sided", confidence)):
+        for number in range(2, splits + 1):
+            quantile = float(stdtrit(number - 1, share))
+            yield Fact(0, "quantile", name, quantile, str(confidence), number)
 
 
 def reading_lines(problem: Problem) -> list[str]:

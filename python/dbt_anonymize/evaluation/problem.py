@@ -188,8 +188,8 @@ class Problem:
 
     ``keeps_suppressed``: suppressed records train too, without quasi-identifiers. ``groups`` are
     the subjects of records: none is in both parts of a split. ``recount`` suppresses on the
-    training records alone. Quality is also reported by ``reported_groups``. ``read_seconds`` is how
-    long each effort was read.
+    training records alone. Quality is also reported by ``reported_groups``. ``confidence`` is that
+    of intervals over splits. ``read_seconds`` is how long each effort was read.
     """
 
     targets: Sequence[Target]
@@ -203,6 +203,7 @@ class Problem:
     reported_groups: Sequence[Groups] = ()
     importance: Importance | None = None
     grid: Grid | None = None
+    confidence: float = 0.95
     read_seconds: Sequence[float] = field(default=(), compare=False)
 
     @property

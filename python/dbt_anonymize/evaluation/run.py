@@ -78,6 +78,7 @@ def evaluate(
             decision_grid=asked.decision_grid,
         )
         problem, _ = read_problem(reader, copied, wanted, trained, setting, watch=watch)
+    problem = replace(problem, confidence=asked.confidence)
     if asked.importance is not None:
         names = tuple(feature["name"] for feature in asked.features)
         problem = replace(problem, importance=Importance(asked.importance, names))

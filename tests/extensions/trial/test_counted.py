@@ -24,14 +24,11 @@ _KINDS = ("it's", "B", "c|d", "")
 class InMemory:
     """The part of a warehouse that counts."""
 
+    kind = "duckdb"
+
     def __init__(self, session: duckdb.DuckDBPyConnection) -> None:
         self.session = session
         self.adapter = self
-
-    @staticmethod
-    def type() -> str:
-        """Return the engine."""
-        return "duckdb"
 
     @staticmethod
     def macro(_: str, expression: str) -> str:

@@ -150,140 +150,60 @@ errors as (
                 then
                     value_sd * sqrt(
                         cast(1.0 as double) / splits + cast(0.3 as double) / (1 - 0.3)
-                    ) * case (splits - 1)
-                        when 0 then null
-                        when 1 then 12.706204736175
-                        when 2 then 4.302652729749
-                        when 3 then 3.182446305284
-                        when 4 then 2.776445105198
-                        when 5 then 2.570581835636
-                        when 6 then 2.446911851145
-                        when 7 then 2.364624251593
-                        when 8 then 2.306004135204
-                        when 9 then 2.262157162798
-                        when 10 then 2.228138851986
-                        when 11 then 2.200985160092
-                        when 12 then 2.178812829667
-                        when 13 then 2.160368656463
-                        when 14 then 2.144786687918
-                        when 15 then 2.13144954556
-                        when 16 then 2.119905299221
-                        when 17 then 2.109815577833
-                        when 18 then 2.100922040241
-                        when 19 then 2.093024054408
-                        when 20 then 2.085963447266
-                        else
-                            1.95996398454
-                            + 2.372271230299 / cast((splits - 1) as double)
-                            + 2.82249861574 / power(cast((splits - 1) as double), 2)
-                            + 2.555849679508 / power(cast((splits - 1) as double), 3)
-                            + 1.589534053394 / power(cast((splits - 1) as double), 4)
-                    end
+                    ) * (
+                        select max(cast(quantiles.value as double))
+                        from "shop"."main"."customers_evaluation" as quantiles
+                        where
+                            quantiles.kind = 'quantile'
+                            and quantiles.name = 'two_sided'
+                            and quantiles.other = '0.95'
+                            and quantiles.bin = rounded.splits
+                    )
         end as value_half,
         case
             when paired_splits >= 5
                 then
                     difference_sd * sqrt(
                         cast(1.0 as double) / paired_splits + cast(0.3 as double) / (1 - 0.3)
-                    ) * case (paired_splits - 1)
-                        when 0 then null
-                        when 1 then 12.706204736175
-                        when 2 then 4.302652729749
-                        when 3 then 3.182446305284
-                        when 4 then 2.776445105198
-                        when 5 then 2.570581835636
-                        when 6 then 2.446911851145
-                        when 7 then 2.364624251593
-                        when 8 then 2.306004135204
-                        when 9 then 2.262157162798
-                        when 10 then 2.228138851986
-                        when 11 then 2.200985160092
-                        when 12 then 2.178812829667
-                        when 13 then 2.160368656463
-                        when 14 then 2.144786687918
-                        when 15 then 2.13144954556
-                        when 16 then 2.119905299221
-                        when 17 then 2.109815577833
-                        when 18 then 2.100922040241
-                        when 19 then 2.093024054408
-                        when 20 then 2.085963447266
-                        else
-                            1.95996398454
-                            + 2.372271230299 / cast((paired_splits - 1) as double)
-                            + 2.82249861574 / power(cast((paired_splits - 1) as double), 2)
-                            + 2.555849679508 / power(cast((paired_splits - 1) as double), 3)
-                            + 1.589534053394 / power(cast((paired_splits - 1) as double), 4)
-                    end
+                    ) * (
+                        select max(cast(quantiles.value as double))
+                        from "shop"."main"."customers_evaluation" as quantiles
+                        where
+                            quantiles.kind = 'quantile'
+                            and quantiles.name = 'two_sided'
+                            and quantiles.other = '0.95'
+                            and quantiles.bin = rounded.paired_splits
+                    )
         end as difference_half,
         case
             when zero_rule_splits >= 5
                 then
                     zero_rule_difference_sd * sqrt(
                         cast(1.0 as double) / zero_rule_splits + cast(0.3 as double) / (1 - 0.3)
-                    ) * case (zero_rule_splits - 1)
-                        when 0 then null
-                        when 1 then 12.706204736175
-                        when 2 then 4.302652729749
-                        when 3 then 3.182446305284
-                        when 4 then 2.776445105198
-                        when 5 then 2.570581835636
-                        when 6 then 2.446911851145
-                        when 7 then 2.364624251593
-                        when 8 then 2.306004135204
-                        when 9 then 2.262157162798
-                        when 10 then 2.228138851986
-                        when 11 then 2.200985160092
-                        when 12 then 2.178812829667
-                        when 13 then 2.160368656463
-                        when 14 then 2.144786687918
-                        when 15 then 2.13144954556
-                        when 16 then 2.119905299221
-                        when 17 then 2.109815577833
-                        when 18 then 2.100922040241
-                        when 19 then 2.093024054408
-                        when 20 then 2.085963447266
-                        else
-                            1.95996398454
-                            + 2.372271230299 / cast((zero_rule_splits - 1) as double)
-                            + 2.82249861574 / power(cast((zero_rule_splits - 1) as double), 2)
-                            + 2.555849679508 / power(cast((zero_rule_splits - 1) as double), 3)
-                            + 1.589534053394 / power(cast((zero_rule_splits - 1) as double), 4)
-                    end
+                    ) * (
+                        select max(cast(quantiles.value as double))
+                        from "shop"."main"."customers_evaluation" as quantiles
+                        where
+                            quantiles.kind = 'quantile'
+                            and quantiles.name = 'two_sided'
+                            and quantiles.other = '0.95'
+                            and quantiles.bin = rounded.zero_rule_splits
+                    )
         end as zero_rule_difference_half,
         case
             when paired_splits >= 5
                 then
                     difference_sd * sqrt(
                         cast(1.0 as double) / paired_splits + cast(0.3 as double) / (1 - 0.3)
-                    ) * case (paired_splits - 1)
-                        when 0 then null
-                        when 1 then 6.313751514675
-                        when 2 then 2.919985580354
-                        when 3 then 2.353363434802
-                        when 4 then 2.131846786327
-                        when 5 then 2.015048373333
-                        when 6 then 1.943180280515
-                        when 7 then 1.89457860509
-                        when 8 then 1.859548037531
-                        when 9 then 1.833112932656
-                        when 10 then 1.812461122812
-                        when 11 then 1.795884818704
-                        when 12 then 1.782287555649
-                        when 13 then 1.770933395987
-                        when 14 then 1.761310135775
-                        when 15 then 1.753050355693
-                        when 16 then 1.745883676276
-                        when 17 then 1.739606726075
-                        when 18 then 1.734063606618
-                        when 19 then 1.729132811521
-                        when 20 then 1.724718242921
-                        else
-                            1.644853626951
-                            + 1.523769147574 / cast((paired_splits - 1) as double)
-                            + 1.420202982636 / power(cast((paired_splits - 1) as double), 2)
-                            + 0.983001512034 / power(cast((paired_splits - 1) as double), 3)
-                            + 0.433876454505 / power(cast((paired_splits - 1) as double), 4)
-                    end
+                    ) * (
+                        select max(cast(quantiles.value as double))
+                        from "shop"."main"."customers_evaluation" as quantiles
+                        where
+                            quantiles.kind = 'quantile'
+                            and quantiles.name = 'one_sided'
+                            and quantiles.other = '0.95'
+                            and quantiles.bin = rounded.paired_splits
+                    )
         end as one_sided,
         case
             when measure in ('brier_score', 'log_loss', 'mae', 'rmse') then -1

@@ -496,35 +496,15 @@ halved as (
                 then
                     sd * sqrt(
                         cast(1.0 as double) / splits + cast(0.3 as double) / (1 - 0.3)
-                    ) * case (splits - 1)
-                        when 0 then null
-                        when 1 then 12.706204736175
-                        when 2 then 4.302652729749
-                        when 3 then 3.182446305284
-                        when 4 then 2.776445105198
-                        when 5 then 2.570581835636
-                        when 6 then 2.446911851145
-                        when 7 then 2.364624251593
-                        when 8 then 2.306004135204
-                        when 9 then 2.262157162798
-                        when 10 then 2.228138851986
-                        when 11 then 2.200985160092
-                        when 12 then 2.178812829667
-                        when 13 then 2.160368656463
-                        when 14 then 2.144786687918
-                        when 15 then 2.13144954556
-                        when 16 then 2.119905299221
-                        when 17 then 2.109815577833
-                        when 18 then 2.100922040241
-                        when 19 then 2.093024054408
-                        when 20 then 2.085963447266
-                        else
-                            1.95996398454
-                            + 2.372271230299 / cast((splits - 1) as double)
-                            + 2.82249861574 / power(cast((splits - 1) as double), 2)
-                            + 2.555849679508 / power(cast((splits - 1) as double), 3)
-                            + 1.589534053394 / power(cast((splits - 1) as double), 4)
-                    end
+                    ) * (
+                        select max(cast(quantiles.value as double))
+                        from "shop"."main"."customers_evaluation" as quantiles
+                        where
+                            quantiles.kind = 'quantile'
+                            and quantiles.name = 'two_sided'
+                            and quantiles.other = '0.95'
+                            and quantiles.bin = beside_next_best.splits
+                    )
         end as half,
         case
             when measure in ('accuracy', 'balanced_accuracy', 'precision', 'recall', 'sensitivity', 'specificity', 'f1', 'roc_auc', 'concordance_index') then 1

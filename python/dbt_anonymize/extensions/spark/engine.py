@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from dbt_anonymize.project.warehouse import Warehouse
 
+# Parts of the engine that lie beside this file.
 __all__ = ["diagnose", "settings", "unreached"]
 
 PLAIN = None

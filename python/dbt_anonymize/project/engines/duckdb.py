@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from dbt_anonymize.project.engines import Drawn
     from dbt_anonymize.project.warehouse import Warehouse
 
+# Parts of the engine that lie beside this file.
 __all__ = ["PLAIN"]
 
 literal = quote_text

@@ -2,6 +2,7 @@
    Change the spec and run `dbt-anonymize generate customers`. #}
 {{ dbt_anonymize.quality({
     'scores': ref('customers_scores'),
+    'evaluation': ref('customers_evaluation'),
     'test_share': 0.3,
     'folds': none,
     'confidence': 0.95,
