@@ -53,3 +53,20 @@ def test_arguments_in_place_of_a_mapping_are_taken_to_say_so(name: str) -> None:
     )
     assert (declared.name, arguments.name) == ("given", "kwargs")
     assert [default.as_const() for default in macros()[name].defaults] == [None]
+
+
+def test_macros_are_called_with_the_arguments_that_they_take() -> None:
+    """Jinja says nothing of an argument that is missing."""
+    broken = []
+    for name, macro in macros().items():
+        for called, call in calls(macro):
+            takes = macros()[called]
+            names = [one.name for one in takes.args]
+            required = {*names[: len(names) - len(takes.defaults)]}
+            given = {*names[: len(call.args)], *(one.key for one in call.kwargs)}
+            is_spread = call.dyn_args is not None or call.dyn_kwargs is not None
+            if len(call.args) > len(names) or not given <= {*names}:
+                broken.append(f"{name} gives {called} what it does not take")
+            if not is_spread and not required <= given:
+                broken.append(f"{name} does not give {called} {required - given}")
+    assert not broken
