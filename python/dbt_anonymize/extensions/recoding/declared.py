@@ -8,9 +8,6 @@ from pydantic import Field
 
 from dbt_anonymize.validation import Levels, Strict, rule_error
 
-if TYPE_CHECKING:
-    from dbt_anonymize.spec.efforts import Effort
-
 # Keys, by the recodings that have them.
 _RECODINGS = {
     "maximize": ("local",),
@@ -196,8 +193,3 @@ class Keys(Strict):
             )
         kind = "strict" if self.is_strict else "relaxed"
         return f"groups cut along one attribute after the other ({kind} multidimensional recoding)"
-
-
-def recoding_of(effort: Effort) -> Keys:
-    """Return what an effort declares of its recoding."""
-    return cast(Keys, effort)
