@@ -24,6 +24,7 @@ from dbt_anonymize.entry_points import named_entry_points
 # Folders of `extensions`, one line each, in the order in which their commands are listed.
 _SHIPPED = (
     "recoding",
+    "partitions",
     "details",
     "fidelity",
     "custody",
@@ -139,7 +140,8 @@ class Extension:
         be wrong elsewhere, and yields the problems between its keys.
     has_relations : bool
         It adds relations: ``relations.yml`` of its package, as that of the core, where ``after``
-        names the relation that each follows; a template for each in ``templates``.
+        names the relation that each follows; a template for each in ``templates``. What it has
+        under ``replaced`` it writes in place of models of others.
     steps : str
         Function, relative to the package, which is given a spec and yields the `project.steps.Step`
         of it that need Python and run before the evaluation: models of dbt, or else commands.

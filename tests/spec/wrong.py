@@ -7,7 +7,7 @@ from typing import Any
 from tests.extensions import of_extensions
 from tests.spec.files import REMOVED
 from tests.spec.wrong_efforts import WRONG_EFFORTS
-from tests.spec.wrong_keys import WRONG_KEYS, WRONG_PARTITIONS
+from tests.spec.wrong_keys import WRONG_KEYS
 
 NAN = float("nan")
 
@@ -294,7 +294,6 @@ WRONG: list[tuple[str, object, str, str]] = [
     ),
     *WRONG_EFFORTS,
     *WRONG_KEYS,
-    *WRONG_PARTITIONS,
     *(
         (
             "",
