@@ -7,7 +7,8 @@ in ``_SHIPPED``, and those of the extensions that need it, everything else works
 
 Other packages add extensions by entry points, see `dbt_anonymize.entry_points`: keys, rules,
 commands, checks, functions, steps, and relations whose models call macros of a dbt package of their
-own. They add neither privacy models nor anything within the SQL of relations of the core.
+own. They add neither privacy models nor anything within the SQL of relations of the core, but for
+what a macro that writes such a relation in place of the core's adds to it.
 """
 
 from __future__ import annotations
