@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from dbt_anonymize.evaluation.estimators import model_names, valid_parameters
-from dbt_anonymize.extension import extensions
+from dbt_anonymize.extension import shipped
 from dbt_anonymize.spec import of_extensions
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -35,7 +35,7 @@ def keys_of_extensions() -> str:
 
 def extensions_of_adapters() -> str:
     """Return a macro with a line per adapter: a template cannot read another file."""
-    lines = (f'        "{kind}": "{one.name}",\n' for one in extensions() for kind in one.engines)
+    lines = (f'        "{kind}": "{one.name}",\n' for one in shipped() for kind in one.engines)
     return (
         "{# Written by `make reference`: the extension of each adapter, if it is here or not. #}\n"
         "{% macro _extensions_of_adapters() -%}\n"

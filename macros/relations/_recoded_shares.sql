@@ -124,7 +124,7 @@ select
     {{- "\n    " if not loop.first }}select
         {{ level }} as level,
         {{ label }} as label,
-        cast(count(*) as {{ double }}) / (select count(*) from {{ quasi_identifier.hierarchy }}) as share
+        cast(count(*) as {{ double }}) / cast(sum(count(*)) over () as {{ double }}) as share
     from {{ quasi_identifier.hierarchy }}
     group by {{ label }}
     {{- "\n    union all" if not loop.last }}

@@ -8,7 +8,8 @@ in ``_SHIPPED``, and those of the extensions that need it, everything else works
 Other packages add extensions by entry points, see `dbt_anonymize.entry_points`: keys, rules,
 commands, checks, functions, steps, sections of reports, figures of dossiers, and relations whose
 models call macros of a dbt package of their own. They add neither privacy models nor anything
-within the SQL of relations of the core.
+within the SQL of relations of the core, but for what a macro that writes such a relation in place
+of the core's adds to it.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from dbt_anonymize.entry_points import named_entry_points
 # Folders of `extensions`, one line each, in the order in which their commands are listed.
 _SHIPPED = (
     "recoding",
+    "partitions",
     "details",
     "fidelity",
     "custody",
@@ -206,7 +208,8 @@ class Extension:
         What it adds to a dossier.
     has_relations : bool
         It adds relations: ``relations.yml`` of its package, as that of the core, where ``after``
-        names the relation that each follows; a template for each in ``templates``.
+        names the relation that each follows; a template for each in ``templates``. What it has
+        under ``replaced`` it writes in place of models of others.
     steps : str
         Function, relative to the package, which is given a spec and yields the `project.steps.Step`
         of it that need Python and run before the evaluation: models of dbt, or else commands.

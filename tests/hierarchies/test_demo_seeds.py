@@ -43,6 +43,7 @@ def qualified_k(path, hierarchies, efforts, *, required, limit):
     return found
 
 
+@pytest.mark.needs("hierarchy_builders")
 def test_the_committed_seeds_are_what_the_script_writes():
     script = ROOT / "scripts" / "make_demo_seeds.py"
     result = subprocess.run(

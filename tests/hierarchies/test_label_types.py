@@ -49,6 +49,7 @@ def test_texts_of_every_engine_are_texts() -> None:
     assert not any(map(is_text, ("INTEGER", "DECIMAL(18,3)", "date", "", "booleans")))
 
 
+@pytest.mark.needs("hierarchy_builders")
 def test_a_command_says_what_to_declare_of_the_file_that_it_writes(tmp_path: Path) -> None:
     file = tmp_path / "dates.csv"
     span = ["--first", "2023-01-01", "--last", "2024-05-01", "--granularities", "year"]

@@ -70,7 +70,8 @@ def test_a_model_type_is_one_line(project: Project) -> None:
     estimators = project.folder / "python/dbt_anonymize/evaluation/estimators.py"
     add_before(estimators, '            "naive_bayes": ', f"            {line}\n")
     scripts = REPOSITORY / "scripts" / "make_parameters.py"
-    (project.folder / "scripts").mkdir()
+    for folder in ("scripts", "macros/sql"):
+        (project.folder / folder).mkdir(parents=True)
     copied = project.folder / "scripts" / scripts.name
     copied.write_text(scripts.read_text(encoding="utf-8"), encoding="utf-8")
     assert run(project, str(copied)) == (0, "")

@@ -10,16 +10,23 @@ import pytest
 
 from dbt_anonymize.project.generate import render
 from dbt_anonymize.spec import Spec, load_spec
+from tests.extensions import with_known_keys
 from tests.spec.declarations import SPEC, spec
 from tests.spec.files import errors_of
 
 LEFT_OUT = {"release": {"leave_out": ["city"]}, "features": ["age", "income"]}
-EFFORTS: list[dict[str, Any]] = [
-    {"age": 1, "city": 2},
-    {"recoding": "local", "rounds": [{"age": 1, "city": 0}, {"age": 2, "city": 1}]},
-    {"recoding": "cell_suppression", "levels": {"age": 2, "city": 1}, "importance": {"city": 2}},
-    {"recoding": "multidimensional", "k": 4},
-]
+EFFORTS: list[dict[str, Any]] = with_known_keys(
+    [
+        {"age": 1, "city": 2},
+        {"recoding": "local", "rounds": [{"age": 1, "city": 0}, {"age": 2, "city": 1}]},
+        {
+            "recoding": "cell_suppression",
+            "levels": {"age": 2, "city": 1},
+            "importance": {"city": 2},
+        },
+        {"recoding": "multidimensional", "k": 4},
+    ]
+)
 
 
 def without_city(content: Any) -> Any:

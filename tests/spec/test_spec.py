@@ -35,6 +35,7 @@ def test_each_broken_rule_says_where_and_what(
     assert any(message in line for line in found), lines
 
 
+@pytest.mark.needs("recoding")
 def test_each_relation_of_a_spec_is_refused_as_its_own_source(write: Callable[..., Path]) -> None:
     efforts = [{"age": 1, "city": 0}, {"recoding": "multidimensional"}]
     built = changed("", {"efforts": efforts, "population": {"ref": "people"}})
@@ -59,6 +60,7 @@ def test_a_source_of_dbt_may_have_any_name(write: Callable[..., Path]) -> None:
     assert load_spec(write(changed("source", source))).source.ref is None
 
 
+@pytest.mark.needs("recoding")
 def test_recoding_is_allowed_with_guarantees_that_count_nobody_outside(
     write: Callable[..., Path],
 ) -> None:

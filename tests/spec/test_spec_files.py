@@ -150,6 +150,7 @@ def test_k_of_the_demos_rises_with_every_effort(name: str) -> None:
     assert rising == sorted(set(rising))
 
 
+@pytest.mark.needs("recoding")
 def test_an_effort_is_written_short_or_in_full(write: Callable[..., Path]) -> None:
     efforts = [
         {"age": 1, "city": 0},

@@ -88,9 +88,10 @@ def test_no_model_of_models_is_generated() -> None:
         (SPEC, [False, True]),
         (spec(quality={**SPEC["quality"], "fit": "per_split", "outer_share": 0.2}), [0, 1, 0]),
         (untested(), [True]),
-        (
+        pytest.param(
             untested(efforts=[{"recoding": "microaggregation", "method": "mdav", "k": 9}]),
             [False, True],
+            marks=pytest.mark.needs("recoding"),
         ),
     ],
 )

@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tests.extensions import of_extensions
 from tests.spec.files import REMOVED
 from tests.spec.wrong_efforts import WRONG_EFFORTS
-from tests.spec.wrong_keys import WRONG_KEYS, WRONG_PARTITIONS
+from tests.spec.wrong_keys import WRONG_KEYS
 
 NAN = float("nan")
 
 
 INFINITY = float("inf")
-
-
-# An effort that differs per record, beside a guarantee that counts people outside the source.
-LEFT_WITHOUT_POPULATION: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
-    ({"recoding": "multidimensional"}, "k_map", {"k": 5}),
-    (
-        {"recoding": "local", "rounds": [{"age": 1, "city": 1}]},
-        "delta_presence",
-        {"minimum": 0, "maximum": 0.5},
-    ),
-]
 
 
 WRONG: list[tuple[str, object, str, str]] = [
@@ -294,20 +281,6 @@ WRONG: list[tuple[str, object, str, str]] = [
     ),
     *WRONG_EFFORTS,
     *WRONG_KEYS,
-    *WRONG_PARTITIONS,
-    *(
-        (
-            "",
-            {
-                "efforts": [{"age": 1, "city": 0}, effort],
-                "population": {"ref": "people"},
-                "guarantees": {"k_anonymity": {"k": 3}, model: parameters},
-            },
-            "efforts.2.recoding",
-            f"must be full_domain with the guarantee {model}",
-        )
-        for effort, model, parameters in LEFT_WITHOUT_POPULATION
-    ),
     ("information_loss", {"aggregate": "mean"}, "information_loss.aggregate", "'geometric_mean'"),
     ("suppression_limit", 1, "suppression_limit", "must be < 1"),
     ("suppression_limit", -0.1, "suppression_limit", "must be >= 0"),

@@ -162,7 +162,26 @@ labels_{{ number }} as (
         coalesce(classes.lower_{{ number }}, '')
 
 ),
+{%- else %}
+
+labels_{{ number }} as (
+
+    select distinct
+        label_{{ number }} as label,
+        level_{{ number }} as level
+    from classes
+
+),
 {%- endif %}
+
+found_{{ number }} as (
+
+    select distinct
+        key_{{ number }},
+        leaf_{{ number }}
+    from keyed
+
+),
 
 holds_{{ number }} as (
 
@@ -170,7 +189,7 @@ holds_{{ number }} as (
         found.key_{{ number }},
         labels.label,
         labels.{{ "lower_text" if quasi_identifier.kind == "interval" else "level" }}
-    from (select distinct key_{{ number }}, leaf_{{ number }} from keyed) as found
+    from found_{{ number }} as found
     {%- if quasi_identifier.kind == "interval" %}
     inner join labels_{{ number }} as labels
         on
@@ -180,12 +199,7 @@ holds_{{ number }} as (
     {%- else %}
     left join {{ quasi_identifier.hierarchy }} as leaves
         on found.leaf_{{ number }} = {{ dbt_anonymize._as_text("leaves.value") }}
-    inner join (
-        select distinct
-            label_{{ number }} as label,
-            level_{{ number }} as level
-        from classes
-    ) as labels
+    inner join labels_{{ number }} as labels
         on
             (found.leaf_{{ number }} is null and labels.label = '*')
             or labels.label = case labels.level

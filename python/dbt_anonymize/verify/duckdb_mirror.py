@@ -32,7 +32,8 @@ class CopiedWarehouse(Warehouse):
     original: Warehouse
     session: duckdb.DuckDBPyConnection
     needed: Mapping[str, Collection[str]] = field(default_factory=dict)
-    _copied: set[str] = field(default_factory=set)
+    # The relation of the server by the name that it has here.
+    _copied: dict[str, Any] = field(default_factory=dict)
 
     @property
     def written(self) -> str:
@@ -52,6 +53,10 @@ class CopiedWarehouse(Warehouse):
         original = self.original.find(relation)
         return original and self._here(original)
 
+    def columns(self, relation: Any) -> list[tuple[str, str]]:
+        """Return name and data type of each column, as the server has them."""
+        return self.original.columns(self._copied.get(str(relation), relation))
+
     def cursor(self) -> Any:
         """Return a connection of DuckDB that sees what is here."""
         return self.session.cursor()
@@ -59,7 +64,7 @@ class CopiedWarehouse(Warehouse):
     def _here(self, relation: Any) -> Any:
         here = relation.replace(quote_character='"').quote(schema=True, identifier=True)
         name, table = str(relation), str(here)
-        if name not in self._copied:
+        if table not in self._copied:
             if here.include_policy.database:  # not every engine has one
                 database = quote_name(str(relation.database))
                 self.session.execute(f"attach if not exists ':memory:' as {database}")
@@ -72,7 +77,7 @@ class CopiedWarehouse(Warehouse):
                 server_of(self.original).copy_relation(
                     self.original, relation, self.session, table, only=self.needed.get(name)
                 )
-            self._copied.add(name)
+            self._copied[table] = relation
         return here
 
 

@@ -56,18 +56,45 @@ labels_1 as (
 
 ),
 
+found_1 as (
+
+    select distinct
+        key_1,
+        leaf_1
+    from keyed
+
+),
+
 holds_1 as (
 
     select
         found.key_1,
         labels.label,
         labels.lower_text
-    from (select distinct key_1, leaf_1 from keyed) as found
+    from found_1 as found
     inner join labels_1 as labels
         on
             (labels.label = '*' and labels.lower_bound is null)
             or found.key_1 = 'v' || labels.exact_label
             or (found.leaf_1 >= labels.lower_bound and found.leaf_1 < labels.upper_bound)
+
+),
+
+labels_2 as (
+
+    select distinct
+        label_2 as label,
+        level_2 as level
+    from classes
+
+),
+
+found_2 as (
+
+    select distinct
+        key_2,
+        leaf_2
+    from keyed
 
 ),
 
@@ -77,15 +104,10 @@ holds_2 as (
         found.key_2,
         labels.label,
         labels.level
-    from (select distinct key_2, leaf_2 from keyed) as found
+    from found_2 as found
     left join "memory"."main"."counted_hierarchy_1" as leaves
         on found.leaf_2 = cast(leaves.value as TEXT)
-    inner join (
-        select distinct
-            label_2 as label,
-            level_2 as level
-        from classes
-    ) as labels
+    inner join labels_2 as labels
         on
             (found.leaf_2 is null and labels.label = '*')
             or labels.label = case labels.level
@@ -111,28 +133,28 @@ shares_2 as (
     select
         0 as level,
         cast(value as TEXT) as label,
-        cast(count(*) as double) / (select count(*) from "memory"."main"."counted_hierarchy_1") as share
+        cast(count(*) as double) / cast(sum(count(*)) over () as double) as share
     from "memory"."main"."counted_hierarchy_1"
     group by cast(value as TEXT)
     union all
     select
         1 as level,
         cast(level_1 as TEXT) as label,
-        cast(count(*) as double) / (select count(*) from "memory"."main"."counted_hierarchy_1") as share
+        cast(count(*) as double) / cast(sum(count(*)) over () as double) as share
     from "memory"."main"."counted_hierarchy_1"
     group by cast(level_1 as TEXT)
     union all
     select
         2 as level,
         cast(level_2 as TEXT) as label,
-        cast(count(*) as double) / (select count(*) from "memory"."main"."counted_hierarchy_1") as share
+        cast(count(*) as double) / cast(sum(count(*)) over () as double) as share
     from "memory"."main"."counted_hierarchy_1"
     group by cast(level_2 as TEXT)
     union all
     select
         3 as level,
         cast(level_3 as TEXT) as label,
-        cast(count(*) as double) / (select count(*) from "memory"."main"."counted_hierarchy_1") as share
+        cast(count(*) as double) / cast(sum(count(*)) over () as double) as share
     from "memory"."main"."counted_hierarchy_1"
     group by cast(level_3 as TEXT)
 

@@ -7,6 +7,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.extensions import with_known_keys
 from tests.verify.recomputation.world import COLUMNS, open_world, spec_of
 
 TEXTS = st.one_of(
@@ -42,11 +43,13 @@ QUASI = {
     "date": (st.sampled_from(["2026-01-01", "2026-01-10", "2026-02-28"]), "date"),
     "timestamp": (st.sampled_from(["2026-01-01", "2026-01-10 23:59:59.999999"]), "timestamp"),
 }
-RECODINGS: tuple[dict[str, Any], ...] = (
-    {"age": 0, "zip": 1},
-    {"age": 1, "zip": 0},
-    {"age": 2, "zip": 1},
-    {"recoding": "local", "rounds": [{"age": 0, "zip": 0}, {"age": 1, "zip": 1}]},
+RECODINGS: list[dict[str, Any]] = with_known_keys(
+    [
+        {"age": 0, "zip": 1},
+        {"age": 1, "zip": 0},
+        {"age": 2, "zip": 1},
+        {"recoding": "local", "rounds": [{"age": 0, "zip": 0}, {"age": 1, "zip": 1}]},
+    ]
 )
 
 
