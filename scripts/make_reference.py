@@ -239,11 +239,16 @@ def _is_known(effort: dict[str, Any]) -> bool:
     return levels_alone(effort) or {*effort} <= {*Effort.model_fields}
 
 
-_DECLARED, VARIANTS = yaml.safe_load(
+def _known(content: dict[str, Any]) -> dict[str, Any]:
+    """Leave out the keys of extensions that are not here."""
+    return {key: value for key, value in content.items() if key in Spec.model_fields}
+
+
+_DECLARED, _VARIANTS = yaml.safe_load(
     (ROOT / "scripts" / "reference_example.yml").read_text(encoding="utf-8")
 ).values()
-# Without the keys of extensions that are not here.
-EXAMPLE = {key: value for key, value in _DECLARED.items() if key in Spec.model_fields}
+EXAMPLE = _known(_DECLARED)
+VARIANTS = [_known(variant) for variant in _VARIANTS]
 for _variant in VARIANTS:
     if "efforts" in _variant:
         _variant["efforts"] = [one for one in _variant["efforts"] if _is_known(one)]

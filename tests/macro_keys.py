@@ -37,10 +37,13 @@ def required_keys(name: str) -> list[str]:
     return _declaration(name)[0]
 
 
-def read_keys(name: str) -> set[str]:
-    """Return the keys of its mapping that a macro reads, or another one that it passes it to."""
+def read_keys(name: str, mapping: str | None = None) -> set[str]:
+    """Return the keys of a mapping that a macro reads, or another one that it passes it to.
+
+    By default of the mapping whose keys it declares.
+    """
     found: set[str] = set()
-    waiting = [(name, _mapping(name))]
+    waiting = [(name, mapping or _mapping(name))]
     seen: set[tuple[str, str]] = set()
     while waiting:
         seen.add(here := waiting.pop())

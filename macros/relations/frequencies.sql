@@ -1,9 +1,10 @@
-{% macro frequencies(given=none) -%}
+{% macro frequencies(given=none, more={}) -%}
 {%- set given = dbt_anonymize._declared(given, kwargs, [
     "microdata", "quasi_identifiers", "sensitive", "target",
 ], {
-    "has_subject": false, "has_sample": false, "further_targets": [], "partitions": none,
+    "has_subject": false, "has_sample": false, "further_targets": [],
 }) -%}
+{%- set more = dbt_anonymize._more(more) -%}
 {%- set columns = [] -%}
 {%- for quasi_identifier in given.quasi_identifiers -%}
     {%- do columns.append(dbt_anonymize._quote(quasi_identifier.name)) -%}
@@ -21,47 +22,38 @@
 {%- if given.has_sample -%}
     {%- do columns.append("sample_share") -%}
 {%- endif -%}
-{%- if given.partitions == "apart" -%}
-    {%- set parts = dbt_anonymize._parts_of(
-        model.name | replace("_frequencies_parts", "_microdata_parts"),
-        dbt_anonymize._frequencies_rows(given.microdata, columns, given.partitions)
-    ) -%}
-    {{ config(
-        materialized="dbt_anonymize_partitions",
-        meta={"dbt_anonymize": {"parts": parts}},
-        post_hook=["{{ dbt_anonymize._check_parts() }}"] + dbt_anonymize._analyzed(),
-    ) }}
-{%- else -%}
-    {{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
-{%- endif -%}
+{%- set rows = dbt_anonymize._frequencies_rows(given.microdata, columns, more) -%}
+{{ config(
+    materialized=more.materialized,
+    meta={
+        "dbt_anonymize": dbt_anonymize._filled_in(more.meta, {"definition": local_md5(rows)}),
+    } if more.meta else {},
+    post_hook=more.checks + dbt_anonymize._analyzed(),
+) }}
 {%- do dbt_anonymize._expect_many_rows() -%}
-{{ dbt_anonymize._frequencies_rows(given.microdata, columns, given.partitions) }}
+{{ rows }}
 {%- endmacro %}
 
 
-{% macro _frequencies_rows(microdata, columns, partitions) -%}
+{% macro _frequencies_rows(microdata, columns, more) -%}
 with
 
 microdata as (
 
     select * from {{ microdata }}
-    {%- if partitions == "apart" and dbt_anonymize._is_building() %}
-    where {{ dbt_anonymize._due_digests() }}
+    {%- if more.condition %}
+    where {{ more.condition }}
     {%- endif %}
 
 )
 
 select
     {{ columns | join(",\n    ") }},
-    {%- if partitions == "merged" %}
-    cast(sum(records) as {{ dbt.type_bigint() }}) as records
-    {%- else %}
-    count(*) as records
-    {%- endif %}
-    {%- if partitions == "apart" %},
-    {{ dbt_anonymize._digest_of_part("partition_digest") }} as partition_digest
-    {%- endif %}
+    {{ more.records }} as records
+    {%- for column in more.columns %},
+    {{ column }}
+    {%- endfor %}
 from microdata
 group by
-    {{ columns | join(",\n    ") }}{{ ",\n    partition_digest" if partitions == "apart" }}
+    {{ (columns + more.groups) | join(",\n    ") }}
 {%- endmacro %}

@@ -1,11 +1,12 @@
-{% macro microdata(given=none) -%}
+{% macro microdata(given=none, more={}) -%}
 {%- set given = dbt_anonymize._declared(given, kwargs, [
     "anonymization", "source", "record_key", "identifiers", "quasi_identifiers", "kept_columns", "target", "guarantees",
 ], {
     "subject": none, "masks": {}, "dropped": [], "sample": none, "sample_shares": [], "person": none, "mechanism": none,
-    "mask_keys": none, "free_text": [], "unique": [], "repeats": [], "outer": none, "partition_by": none,
-    "partitions": none, "is_frozen": false, "formats": [], "shown": [], "spec": none,
+    "mask_keys": none, "free_text": [], "unique": [], "repeats": [], "outer": none, "is_frozen": false,
+    "formats": [], "shown": [], "spec": none,
 }) -%}
+{%- set more = dbt_anonymize._more(more) -%}
 {#- What the check after the build needs to know. Names only: configuration is read before relations are known. -#}
 {%- set checked = [] -%}
 {%- for quasi_identifier in given.quasi_identifiers -%}
@@ -19,8 +20,8 @@
     {%- do telling.update({column ~ ("_masked" if is_beside else ""): column}) -%}
 {%- endfor -%}
 {{ config(
-    materialized="dbt_anonymize_partitions" if given.partitions else "table",
-    meta={"dbt_anonymize": {
+    materialized=more.materialized,
+    meta={"dbt_anonymize": dbt_anonymize._filled_in(more.meta, {
         "anonymization": given.anonymization,
         "spec": given.spec,
         "record_key": given.record_key,
@@ -31,12 +32,9 @@
         "has_sample": given.sample is not none,
         "telling": telling,
         "plain": given.kept_columns | reject("in", given.masks.keys() | list + given.free_text) | list,
-        "parts": dbt_anonymize._parts_of(
-            given.anonymization ~ "_partitions", dbt_anonymize._microdata_rows(given, {})
-        ) if given.partitions else none,
-    }},
-    post_hook=dbt_anonymize._after_steps()
-    + (["{{ dbt_anonymize._check_parts() }}"] if given.partitions else [])
+        "definition": local_md5(dbt_anonymize._microdata_rows(given, {}, more)) if more.meta else none,
+    })},
+    post_hook=dbt_anonymize._after_steps() + more.checks
     + ["{{ dbt_anonymize._check_microdata() }}"] + dbt_anonymize._analyzed(),
 ) }}
 {%- do dbt_anonymize._check_stored(
@@ -74,13 +72,13 @@
     {%- if quasi_identifier.kind == "interval" -%}{%- do steps.append("leaves_" ~ loop.index) -%}{%- endif -%}
 {%- endfor -%}
 {% call dbt_anonymize._in_steps(steps) -%}
-{{ dbt_anonymize._microdata_rows(given, found) }}
+{{ dbt_anonymize._microdata_rows(given, found, more) }}
 {%- endcall %}
 {%- endmacro %}
 
 
-{# The rows, and in partitions those of which they have to be built again. `found`: columns of the source by name. #}
-{% macro _microdata_rows(given, found) -%}
+{# The rows. `found`: columns of the source by name. #}
+{% macro _microdata_rows(given, found, more) -%}
 {#- What stands behind the columns of the source. -#}
 {%- set added = ["subjects.subject"] if given.subject else [] -%}
 {%- if given.sample -%}
@@ -90,22 +88,17 @@
     {%- set drawn = dbt_anonymize._quote(given.subject or given.record_key, "source") -%}
     {%- do added.append(dbt_anonymize.is_outer(drawn, given.outer.share, given.outer.random_state) ~ " as is_outer") -%}
 {%- endif -%}
-{%- if given.partitions -%}
-    {%- do added.append(dbt_anonymize._digest_of_partition(dbt_anonymize._quote(given.partition_by, "source"))) -%}
-{%- endif -%}
+{%- do added.extend(more.columns) -%}
 with
 
 source as (
 
-    {{ dbt_anonymize._taking_part(
-        given.source, given.anonymization, given.record_key,
-        dbt_anonymize._due_partitions(found.get(given.partition_by)) if given.partitions
-    ) }}
+    {{ dbt_anonymize._taking_part(given.source, given.anonymization, given.record_key, more.condition) }}
 
 ),
-{%- if given.partitions %}
+{%- if more.ctes %}
 
-{{ dbt_anonymize._digests_of_partitions(given.partitions) }}
+{{ more.ctes }}
 {%- endif %}
 {{- dbt_anonymize._mask_keys_as_ctes(given.mask_keys, given.masks) }}
 {%- if given.subject %}
@@ -158,8 +151,8 @@ select
     {{ added | join(",\n    ") }}
     {%- endif %}
 from source
-{%- if given.partitions %}
-left join partitions on {{ dbt_anonymize._quote(given.partition_by, "source") }} = partitions.partition_value
+{%- if more.joins %}
+{{ more.joins }}
 {%- endif %}
 {%- if given.sample %}
 {{ dbt_anonymize._join_draws(given.sample, dbt_anonymize._quote(given.person, "source"), given.mechanism) }}

@@ -6,8 +6,10 @@ it. Core calls what is registered and knows no extension by name: without its fo
 in ``_SHIPPED``, and those of the extensions that need it, everything else works.
 
 Other packages add extensions by entry points, see `dbt_anonymize.entry_points`: keys, rules,
-commands, checks, functions, steps, and relations whose models call macros of a dbt package of their
-own. They add neither privacy models nor anything within the SQL of relations of the core.
+commands, checks, functions, steps, sections of reports, figures of dossiers, and relations whose
+models call macros of a dbt package of their own. They add neither privacy models nor anything
+within the SQL of relations of the core, but for what a macro that writes such a relation in place
+of the core's adds to it.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from dbt_anonymize.entry_points import named_entry_points
 # Folders of `extensions`, one line each, in the order in which their commands are listed.
 _SHIPPED = (
     "recoding",
+    "partitions",
     "details",
     "fidelity",
     "custody",
@@ -104,6 +107,68 @@ class Check:
     reads: Reads
 
 
+class After(StrEnum):
+    """A part of a report that parts of extensions follow, in order."""
+
+    quality = "quality"
+    plane = "plane"
+    class_sizes = "class_sizes"
+    labels = "labels"
+    losses = "losses"
+    regions = "regions"
+    history = "history"
+
+
+@dataclass(frozen=True)
+class ReportSections:
+    """One section of a report or more, which stand together.
+
+    Attributes
+    ----------
+    after : After
+        The part of the report's own that they follow, also where it has nothing to show; those of
+        several extensions in the order of these. Open sections come before all others.
+    function : str
+        Module and function, relative to the package, which is given a `project.evidence.Evidence`
+        that holds ``relations``, and returns a list of `project.sections.Section`. Its ``rows`` of
+        a relation that is missing are none: it returns a section that says so, or no section.
+    relations : tuple of str
+        Relations that it reads, by their part of the name. Of those about models only rows of the
+        deciding one are read, on the untouched table and the chosen effort. If one is a detail that
+        the spec does not declare, the function is not called.
+    """
+
+    after: After
+    function: str
+    relations: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DossierFigures:
+    """A kind of figures of a dossier.
+
+    Attributes
+    ----------
+    kind : str
+        Its name under ``shown`` in ``templates/criteria.yml`` of the dossier, where it stands.
+        Where its extension is missing, the dossier says there that the figure is.
+    function : str
+        Module and function, relative to the package, which is given a `project.evidence.Evidence`
+        that holds ``relations``, and what is written behind the kind, else None; it returns a list
+        of `project.figures.Figure`. Of a relation that is missing, `project.figures.missing` says
+        so.
+    relations : tuple of str
+        Relations that it reads, by their part of the name. The dossier lists them as evidence.
+    criterion : str
+        Heading of the criterion that it ends, for a kind that ``criteria.yml`` does not name.
+    """
+
+    kind: str
+    function: str
+    relations: tuple[str, ...]
+    criterion: str = ""
+
+
 class Part(StrEnum):
     """A part of a spec that extensions add keys to; where its keys stand in a file."""
 
@@ -137,9 +202,14 @@ class Extension:
     rules : str
         Tuple of functions, relative to the package: each is given a `spec.draft.RawSpec`, which may
         be wrong elsewhere, and yields the problems between its keys.
+    report : tuple of ReportSections
+        What it adds to a report.
+    dossier : tuple of DossierFigures
+        What it adds to a dossier.
     has_relations : bool
         It adds relations: ``relations.yml`` of its package, as that of the core, where ``after``
-        names the relation that each follows; a template for each in ``templates``.
+        names the relation that each follows; a template for each in ``templates``. What it has
+        under ``replaced`` it writes in place of models of others.
     steps : str
         Function, relative to the package, which is given a spec and yields the `project.steps.Step`
         of it that need Python and run before the evaluation: models of dbt, or else commands.
@@ -159,6 +229,8 @@ class Extension:
     keys: Mapping[Part, str] = field(default_factory=dict)
     rules: str = ""
     steps: str = ""
+    report: tuple[ReportSections, ...] = ()
+    dossier: tuple[DossierFigures, ...] = ()
     has_relations: bool = False
     engines: Mapping[str, str] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
@@ -204,6 +276,16 @@ def rules() -> Iterator[Any]:
 def steps() -> Iterator[Any]:
     """Yield the functions by which extensions add steps that need Python."""
     return (one.load(one.steps) for one in extensions() if one.steps)
+
+
+def report_sections() -> Iterator[tuple[Extension, ReportSections]]:
+    """Yield what extensions add to reports."""
+    return ((one, added) for one in extensions() for added in one.report)
+
+
+def dossier_figures() -> Iterator[tuple[Extension, DossierFigures]]:
+    """Yield what extensions add to dossiers."""
+    return ((one, added) for one in extensions() for added in one.dossier)
 
 
 def engines() -> dict[str, str]:

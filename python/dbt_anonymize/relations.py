@@ -26,7 +26,8 @@ class Relation:
     """A relation; `relations.yml` describes the fields.
 
     ``condition`` is its ``if``, ``built_from`` its ``from``, ``values`` its ``with``; ``extension``
-    adds it, if it is none of the core.
+    adds it, if it is none of the core. ``replaced`` has the templates by which extensions write its
+    model in place of its own, each behind its condition.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Relation:
     nobody: str | None = None
     digests: tuple[str, ...] = ()
     extension: str | None = None
+    replaced: tuple[tuple[str, str], ...] = ()
 
     @property
     def is_in_vault(self) -> bool:
@@ -83,13 +85,20 @@ def _read(package: str = "dbt_anonymize") -> dict[str, Any]:
 
 
 def _with_extensions(registry: dict[str, Any]) -> dict[str, Any]:
-    """Add the relations of extensions, each behind the one that it follows."""
+    """Add the relations of extensions, each at its place, and what they replace."""
     for one in (extension for extension in extensions() if extension.has_relations):
-        for name, relation in _read(one.package)["relations"].items():
+        added = _read(one.package)
+        for name, relation in added["relations"].items():
             known = [*registry["relations"].items()]
-            place = [*registry["relations"]].index(relation.pop("after")) + 1
+            follows = "after" in relation
+            beside = relation.pop("after" if follows else "before")
+            place = [*registry["relations"]].index(beside) + follows
             owned = (name, {**relation, "extension": one.name})
             registry["relations"] = dict([*known[:place], owned, *known[place:]])
+        for name, model in added.get("replaced", {}).items():
+            relation = registry["relations"][name]
+            relation.setdefault("replaced", []).append((model["if"], model["template"]))
+            relation["from"] = [*relation["from"], *model["from"]]
     return registry
 
 

@@ -12,6 +12,7 @@ from minijinja import Environment, TemplateError
 from dbt_anonymize.project.generate import render, render_history
 from dbt_anonymize.project.templating import environment
 from dbt_anonymize.spec import Spec
+from tests.extensions import in_parts
 from tests.projects import CONSUMER_PROJECT, REPOSITORY
 from tests.spec.declarations import SPEC, rich, spec
 
@@ -52,7 +53,7 @@ SPECS = (
     SPEC,
     rich(),
     spec(mapping="token", sample={"share": 0.5}),
-    spec(quality=SPEC["quality"] | REPORTED, partition_by="city", **MEASURED),
+    spec(quality=SPEC["quality"] | REPORTED, **in_parts("city"), **MEASURED),
     spec(efforts=SPEC["efforts"][:1], freeze=True, release={"effort": 1, "joiners": "wait"}),
 )
 RENDERED = {

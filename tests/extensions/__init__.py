@@ -17,6 +17,11 @@ def has(name: str) -> bool:
     return any(one.name == name for one in extensions())
 
 
+def in_parts(column: str) -> dict[str, str]:
+    """Return the keys of a spec that is built in parts, none where the extension is not here."""
+    return {"partition_by": column} if has("partitions") else {}
+
+
 def with_known_keys(efforts: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the efforts of a spec without those that have a key of an extension that is not here.
 

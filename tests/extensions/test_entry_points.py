@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -66,6 +67,23 @@ def test_a_named_extension_adds_keys_rules_commands_and_relations(shop: Project)
     code, said = run(shop.folder, "generate")
     assert code == 2
     assert "head_count: must be no column of the source. Write another name." in said
+
+
+@pytest.mark.needs("dossier", "report")
+def test_a_named_extension_adds_to_reports_and_dossiers(shop: Project) -> None:
+    name_it(shop)
+    documents = [["report", "customers", "--format", "json"], ["dossier", "customers"]]
+    report, dossier = (run(shop.folder, *one)[1] for one in documents)
+    assert "Not there: customers_head_count is missing or empty. Run `dbt build`." in report
+    assert "| missing: there is no customers_head_count. Run dbt build. |" in dossier
+    assert run(shop.folder, "generate")[0] == 0
+    built = run(shop.folder, "build", "--select", "customers_head_count", module="dbt.cli.main")
+    assert built[0] == 0, built[1]
+    ((heads,),) = shop.query("select heads from customers_head_count")
+    report, dossier = (run(shop.folder, *one)[1] for one in documents)
+    shown = {part["key"]: part["rows"] for part in json.loads(report)["sections"]}
+    assert shown["heads"] == [[heads]]
+    assert f"| people of a class | {heads:.4g} | customers" in dossier
 
 
 @pytest.mark.parametrize(

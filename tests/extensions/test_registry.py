@@ -20,6 +20,7 @@ from dbt_anonymize.project.engines import (
     known_engine,
     known_server,
 )
+from dbt_anonymize.relations import ALL
 
 PACKAGE = Path(dbt_anonymize.__path__[0])
 FOLDER = PACKAGE / "extensions"
@@ -64,6 +65,13 @@ def test_their_commands_and_functions_are_there() -> None:
     assert function("no such thing") is None
     with pytest.raises(AttributeError):
         _ = dbt_anonymize.nothing
+
+
+@pytest.mark.parametrize("one", extensions(), ids=lambda one: one.name)
+def test_what_it_adds_to_documents_is_there(one: Extension) -> None:
+    for added in (*one.report, *one.dossier):
+        assert callable(one.load(added.function))
+        assert {*added.relations} <= {*ALL}
 
 
 def test_who_looks_for_a_name_loads_no_module_of_an_extension() -> None:

@@ -11,7 +11,7 @@ from tests.faults.processes import Launcher
 from tests.sampling import FULL
 from tests.worlds.monthly import MONTHS, PARTED, RELATIONS, WHOLE, Visits, contents, write
 
-pytestmark = pytest.mark.sampled_tests(group="faults")
+pytestmark = [pytest.mark.sampled_tests(group="faults"), pytest.mark.needs("partitions")]
 
 # A build of it takes longer, and not all of its time to connect.
 SECONDS = 0.3

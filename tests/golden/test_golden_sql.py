@@ -19,7 +19,7 @@ import yaml
 from dbt_anonymize.project.generate import generate
 from dbt_anonymize.project.templating import environment
 from dbt_anonymize.spec.tested import KEYS
-from tests.extensions import of_extensions
+from tests.extensions import in_parts, of_extensions
 from tests.projects import Project, copy_consumer
 from tests.properties.compilation import Ref, body, call, compile_models
 from tests.vault.projects import SPECS
@@ -107,7 +107,7 @@ def _of_consumer(folder: Path) -> dict[str, str]:
     _declare(project, "customers", lambda spec: spec.update(fidelity={"pairs": 4}))
     path = project.folder / "anonymizations" / "monthly.yml"
     shutil.copy(SPECS / "guests.yml", path)
-    _declare(project, "monthly", lambda spec: spec.update(name="monthly", partition_by="gender"))
+    _declare(project, "monthly", lambda spec: spec.update(name="monthly", **in_parts("gender")))
     untested = project.folder / "anonymizations" / "untested.yml"
     shutil.copy(project.folder / "anonymizations" / "customers.yml", untested)
     _declare(project, "untested", _leave_out_the_target)
@@ -273,7 +273,7 @@ def compiled_sql(project: Project) -> dict[str, str]:
     return sql
 
 
-@pytest.mark.needs("custody", "details", "fidelity", "recoding", "search")
+@pytest.mark.needs("custody", "details", "fidelity", "partitions", "recoding", "search")
 def test_the_compiled_sql_is_the_golden_sql(compiled: dict[str, str]) -> None:
     if os.environ.get("UPDATE_GOLDEN"):
         GOLDEN.mkdir(exist_ok=True)

@@ -17,8 +17,11 @@ BUILT_BEFORE = {
     "rows_of_command": {"after"},
     "tokens": {"microdata"},
 }
-# A macro beside that which declares the keys.
-READERS = {"_measuring": "_measured_classes"}
+# Macros beside that which declares the keys, and their name of the mapping.
+READERS = {
+    "_measuring": (("_measured_classes", None),),
+    "_more": (("microdata", "more"), ("frequencies", "more")),
+}
 DECLARING = [name for name in macros() if declared_keys(name)]
 
 
@@ -32,12 +35,16 @@ def test_generated_models_call_macros_with_one_mapping_and_nothing_else() -> Non
         assert {after for _, after in calls} <= {"{"}, template
         called |= {name for name, _ in calls}
     assert called == {*bodies()}
-    assert all([one.name for one in macros()[name].args] == ["given"] for name in called)
+    taken = {name: [one.name for one in macros()[name].args] for name in called}
+    # Those that an extension can add to take that beside.
+    added_to = {name for name, arguments in taken.items() if arguments == ["given", "more"]}
+    assert all(taken[name] == ["given"] for name in called - added_to)
+    assert added_to == {name for name, _ in READERS["_more"]}
 
 
 @pytest.mark.parametrize("name", DECLARING)
 def test_keys_that_are_read_are_those_that_are_declared(name: str) -> None:
-    read = read_keys(READERS.get(name, name)) | read_keys(name)
+    read = read_keys(name).union(*(read_keys(*one) for one in READERS.get(name, ())))
     assert read | BUILT_BEFORE.get(name, set()) == {*declared_keys(name)}
 
 
@@ -52,7 +59,7 @@ def test_arguments_in_place_of_a_mapping_are_taken_to_say_so(name: str) -> None:
         call.args[:2] for called, call in calls(macros()[name]) if called == "_declared"
     )
     assert (declared.name, arguments.name) == ("given", "kwargs")
-    assert [default.as_const() for default in macros()[name].defaults] == [None]
+    assert [default.as_const() for default in macros()[name].defaults] in ([None], [None, {}])
 
 
 def test_macros_are_called_with_the_arguments_that_they_take() -> None:

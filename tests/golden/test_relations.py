@@ -13,6 +13,7 @@ from dbt_anonymize.project.properties import describe, described, description_co
 from dbt_anonymize.relations import ALL, KEPT, MODELS, SHARED
 from dbt_anonymize.spec import Spec, load_spec
 from scripts import make_reference
+from tests.extensions import in_parts
 from tests.projects import Project
 from tests.spec.declarations import SPEC, rich, spec
 
@@ -21,7 +22,7 @@ SPECS = [
     *({**make_reference.EXAMPLE, **variant} for variant in make_reference.VARIANTS),
     rich(),
     {**{k: v for k, v in UNTESTED.items() if k not in {"quality", "alpha"}}, "qnf": "k"},
-    spec(partition_by="ill", mapping="token", sample={"share": 0.5}),
+    spec(mapping="token", sample={"share": 0.5}, **in_parts("ill")),
 ]
 TYPES = {
     "whole": r"(BIG|SMALL|HUGE|)INT(EGER)?",

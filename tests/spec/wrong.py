@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.extensions import of_extensions
 from tests.spec.files import REMOVED
 from tests.spec.wrong_efforts import WRONG_EFFORTS
-from tests.spec.wrong_keys import WRONG_KEYS, WRONG_PARTITIONS
+from tests.spec.wrong_keys import WRONG_KEYS
 
 NAN = float("nan")
 
@@ -281,7 +281,6 @@ WRONG: list[tuple[str, object, str, str]] = [
     ),
     *WRONG_EFFORTS,
     *WRONG_KEYS,
-    *WRONG_PARTITIONS,
     ("information_loss", {"aggregate": "mean"}, "information_loss.aggregate", "'geometric_mean'"),
     ("suppression_limit", 1, "suppression_limit", "must be < 1"),
     ("suppression_limit", -0.1, "suppression_limit", "must be >= 0"),

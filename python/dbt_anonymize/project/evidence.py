@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from dbt_anonymize.errors import WarehouseError
+from dbt_anonymize.extension import dossier_figures
 from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.project.register import RegisteredRelease, last_published
 from dbt_anonymize.project.results import release_location, results_are_current
@@ -18,18 +19,9 @@ from dbt_anonymize.spec.details import chosen_details
 Row = Mapping[str, Any]
 
 # The relations by their part of the name, and what writes them.
+_ADDED = dict.fromkeys(name for _, kind in dossier_figures() for name in kind.relations)
 PARTS = {
-    name: ALL[name].writer
-    for name in (
-        "results",
-        "privacy",
-        "risk_profile",
-        "quasi_identifier_risk",
-        "attacks",
-        "verification",
-        "releases",
-    )
-    if name in ALL
+    name: ALL[name].writer for name in ("results", "privacy", *_ADDED, "verification", "releases")
 }
 
 # What `verify` writes: each row is about the published rows whose digest stands in it.
@@ -87,8 +79,8 @@ class Evidence:
         """Say what makes what is missing of a relation, or why nothing can."""
         if part == "releases" and self.spec.mapping == "none":
             return "With mapping: none nothing remembers them."
-        of_effort = {"results", "privacy", "risk_profile"}
-        if part in of_effort and self.spec.freeze and self.relations["results"] and not self.effort:
+        is_of_effort = "effort" in ALL[part].column_names
+        if is_of_effort and self.spec.freeze and self.relations["results"] and not self.effort:
             return (
                 "The frozen effort breaks a guarantee on the data as they are: see `dbt-anonymize "
                 f"results {self.spec.name}`."

@@ -20,7 +20,12 @@ from dbt_anonymize.project.descriptions import Words, in_words
 from dbt_anonymize.project.kept_details import MARK, keep_details
 from dbt_anonymize.project.layout import Project, find_project
 from dbt_anonymize.project.level_words import words_of_seeds
-from dbt_anonymize.project.models import before_release, relations_of_effort, templates_of
+from dbt_anonymize.project.models import (
+    before_release,
+    relations_of,
+    relations_of_effort,
+    template_of,
+)
 from dbt_anonymize.project.package import check_installed
 from dbt_anonymize.project.properties import column_names, describe, described, description_context
 from dbt_anonymize.project.steps import steps_of
@@ -95,12 +100,10 @@ def render(spec: Spec, *, has_python: bool = True, words: Words | None = None) -
     """
     owner = f"{spec.name}.yml"
     command = f"dbt-anonymize generate {spec.name}"
-    templates = templates_of(spec)
     steps = [] if has_python else steps_of(spec)
     context: dict[str, object] = {
         **description_context(spec),
         "steps": steps,
-        "written": templates,
         "details": f"{MARK}{', '.join(sorted(chosen_details(spec.details))) or 'none'}.",
         # The dbt groups: outside of the first no model may read the vault.
         "custodians": f"{spec.name}_custodians",
@@ -118,8 +121,11 @@ def render(spec: Spec, *, has_python: bool = True, words: Words | None = None) -
         "before_release": before_release(spec),
     }
     files = {
-        f"{spec.name}_{template}": _render(template, owner, command, context)
-        for template in templates
+        f"{spec.name}_{one.name}{one.suffix}": _render(
+            template_of(one, context), owner, command, context
+        )
+        for one in relations_of(spec)
+        if not one.per
     }
     for number, effort in spec.numbered_efforts.items() if spec.efforts else ():
         of_effort = {**context, "number": number, "effort": effort}

@@ -33,9 +33,10 @@ def relations_of_effort(context: Mapping[str, Any]) -> list[Relation]:
     return [one for one in MODELS.values() if one.per and expression(one.condition)(**context)]
 
 
-def templates_of(spec: Spec) -> list[str]:
-    """Return the templates of a spec, but for those that each effort has."""
-    return [f"{one.name}{one.suffix}" for one in relations_of(spec) if not one.per]
+def template_of(relation: Relation, context: Mapping[str, Any]) -> str:
+    """Return the template of a relation's model: its own, or that of an extension in its place."""
+    others = (name for condition, name in relation.replaced if expression(condition)(**context))
+    return f"{next(others, relation.name)}{relation.suffix}"
 
 
 def undeclared_details(spec: Spec) -> list[str]:
@@ -47,7 +48,7 @@ def undeclared_details(spec: Spec) -> list[str]:
 
 def _parts_of(spec: Spec) -> list[str]:
     """Return the relations of a spec but for its efforts, by their part of the name."""
-    return [template.partition(".")[0] for template in templates_of(spec)]
+    return [one.name for one in relations_of(spec) if not one.per]
 
 
 def before_release(spec: Spec) -> list[str]:

@@ -16,7 +16,6 @@ from dbt_anonymize.project.steps import Step
 from dbt_anonymize.project.templating import expression, text
 from dbt_anonymize.relations import GROUPS, MODELS, Relation
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.spec.partition_rules import PARTITION_DIGEST
 
 _LOOP = re.compile(r"([\w, ]+) in (.+)")
 Context = Mapping[str, Any]
@@ -53,7 +52,6 @@ def description_context(spec: Spec) -> dict[str, Any]:
         "effort_description": effort_description,
         "required": ", ".join(map(requirement, spec.guarantees.resolved)),
         "read_first": read_first(spec),
-        "partition_digest": PARTITION_DIGEST,
     }
 
 

@@ -54,7 +54,6 @@ class RawSpec:
         self.refs = _refs(raw, columns)
         self.record_key = text(raw.get("record_key"))
         self.subject = text(raw.get("subject"))
-        self.partition_by = text(raw.get("partition_by"))
         self.population = mapping(raw.get("population"))
         self.sample = mapping(raw.get("sample"))
         # An empty list was written by somebody; an empty tuple is the default.

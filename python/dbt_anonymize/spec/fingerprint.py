@@ -20,7 +20,6 @@ _NOT_OF_RESULTS: dict[str, Any] = {
     "owner": True,
     "mapping": True,
     "details": True,
-    "partition_by": True,
     "release": {"about", "access", "composition", "formats", "joiners", "midpoints", "recompute"},
     "columns": {"__all__": {"data_type", "derived_from", "free_text", "unique", "repeats"}},
     "quality": {"groups", "importance", "decision_grid"},

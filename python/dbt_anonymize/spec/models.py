@@ -119,8 +119,6 @@ class CoreSpec(ColumnsByRole, TestedByModels, Strict):
     subject: ColumnName | None = None
     """Column that is equal in all records of one person; privacy then counts people, not records.
     """
-    partition_by: ColumnName | None = None
-    """Column of the source by which records are built in parts: those that changed."""
     population: Population | None = None
     """The people among whom an attacker looks, for k_map, delta_presence and the journalist's
     risks.

@@ -13,7 +13,11 @@ from tests.extensions.postgres.server import Server
 from tests.projects import Outcome, Project
 from tests.worlds.monthly import MONTHS, PARTED, RELATIONS, WHOLE, Visits, write
 
-pytestmark = [pytest.mark.sampled_tests(group="postgres"), pytest.mark.dbt]
+pytestmark = [
+    pytest.mark.sampled_tests(group="postgres"),
+    pytest.mark.dbt,
+    pytest.mark.needs("partitions"),
+]
 
 
 class There(Visits):

@@ -18,6 +18,7 @@ from tests.projects import Project
 NAME = "wdbc_nested"
 
 
+@pytest.mark.needs("details")
 def test_a_report_is_small_and_holds_nobody(demo: Project, tmp_path: Path) -> None:
     file = tmp_path / "report.html"
     command = ["report", "fertility_clinic", "--project-dir", str(demo.folder)]

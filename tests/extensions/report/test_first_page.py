@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 import duckdb
+import pytest
 
 from dbt_anonymize.extensions.report import reading
 from dbt_anonymize.extensions.report.charts import spec_of
@@ -65,6 +66,7 @@ def test_rows_are_shown_with_generalized_columns_first_and_bounds_named() -> Non
     assert rows_shown(findings()) is None
 
 
+@pytest.mark.needs("attacks")
 def test_what_matters_is_open_and_comes_first() -> None:
     def opened(of: Findings) -> list[str]:
         parts = sections(of)

@@ -23,10 +23,11 @@ from hypothesis import strategies as st
 from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.extensions.report import charts, reading
 from dbt_anonymize.extensions.report.charts import spec_of
-from dbt_anonymize.extensions.report.reading import Findings, fewest_shown, rounded, without_small
+from dbt_anonymize.extensions.report.reading import Findings, rounded, without_small
 from dbt_anonymize.extensions.report.rendering import as_html, as_json, as_markdown
 from dbt_anonymize.extensions.report.sections import sections
 from dbt_anonymize.project.evidence import PARTS
+from dbt_anonymize.project.sections import fewest_shown
 from dbt_anonymize.spec import Spec
 from tests.differential_privacy.private import changed
 from tests.effort_results import ABOUT, ALPHA, LINES
@@ -77,6 +78,7 @@ class _Elements(HTMLParser):
             self.scripts[-1] += data
 
 
+@pytest.mark.needs("attacks", "details")
 def test_every_part_has_a_sentence_and_a_table_and_is_drawn(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -92,6 +94,7 @@ def test_every_part_has_a_sentence_and_a_table_and_is_drawn(
         assert all(len(row) == len(part.headings) for row in part.rows)
 
 
+@pytest.mark.needs("attacks", "details")
 def test_altair_need_not_find_out_what_a_channel_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """It compares the schemas of all channels with each one that is no object of its own."""
 
@@ -118,6 +121,7 @@ def test_the_figures_are_those_of_the_results() -> None:
     assert "Not verified" in said
 
 
+@pytest.mark.needs("attacks")
 def test_counts_are_no_rates_and_warnings_are_said() -> None:
     (attacks,) = [part for part in sections(findings()) if part.key == "attacks"]
     assert {row["attack"] for row in attacks.data} == {"linkage, highest success"}
@@ -172,6 +176,7 @@ def test_card_table_and_slider_say_the_same_of_a_failed_choice(
     assert [line["effort"] for line in slider["lines"] if line["qualifies"]] == qualify
 
 
+@pytest.mark.needs("attacks")
 @pytest.mark.parametrize(
     ("about", "said"),
     [
@@ -226,6 +231,7 @@ def test_what_is_missing_is_said_with_what_makes_it(part: str, rows: list[Any] |
         assert f"{relation} is missing or empty. Run" in text
 
 
+@pytest.mark.needs("details")
 def test_what_cannot_exist_of_a_frozen_effort_is_not_asked_for() -> None:
     of = findings()
     rows = [
@@ -276,6 +282,7 @@ def test_nothing_is_loaded_and_only_own_scripts_run(page: str) -> None:
     assert len(page) < 1_100_000
 
 
+@pytest.mark.needs("attacks")
 def test_names_and_labels_are_never_markup() -> None:
     of = findings()
     labels = {"age": [{"effort": 1, "label": HOSTILE, "records": 60}], "town": []}
@@ -384,5 +391,5 @@ def test_rare_labels_values_and_suppressed_classes_are_not_read(
     text = as_json(found, now=NOW) + as_html(found, now=NOW)
     for value in ("rawtown", "secret", "withheld", "1234.5", "6789.5", '"33"'):
         assert value not in text
-    assert found.parts["curves"] is None
+    assert found.parts["information_loss"] is None
     assert isinstance(found, Findings)

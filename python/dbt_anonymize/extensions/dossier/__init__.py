@@ -5,5 +5,4 @@ from dbt_anonymize.extension import Command, Extension, Stage
 EXTENSION = Extension(
     name="dossier",
     commands=(Command("dossier", "commands.dossier", Stage.read),),
-    needs=("details",),
 )

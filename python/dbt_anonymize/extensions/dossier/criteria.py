@@ -9,14 +9,9 @@ from typing import Any
 
 import yaml
 
-from dbt_anonymize.extensions.dossier.figures import (
-    Figure,
-    figure,
-    format_figure,
-    measured,
-    missing,
-)
+from dbt_anonymize.extension import dossier_figures
 from dbt_anonymize.project.evidence import Evidence
+from dbt_anonymize.project.figures import Figure, figure, format_figure, missing
 from dbt_anonymize.spec.tested import NO_MODEL
 
 
@@ -50,13 +45,27 @@ def frameworks(evidence: Evidence) -> list[Framework]:
 
 
 def _criterion(evidence: Evidence, declared: Mapping[str, Any]) -> Criterion:
-    found = [
-        figure_
-        for kind in declared["shown"]
-        for name, argument in kind.items()
-        for figure_ in _FIGURES[name](evidence, argument)
+    kinds = [item for kind in declared["shown"] for item in kind.items()]
+    added = [
+        (one.kind, None) for _, one in dossier_figures() if one.criterion == declared["heading"]
     ]
-    return Criterion(**{**declared, "shown": found})
+    shown = [
+        found for kind, argument in (*kinds, *added) for found in _shown(evidence, kind, argument)
+    ]
+    return Criterion(**{**declared, "shown": shown})
+
+
+def _shown(evidence: Evidence, kind: str, argument: Any) -> list[Figure]:
+    """Return the figures of a kind; one that no extension adds is missing."""
+    if kind in _FIGURES:
+        return _FIGURES[kind](evidence, argument)
+    for extension, one in dossier_figures():
+        if one.kind == kind:
+            found: list[Figure] = extension.load(one.function)(evidence, argument)
+            return found
+    named = argument[:1] if isinstance(argument, list) else []
+    label = " ".join([kind, *named]).replace("_", " ")
+    return [Figure(label, "missing: its extension is not here", "none")]
 
 
 def _privacy(evidence: Evidence, labels: Mapping[str, str]) -> list[Figure]:
@@ -74,14 +83,6 @@ def _sensitive_columns(evidence: Evidence, labels: Mapping[str, str]) -> list[Fi
         for measure, label in labels.items()
     }
     return _privacy(evidence, columns)
-
-
-def _attack(evidence: Evidence, named: Sequence[str]) -> list[Figure]:
-    return measured(evidence, named[0], named[1:])
-
-
-def _attack_on_releases(evidence: Evidence, named: Sequence[str]) -> list[Figure]:
-    return measured(evidence, named[0], named[1:], with_efforts=False)
 
 
 def _identifiers(evidence: Evidence, label: str) -> list[Figure]:
@@ -148,30 +149,6 @@ def _releases(evidence: Evidence, label: str) -> list[Figure]:
     return [Figure(label, format_figure(len(releases)), f"{evidence.spec.name}_releases, release")]
 
 
-def _uniqueness(evidence: Evidence, label: str) -> list[Figure]:
-    rows = evidence.rows("quasi_identifier_risk")
-    widest = max((row["size"] for row in rows), default=None)
-    source = f"{evidence.spec.name}_quasi_identifier_risk, uniqueness"
-    return [
-        Figure(label.format(row["quasi_identifiers"]), format_figure(row["uniqueness"]), source)
-        for row in rows
-        if row["size"] in {1, widest}
-    ] or [missing(evidence, "uniqueness", "quasi_identifier_risk")]
-
-
-def _risk_profile(evidence: Evidence, label: str) -> list[Figure]:
-    source = f"{evidence.spec.name}_risk_profile, records_share"
-    return [
-        Figure(
-            label.format(format_figure(row["risk_from"]), format_figure(row["risk_to"])),
-            format_figure(row["records_share"]),
-            source,
-        )
-        for row in evidence.rows("risk_profile", effort=evidence.effort)
-        if row["records_share"]
-    ] or [missing(evidence, "profile of risks", "risk_profile")]
-
-
 def _effort(evidence: Evidence, label: str) -> list[Figure]:
     return figure(evidence, label, "results", "effort", is_chosen=True)
 
@@ -189,19 +166,16 @@ def _recoding(evidence: Evidence, label: str) -> list[Figure]:
     return [Figure(label, done, "specification")]
 
 
-# The kinds of figures that a criterion may show; each takes the evidence and what is written there.
+# The kinds of figures that a criterion may show, beside those that extensions add; each takes the
+# evidence and what is written there.
 _FIGURES: dict[str, Callable[[Evidence, Any], list[Figure]]] = {
     "privacy": _privacy,
     "sensitive_columns": _sensitive_columns,
-    "attack": _attack,
-    "attack_on_releases": _attack_on_releases,
     "identifiers": _identifiers,
     "guarantees": _guarantees,
     "verified": _verified,
     "results": _results,
     "releases": _releases,
-    "uniqueness": _uniqueness,
-    "risk_profile": _risk_profile,
     "effort": _effort,
     "recoding": _recoding,
 }

@@ -5,5 +5,5 @@ from dbt_anonymize.extension import Command, Extension, Stage
 EXTENSION = Extension(
     name="report",
     commands=(Command("report", "commands.report", Stage.read),),
-    needs=("details", "dossier"),
+    needs=("dossier",),
 )

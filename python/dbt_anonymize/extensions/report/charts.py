@@ -11,7 +11,7 @@ from typing import Any
 import altair as alt
 from altair.utils.schemapi import debug_mode
 
-from dbt_anonymize.extensions.report.section import Section
+from dbt_anonymize.project.sections import Section
 
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#6b6b6b"
 PALETTE = [BLUE, ORANGE, GREEN, "#CC79A7", "#E69F00", "#56B4E9", "#888888"]

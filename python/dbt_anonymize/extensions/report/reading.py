@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from dbt_anonymize.errors import VerificationError
+from dbt_anonymize.extension import report_sections
 from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.project.evidence import Evidence, Row, collect, find_relation, read_relation
 from dbt_anonymize.project.results import records_of_one_value
+from dbt_anonymize.project.sections import fewest_shown
 from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.relations import ALL
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.relations import open_release
 
-# Statistical offices round counts to multiples of at least this.
-_FEWEST = 5
+# Columns of a relation about models.
+_OF_MODELS = {"effort", "target", "model", "fit", "test_on"}
 # Rows of the release that are shown.
 _ROWS = 5
 # Where a size of classes begins.
@@ -91,16 +94,15 @@ class Findings:
         """The results of the chosen effort."""
         return next((row for row in self.results if row["is_chosen"]), None)
 
+    @property
+    def all_evidence(self) -> Evidence:
+        """The evidence with the further relations."""
+        relations = {**self.evidence.relations, **self.parts}
+        return replace(self.evidence, relations=relations)
+
     def rows(self, part: str) -> list[Row]:
         """Return the rows of a relation; none where it is missing."""
-        if part in self.parts:
-            return list(self.parts[part] or ())
-        return self.evidence.rows(part)
-
-
-def fewest_shown(spec: Spec) -> int:
-    """Return the number to whose multiples counts of people are rounded: 5, or the k if larger."""
-    return max(_FEWEST, spec.largest_k)
+        return self.all_evidence.rows(part)
 
 
 def rounded(count: float, base: int) -> int:
@@ -120,15 +122,9 @@ def read_findings(warehouse: Warehouse, spec: Spec) -> Findings:
     chosen = evidence.effort
     efforts = ", ".join(map(str, sorted({0, chosen} - {None})))  # type: ignore[type-var]
     sizes = " ".join(f"when class_size >= {size} then {size}" for size in reversed(SIZES))
-    queries = {
-        "alpha_ranges": "select * from {relation} order by alpha_from",
-        "information_loss": "select * from {relation} order by effort",
-    }
-    if spec.is_tested:
-        queries |= _of_models(spec, efforts)
     parts = {
         part: read_relation(warehouse, find_relation(warehouse, f"{spec.name}_{part}"), query)
-        for part, query in queries.items()
+        for part, query in _queries(spec, efforts, evidence).items()
     }
     by_size = _filled(_CLASS_SIZES, sizes=sizes)
     parts["classes"] = read_relation(warehouse, _told_classes(warehouse, spec), by_size)
@@ -143,16 +139,32 @@ def read_findings(warehouse: Warehouse, spec: Spec) -> Findings:
     )
 
 
-def _of_models(spec: Spec, efforts: str) -> dict[str, str]:
-    """Return the queries of what the deciding model was found to do on these efforts."""
+def _queries(spec: Spec, efforts: str, evidence: Evidence) -> dict[str, str]:
+    """Return the queries of further relations, those of extensions too.
+
+    Of models, they give what the deciding one was found to do on these efforts.
+    """
+    deciding = _deciding(spec)
+    of_two = f"select * from {{relation}} where {deciding} and effort in ({efforts})"  # noqa: S608
+    added = {name for _, one in report_sections() for name in one.relations}
+    return {
+        name: of_two if {*ALL[name].column_names} >= _OF_MODELS else "select * from {relation}"
+        for name in sorted(added - {*evidence.relations})
+    } | {
+        "information_loss": "select * from {relation} order by effort",
+        "decision_grid": _filled(_GRID, deciding=deciding, efforts=efforts),
+    }
+
+
+def _deciding(spec: Spec) -> str:
+    """Return the condition for rows about the deciding model, which no row meets without models."""
+    if not spec.is_tested:
+        return "false"
     quality = spec.tests
-    deciding = (
+    return (
         f"target = {quote_text(spec.predicted)} and model = {quote_text(quality.deciding_model)} "
         f"and fit = {quote_text(quality.fit)} and test_on = {quote_text(quality.test_on)}"
     )
-    of_two = f"select * from {{relation}} where {deciding} and effort in ({efforts})"  # noqa: S608
-    grid = _filled(_GRID, deciding=deciding, efforts=efforts)
-    return {"curves": of_two, "calibration": of_two, "decision_grid": grid}
 
 
 def _released(warehouse: Warehouse, evidence: Evidence) -> list[Row]:

@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import tempfile
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from importlib.resources import files
@@ -20,9 +21,9 @@ from markupsafe import Markup, escape
 
 from dbt_anonymize.extensions.dossier.rendering import environment_of
 from dbt_anonymize.extensions.report.reading import Findings
-from dbt_anonymize.extensions.report.section import Section
 from dbt_anonymize.extensions.report.sections import sections
 from dbt_anonymize.extensions.report.sections.choice import (
+    RANGES,
     alpha_of,
     largest_alpha,
     rule_of,
@@ -30,6 +31,7 @@ from dbt_anonymize.extensions.report.sections.choice import (
 )
 from dbt_anonymize.extensions.report.summary import answers, figures, rows_shown
 from dbt_anonymize.literals import printable
+from dbt_anonymize.project.sections import Section
 
 # Steps of the slider; the declared alpha is one of them.
 _STEPS = 200
@@ -77,6 +79,7 @@ def as_markdown(found: Findings, *, now: datetime | None = None) -> str:
 def as_html(found: Findings, *, now: datetime | None = None) -> str:
     """Return a report as one HTML file that loads nothing."""
     parts = sections(found)
+    choice = _choice(found, parts)
     scripts = [_bundle(), _file("page.js")]
     style = _file("page.css")
     return (
@@ -90,9 +93,9 @@ def as_html(found: Findings, *, now: datetime | None = None) -> str:
             sample=rows_shown(found),
             sections=parts,
             most=_MOST_ROWS,
-            choice=_choice(found),
+            choice=choice,
             charts=_embedded(_chart_specs(parts)),
-            data=_embedded(_choice(found)),
+            data=_embedded(choice),
             scripts=[Markup(script) for script in scripts],  # noqa: S704 (our own)
             style=Markup(style),  # noqa: S704 (our own)
             policy=_policy(scripts),
@@ -114,9 +117,10 @@ def _made(now: datetime | None) -> dict[str, str]:
     }
 
 
-def _choice(found: Findings) -> dict[str, Any]:
+def _choice(found: Findings, parts: Sequence[Section]) -> dict[str, Any]:
     """Return what the slider needs: lines of the efforts, ranges and steps."""
-    alpha, largest = alpha_of(found), largest_alpha(found)
+    ranges = next((part.data for part in parts if part.key == RANGES), ())
+    alpha, largest = alpha_of(found), largest_alpha(found, ranges)
     step = alpha / max(1, round(alpha / largest * _STEPS)) if alpha else largest / _STEPS
     return {
         "alpha": alpha,
@@ -137,14 +141,7 @@ def _choice(found: Findings) -> dict[str, Any]:
             for row in found.results
         ],
         "released": None if found.chosen is None else int(found.chosen["effort"]),
-        "ranges": [
-            {
-                "from": float(row["alpha_from"]),
-                "to": None if row["alpha_to"] is None else float(row["alpha_to"]),
-                "effort": int(row["effort"]),
-            }
-            for row in found.rows("alpha_ranges")
-        ],
+        "ranges": [{name: one[name] for name in ("from", "to", "effort")} for one in ranges],
     }
 
 

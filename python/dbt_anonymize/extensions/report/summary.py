@@ -7,13 +7,13 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from dbt_anonymize.extensions.report.reading import Findings, rounded
-from dbt_anonymize.extensions.report.section import Section, number, words
 from dbt_anonymize.extensions.report.sections.choice import verdict
 from dbt_anonymize.extensions.report.sections.labels import by_loss, losses_of
 from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.privacy.registry import MODELS
 from dbt_anonymize.project.register import RegisteredRelease
 from dbt_anonymize.project.results import EffortResult, choice_sentences, of_one_value
+from dbt_anonymize.project.sections import Section, number, words
 from dbt_anonymize.spec.tested import NO_MODEL
 
 

@@ -1,6 +1,14 @@
 """Head count: how many people a class has on average, a toy."""
 
-from dbt_anonymize.extension import Command, Extension, Part, Stage
+from dbt_anonymize.extension import (
+    After,
+    Command,
+    DossierFigures,
+    Extension,
+    Part,
+    ReportSections,
+    Stage,
+)
 
 EXTENSION = Extension(
     name="head_count",
@@ -9,4 +17,8 @@ EXTENSION = Extension(
     keys={Part.spec: "declared.Keys"},
     rules="declared.RULES",
     has_relations=True,
+    report=(ReportSections(After.class_sizes, "documents.section", ("head_count",)),),
+    dossier=(
+        DossierFigures("heads", "documents.figures", ("head_count",), "The risk of identification"),
+    ),
 )

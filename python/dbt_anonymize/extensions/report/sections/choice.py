@@ -1,4 +1,4 @@
-"""Section on the choice: the chosen effort, and those that another alpha would choose."""
+"""Sections on the choice: the qualities of efforts, and the plane of both."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from dbt_anonymize.extensions.report.reading import Findings
-from dbt_anonymize.extensions.report.section import Section, number, unmeasured, words
 from dbt_anonymize.project.evidence import Row
+from dbt_anonymize.project.sections import Section, number, words
 from dbt_anonymize.spec.tested import NO_MODEL
 
 _LOWER_IS_BETTER = {"brier_score", "log_loss", "mae", "rmse"}
+# Section that says which effort each range of alpha would choose: the slider reads its data.
+RANGES = "ranges"
 # Where a number stands beside its point, in shares of the plane.
 _SIDES = {
     "right": (0.02, 0.03),
@@ -30,11 +32,6 @@ _RULES = {
     "frozen": "that it is frozen, and keeps its guarantees",
     "pareto_knee": "the knee of the front of privacy and usefulness",
 }
-
-
-def sections(found: Findings) -> list[Section]:
-    """Return QF, QNF and Q, the ranges of alpha, and the plane of both qualities."""
-    return [quality(found), ranges(found), plane(found)]
 
 
 def quality(found: Findings) -> Section:
@@ -109,10 +106,9 @@ def alpha_of(found: Findings) -> float:
     return next((a for row in found.results if (a := number(row["alpha"])) is not None), 0.0)
 
 
-def largest_alpha(found: Findings) -> float:
+def largest_alpha(found: Findings, ranges: Sequence[Row]) -> float:
     """Return the end of the slider: beyond the last break point, which lies within."""
-    ends = [number(row["alpha_to"]) or 0.0 for row in found.rows("alpha_ranges")]
-    usable = max(ends, default=0.0)
+    usable = max((row["to"] or 0.0 for row in ranges), default=0.0)
     return max(usable * 1.1, alpha_of(found) * 2, 1e-6)
 
 
@@ -132,44 +128,6 @@ def _line(row: Row) -> dict[str, Any]:
         "suppressed": int(row["suppressed_records"]),
         "reason": str(row["reason"]),
     }
-
-
-def ranges(found: Findings) -> Section:
-    """Exact ranges of alpha, and the effort that each would choose."""
-    title = "What another alpha would choose"
-    rows = found.rows("alpha_ranges")
-    if not rows:
-        return unmeasured("ranges", title, f"{found.spec.name}_alpha_ranges", found.spec)
-    data: list[dict[str, Any]] = [
-        {
-            "from": number(row["alpha_from"]),
-            "to": number(row["alpha_to"]),
-            "effort": int(row["effort"]),
-            "is_releasable": bool(row["is_releasable"]),
-            "is_usable": bool(row["is_usable"]),
-        }
-        for row in rows
-    ]
-    breaks = len(data) - 1
-    return Section(
-        "ranges",
-        title,
-        f"Q is a line in alpha for each effort, so {breaks} exact break points part the ranges. "
-        "Where effort 0, the untouched table, has the highest Q, no effort is worth what it costs; "
-        "it is never released. In a usable range both quality and privacy count.",
-        ("alpha from", "alpha to", "highest Q", "may be released", "usable"),
-        [
-            (
-                r["from"],
-                "no end" if r["to"] is None else r["to"],
-                r["effort"],
-                r["is_releasable"],
-                r["is_usable"],
-            )
-            for r in data
-        ],
-        data,
-    )
 
 
 def plane(found: Findings) -> Section:

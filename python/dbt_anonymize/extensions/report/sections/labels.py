@@ -7,19 +7,14 @@ from decimal import Decimal
 from typing import Any
 
 from dbt_anonymize.extensions.report.reading import Findings
-from dbt_anonymize.extensions.report.section import Cell, Section, missing, number
 from dbt_anonymize.hierarchies.bounds import parse_bound
+from dbt_anonymize.project.sections import Cell, Section, missing, number
 from dbt_anonymize.spec.efforts import Effort
 
 _MOST_LABELS = 40
 _RARE = "rare labels together"
 # Columns of a wide table.
 _MOST_COLUMNS = 10
-
-
-def sections(found: Findings) -> list[Section]:
-    """Return invented records, a distribution for each quasi-identifier, and losses."""
-    return [*invented(found), *distributions(found), losses(found)]
 
 
 def invented(found: Findings) -> list[Section]:

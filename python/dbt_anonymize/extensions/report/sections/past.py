@@ -6,8 +6,8 @@ import itertools
 from typing import Any
 
 from dbt_anonymize.extensions.report.reading import Findings
-from dbt_anonymize.extensions.report.section import Section, missing, number
 from dbt_anonymize.pluralize import pluralized
+from dbt_anonymize.project.sections import Section, missing, number
 from dbt_anonymize.relations import HISTORY
 
 _MOST_RUNS = 50

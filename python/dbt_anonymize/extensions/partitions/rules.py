@@ -1,10 +1,10 @@
-"""Rules about a source that is built in parts: see ``rules``."""
+"""Rules about a source that is built in parts: see `spec.rules`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dbt_anonymize.spec.draft import RawSpec, unknown_column
+from dbt_anonymize.spec.draft import RawSpec, text, unknown_column
 from dbt_anonymize.spec.problems import Problem
 
 # What says in the records from which state of their partition they are.
@@ -12,7 +12,7 @@ PARTITION_DIGEST = "partition_digest"
 
 
 def _partitions_are_of_a_column(draft: RawSpec) -> Iterator[Problem]:
-    name, roles = draft.partition_by, draft.roles
+    name, roles = _partition_by(draft), draft.roles
     if name is None or roles is None:
         return
     if name == draft.record_key or roles.get(name) in {"identifier", "masked"}:
@@ -36,14 +36,19 @@ def _partitions_are_of_a_column(draft: RawSpec) -> Iterator[Problem]:
 
 def _partitions_have_records_of_their_own(draft: RawSpec) -> Iterator[Problem]:
     """Refuse a subject: its number is made anew of all partitions together."""
-    if draft.partition_by is not None and draft.subject is not None:
+    name = _partition_by(draft)
+    if name is not None and draft.subject is not None:
         yield Problem(
             ("partition_by",),
             "must not be declared beside a subject: people are numbered over all partitions, so "
             "that those which are there would have other numbers",
             "Remove it, or the subject.",
-            draft.partition_by,
+            name,
         )
+
+
+def _partition_by(draft: RawSpec) -> str | None:
+    return text(draft.raw.get("partition_by"))
 
 
 RULES = (_partitions_are_of_a_column, _partitions_have_records_of_their_own)

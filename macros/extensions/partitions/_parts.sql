@@ -3,16 +3,20 @@
   source and the SQL of the model. So the rows themselves say which partitions are as they should be.
 #}
 
-{# For the configuration of such a model: the relation that knows its parts, and the digest of its SQL. #}
-{% macro _parts_of(relation_name, rows) -%}
-    {{ return({"of": relation_name, "definition": local_md5(rows)}) }}
+{# What makes a relation a table in parts, for the body macro of it: `relation_name` knows them. See `_more`. #}
+{% macro _in_parts(relation_name, more) -%}
+    {{ return(dbt_anonymize._filled_in(more, {
+        "materialized": "dbt_anonymize_partitions",
+        "meta": {"parts_of": relation_name},
+        "checks": ["{{ dbt_anonymize._check_parts() }}"],
+    })) }}
 {%- endmacro %}
 
 
 {# SQL of the digest of a part, made of that of what it is made of. #}
 {% macro _digest_of_part(digest) -%}
     {#- While dbt parses, the definition is being made of this SQL. -#}
-    {%- set definition = model.config.meta.dbt_anonymize.parts.definition if execute else "" -%}
+    {%- set definition = model.config.meta.dbt_anonymize.definition if execute else "" -%}
     {{ return("md5(" ~ digest ~ " || " ~ dbt_anonymize._literal(" " ~ definition) ~ ")") }}
 {%- endmacro %}
 
@@ -46,14 +50,14 @@ partitions as (
   of those that are there as they should be, with all records; and `found`, how many different ones are there.
 #}
 {% macro _parts_of_model(takes_all=false) -%}
-    {%- set parts = model.config.meta.dbt_anonymize.parts -%}
-    {%- set is_of_source = parts.of.endswith("_partitions") -%}
+    {%- set parts_of = model.config.meta.dbt_anonymize.parts_of -%}
+    {%- set is_of_source = parts_of.endswith("_partitions") -%}
     {%- set rows = run_query(
         "select " ~ dbt_anonymize._digest_of_part("fingerprint") ~ ", records, "
-        ~ dbt_anonymize._as_text("partition_value") ~ ", run_id from " ~ ref(parts.of)
+        ~ dbt_anonymize._as_text("partition_value") ~ ", run_id from " ~ ref(parts_of)
         if is_of_source else
         "select " ~ dbt_anonymize._digest_of_part("partition_digest") ~ ", count(*), partition_digest, null from "
-        ~ ref(parts.of) ~ " group by partition_digest"
+        ~ ref(parts_of) ~ " group by partition_digest"
     ).rows -%}
     {%- set named = [] if takes_all or not is_of_source else dbt_anonymize._named_partitions(rows) -%}
     {%- set there = {} -%}
@@ -104,8 +108,11 @@ partitions as (
 
 
 {# Condition on the source by which it is read; none for all of it. #}
-{% macro _due_partitions(column) -%}
-    {%- if not column or not dbt_anonymize._is_building() -%}{{ return(none) }}{%- endif -%}
+{% macro _due_partitions(source, partition_by) -%}
+    {%- if not dbt_anonymize._is_building() -%}{{ return(none) }}{%- endif -%}
+    {%- set column = adapter.get_columns_in_relation(source) | selectattr("name", "equalto", partition_by) | first -%}
+    {#- One that is missing stops the microdata, with all other errors. -#}
+    {%- if not column -%}{{ return(none) }}{%- endif -%}
     {%- set parts = dbt_anonymize._parts_of_model() -%}
     {%- set name = model.config.meta.dbt_anonymize.anonymization -%}
     {%- if parts.wanted | rejectattr("run_id", "equalto", invocation_id) | list -%}
@@ -135,6 +142,7 @@ partitions as (
 
 {# The same of rows that have a digest already. #}
 {% macro _due_digests() -%}
+    {%- if not dbt_anonymize._is_building() -%}{{ return(none) }}{%- endif -%}
     {%- set parts = dbt_anonymize._parts_of_model() -%}
     {%- set values = [] -%}
     {%- for part in parts.wanted if part.digest not in parts.kept -%}

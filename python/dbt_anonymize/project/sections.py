@@ -1,4 +1,4 @@
-"""One part of a report: a sentence, a table, and what a chart draws."""
+"""One section of a report: a sentence, a table, and what a chart draws."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dbt_anonymize.extensions.dossier.figures import format_figure
+from dbt_anonymize.project.evidence import Row
+from dbt_anonymize.project.figures import format_figure
 from dbt_anonymize.spec import Spec
 
+# Statistical offices round counts to multiples of at least this.
+_FEWEST = 5
 _ACRONYMS = {"auc", "mae", "r2", "rmse", "roc"}
 
 Cell = str | int | float | bool | None
@@ -16,7 +19,7 @@ Cell = str | int | float | bool | None
 
 @dataclass(frozen=True)
 class Section:
-    """``chart`` is a function of `charts`, which draws ``data``; the table says the same.
+    """``chart`` names a chart of the report, which draws ``data``; the table says the same.
 
     ``is_open``: what matters for this release; other parts are folded. ``is_worst_first``: of a
     table in this order the first rows are enough, and the others are folded.
@@ -44,30 +47,6 @@ def missing(key: str, title: str, relation: str, made_by: str) -> Section:
     return Section(key, title, f"Not there: {relation} is missing or empty. Run `{made_by}`.")
 
 
-def more(spec: Spec, details: Sequence[str]) -> Section:
-    """Return the part that says which details are not built, and how to have them."""
-    return Section(
-        "more",
-        "More that can be measured",
-        f"Not declared, and so not built: {', '.join(details)}. `details: all` in "
-        f"anonymizations/{spec.name}.yml, or `details: [{details[0]}]`, adds them: run "
-        "`dbt-anonymize generate` and `dbt build`.",
-    )
-
-
-def unmeasured(key: str, title: str, relation: str, spec: Spec) -> Section:
-    """Return a missing part that needs trained models, which a frozen effort has not."""
-    if not spec.freeze:
-        return missing(key, title, relation, "dbt build")
-    return Section(
-        key,
-        title,
-        f"Not there: {relation} comes from trained models, and a frozen effort trains none. "
-        "Keep the report of the build before the freeze; or remove `freeze` from the spec, run "
-        "`dbt-anonymize generate` and `dbt build`, and choose again.",
-    )
-
-
 def words(name: object) -> str:
     """Return a name of a column or measure as words.
 
@@ -86,3 +65,20 @@ def number(value: Any) -> float | None:
         return None
     found = float(value)
     return None if found != found else found  # noqa: PLR0124 (NaN)
+
+
+def fewest_shown(spec: Spec) -> int:
+    """Return the number to whose multiples counts of people are rounded: 5, or the k if larger."""
+    return max(_FEWEST, spec.largest_k)
+
+
+def class_shown(spec: Spec, rows: Sequence[Row]) -> str | None:
+    """Return the class whose predictions are shown: the positive one, or the last."""
+    classes = sorted({str(row["class"]) for row in rows})
+    positive = str(spec.tests.positive)
+    return positive if positive in classes else next(reversed(classes), None)
+
+
+def table_name(effort: Any) -> str:
+    """Return how a report calls the table that models learned from."""
+    return "original" if int(effort) == 0 else f"anonymized (effort {effort})"

@@ -1,0 +1,48 @@
+"""Section on decision regions of models: original against anonymized."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dbt_anonymize.extensions.report.reading import Findings
+from dbt_anonymize.project.sections import Section, class_shown, number, table_name
+
+
+def regions(found: Findings) -> list[Section]:
+    """Show what models predict over two features, where that is declared."""
+    if found.spec.task != "classification":
+        return []
+    rows, features = found.rows("decision_grid"), found.spec.tests.decision_grid
+    if not rows or features is None:
+        return []
+    positive = class_shown(found.spec, rows)
+    data: list[dict[str, Any]] = [
+        {
+            "table": table_name(row["effort"]),
+            "x": int(row["x"]),
+            "y": int(row["y"]),
+            "prediction": round(number(row["prediction"]) or 0.0, 3),
+        }
+        for row in rows
+        if str(row["class"]) == positive
+    ]
+    means = {
+        table: [row["prediction"] for row in data if row["table"] == table]
+        for table in dict.fromkeys(row["table"] for row in data)
+    }
+    return [
+        Section(
+            "regions",
+            f"Decision regions of {features[0]} and {features[1]}",
+            f"Predictions of the models of the first split for class {positive}. Features are "
+            "shown by rank, since their values occur in the source.",
+            ("learned from", "points", "mean prediction", "share above one half"),
+            [
+                (table, len(all_), sum(all_) / len(all_), sum(p > 0.5 for p in all_) / len(all_))
+                for table, all_ in means.items()
+            ],
+            data,
+            "regions",
+            {"x": f"{features[0]}, rank", "y": f"{features[1]}, rank"},
+        )
+    ]
