@@ -86,6 +86,24 @@ def test_a_named_extension_adds_to_reports_and_dossiers(shop: Project) -> None:
     assert f"| people of a class | {heads:.4g} | customers" in dossier
 
 
+def test_each_part_of_a_spec_has_the_keys_of_its_own(shop: Project) -> None:
+    noted = (
+        ("e-mail: {role: identifier}", "e-mail: {role: identifier, heads_note: x}"),
+        (
+            "- {birth_date: 3, zip: 2, gender: 1}",
+            "- {levels: {birth_date: 3, zip: 2, gender: 1}, heads_note: x}",
+        ),
+        ("details: all", "details: all\nrelease: {heads_note: x}"),
+    )
+    for before, after in noted:
+        shop.edit("anonymizations/customers.yml", lambda text: text.replace(before, after))  # noqa: B023
+    unknown = run(shop.folder, "generate")[1]
+    for place in ("columns.'e-mail'", "efforts.3", "release"):
+        assert f"{place}.heads_note: must be a key that we know" in unknown
+    name_it(shop)
+    assert run(shop.folder, "generate")[0] == 0
+
+
 @pytest.mark.parametrize(
     ("names", "message"),
     [

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
+from dbt_anonymize.extension import Part, keys
 from dbt_anonymize.spec.masks import Mask, check_mask
 from dbt_anonymize.validation import MOST_LEVELS, ColumnName, RelationName, Strict, rule_error
 
@@ -57,8 +58,8 @@ class Hierarchy(Strict):
     """
 
 
-class Column(Strict):
-    """Role, hierarchy and mask of a column."""
+class CoreColumn(Strict):
+    """Role, hierarchy and mask of a column, but for the keys of extensions."""
 
     role: Role
     """identifier: vault only; quasi_identifier: released generalized; sensitive and insensitive:
@@ -94,7 +95,7 @@ class Column(Strict):
     """
 
     @model_validator(mode="after")
-    def _mask_where_released(self) -> Column:
+    def _mask_where_released(self) -> Self:
         check_mask(self.role, self.mask)
         if self.free_text and (self.mask or self.role not in {"sensitive", "insensitive"}):
             raise rule_error(
@@ -103,7 +104,7 @@ class Column(Strict):
         return self
 
     @model_validator(mode="after")
-    def _accepted_where_it_occurs(self) -> Column:
+    def _accepted_where_it_occurs(self) -> Self:
         if self.unique and self.role not in {"sensitive", "insensitive", "masked"}:
             raise rule_error("must accept unique values only of a released column", "Remove it.")
         if self.repeats and self.role not in {"identifier", "masked"}:
@@ -111,7 +112,7 @@ class Column(Strict):
         return self
 
     @model_validator(mode="after")
-    def _hierarchy_where_generalized(self) -> Column:
+    def _hierarchy_where_generalized(self) -> Self:
         if self.role == "quasi_identifier" and self.hierarchy is None:
             raise rule_error(
                 "must have a hierarchy: a quasi-identifier is released generalized",
@@ -144,3 +145,11 @@ class Column(Strict):
                 "Remove it.",
             )
         return self
+
+
+if TYPE_CHECKING:
+    Column = CoreColumn
+else:
+
+    class Column(*keys(Part.column), CoreColumn):
+        """Role, hierarchy and mask of a column."""

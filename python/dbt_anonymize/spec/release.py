@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
 
+from dbt_anonymize.extension import Part, keys
 from dbt_anonymize.validation import ColumnName, Strict, rule_error
 
 _Written = Literal["auto"] | Annotated[int, Field(ge=1)]
@@ -61,8 +62,8 @@ class About(Strict):
     """Limits of use; without them, those that hold of all releases."""
 
 
-class Release(Strict):
-    """Effort to publish, the best that qualifies (``auto``) or a number, and its audience."""
+class CoreRelease(Strict):
+    """Effort to publish and its audience, but for the keys of extensions."""
 
     effort: Annotated[
         Literal["auto"] | int, PlainValidator(_released_effort, json_schema_input_type=_Written)
@@ -100,3 +101,11 @@ class Release(Strict):
     """New records wait until those of a class keep every guarantee by themselves (default of a
     frozen effort), or are published at once.
     """
+
+
+if TYPE_CHECKING:
+    Release = CoreRelease
+else:
+
+    class Release(*keys(Part.release), CoreRelease):
+        """Effort to publish, the best that qualifies (``auto``) or a number, and its audience."""

@@ -14,7 +14,12 @@ EXTENSION = Extension(
     name="head_count",
     package="head_count",
     commands=(Command("head-count", "command", Stage.read),),
-    keys={Part.spec: "declared.Keys"},
+    keys={
+        Part.spec: "declared.Keys",
+        Part.effort: "declared.Note",
+        Part.column: "declared.Note",
+        Part.release: "declared.Note",
+    },
     rules="declared.RULES",
     has_relations=True,
     report=(ReportSections(After.class_sizes, "documents.section", ("head_count",)),),

@@ -11,6 +11,13 @@ class Keys(Strict):
     """Name of the column of `<n>_head_count`."""
 
 
+class Note(Strict):
+    """A key of parts of the spec."""
+
+    heads_note: str | None = None
+    """What somebody wants to remember."""
+
+
 def _names_no_column(draft):
     if draft.raw.get("head_count") in (draft.roles or {}):
         yield Problem(("head_count",), "must be no column of the source", "Write another name.")
