@@ -15,7 +15,7 @@ class Note(Strict):
     """A key of parts of the spec."""
 
     heads_note: str | None = None
-    """What somebody wants to remember."""
+    """Text to remember."""
 
 
 def _names_no_column(draft):
