@@ -66,7 +66,10 @@ def test_macros_are_called_with_the_arguments_that_they_take() -> None:
     """Jinja says nothing of an argument that is missing."""
     broken = []
     for name, macro in macros().items():
-        for called, call in calls(macro):
+        dispatched = name.partition("__")[2]
+        # What an engine does otherwise for an extension that is not here is never called.
+        is_called = f"_{dispatched.lstrip('_')}" in macros() or dispatched in macros()
+        for called, call in calls(macro) if is_called or not dispatched else ():
             takes = macros()[called]
             names = [one.name for one in takes.args]
             required = {*names[: len(names) - len(takes.defaults)]}
