@@ -95,7 +95,7 @@ def test_every_template_is_among_them() -> None:
     found = {re.sub(r"\d visits_|_\d(?=\.sql)", "", name) for name in RENDERED}
     listed = environment().list_templates()
     models = {name.removesuffix(".j2") for name in listed if re.match(r"[^_].*\.sql\.j2", name)}
-    assert len(models) > 30
+    assert len(models) > 20
     # The model of each step of Python where a command writes its rows.
     assert found >= {"evaluation.sql", "outer_quality.sql"}
     assert found | set(render_history(["visits"])) | {"rows_of_command.sql"} >= models
