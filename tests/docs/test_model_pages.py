@@ -185,6 +185,7 @@ def test_the_page_declares_its_model_in_a_spec_and_as_a_test(name: str) -> None:
     assert all(set(test) == {f"dbt_anonymize.{name}"} for test in tests)
 
 
+@pytest.mark.needs("custody", "diff", "fidelity", "partitions", "recoding", "search")
 def test_the_parts_of_specs_in_other_pages_are_valid() -> None:
     for page, completed_by in (
         (INDEX, "t_closeness"),

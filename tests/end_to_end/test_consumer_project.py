@@ -38,6 +38,7 @@ def test_it_contains_none_of_our_models_seeds_tests_and_names(
 
 
 @pytest.mark.needs("details")
+@pytest.mark.needs("search")
 def test_its_models_are_what_its_spec_says() -> None:
     assert check(CONSUMER_PROJECT) == []
 

@@ -25,8 +25,8 @@ def with_dependents(name: str) -> set[str]:
 
     Examples
     --------
-    >>> sorted(with_dependents("report"))
-    ['notebook', 'report']
+    >>> with_dependents("nobody_needs_it")
+    {'nobody_needs_it'}
     """
     found = {name}
     while more := {one.name for one in extensions() if found & {*one.needs}} - found:

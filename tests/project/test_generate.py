@@ -170,6 +170,7 @@ def test_an_evaluation_declares_exactly_the_keys_that_models_give(
     assert given == set(known)
 
 
+@pytest.mark.needs("recoding")
 def test_macros_declare_exactly_the_keys_that_models_give() -> None:
     given: dict[str, set[str]] = {}
     release = {"composition": "strict", "recompute": True, "formats": ["duckdb", "csv"]}
@@ -226,6 +227,7 @@ def test_without_efforts_there_is_no_history(tmp_path: Path) -> None:
     assert not (project / "models" / "anonymization_results.sql").exists()
 
 
+@pytest.mark.needs("recoding")
 def test_guarantees_reach_every_macro_that_checks_them() -> None:
     files = files_of(rich())
     for name in ("microdata", "classes", "privacy", "anonymized", "recoding_3", "recoding_4"):

@@ -78,6 +78,7 @@ ONE, TWO = {"age": 2, "sex": 1, "town": 0}, {"age": 3, "sex": 1, "town": 0}
         ),
     ],
 )
+@pytest.mark.needs("recoding")
 def test_efforts_are_told_in_words(declared: dict[str, Any], words: str, brief: str) -> None:
     effort = Effort.model_validate(declared)
     assert in_words(effort, TREES) == words
@@ -94,6 +95,7 @@ def test_one_effort_is_compared_with_the_untouched_table() -> None:
     )
 
 
+@pytest.mark.needs("recoding")
 def test_levels_with_words_are_told_by_them() -> None:
     words = {"age": ("by 5", "by 10", "*"), "town": ("in 4 groups", "*")}
     local = Effort.model_validate({"recoding": "local", "rounds": [ONE | {"town": 1}, TWO]})

@@ -53,6 +53,7 @@ UP = [{"age": 1, "city": 0}, {"age": 2, "city": 1}]
         ),
     ],
 )
+@pytest.mark.needs("recoding")
 def test_payouts_per_record_are_those_that_are_counted(
     effort: dict[str, Any], further: dict[str, Any], message: str
 ) -> None:
