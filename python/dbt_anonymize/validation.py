@@ -25,6 +25,13 @@ def rule_error(rule: str, remedy: str) -> PydanticCustomError:
     return PydanticCustomError("rule", "{rule}", {"rule": rule, "remedy": remedy})
 
 
+def one_line(value: object) -> object:
+    """Refuse a text of several lines."""
+    if isinstance(value, str) and (value != value.strip() or len(value.splitlines()) != 1):
+        raise rule_error("must be one line without spaces around it", "Write it so.")
+    return value
+
+
 def _column_name(value: object) -> object:
     if not isinstance(value, str):
         return value

@@ -74,6 +74,17 @@ def test_what_it_adds_to_documents_is_there(one: Extension) -> None:
         assert {*added.relations} <= {*ALL}
 
 
+@pytest.mark.parametrize("one", [one for one in extensions() if one.keys], ids=lambda one: one.name)
+def test_its_keys_can_be_imported_before_the_spec(one: Extension) -> None:
+    """A command may import them first: they import nothing that reads keys."""
+    for path in {*one.keys.values()}:
+        module = f"{one.package}.{path.rpartition('.')[0]}"
+        done = subprocess.run(
+            [sys.executable, "-c", f"import {module}"], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+
+
 def test_who_looks_for_a_name_loads_no_module_of_an_extension() -> None:
     """In each build dbt asks the package for its plugins."""
     code = (

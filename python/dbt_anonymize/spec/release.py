@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
 
 from dbt_anonymize.extension import Part, keys
-from dbt_anonymize.validation import ColumnName, Strict, rule_error
+from dbt_anonymize.validation import ColumnName, Strict, one_line, rule_error
 
 _Written = Literal["auto"] | Annotated[int, Field(ge=1)]
 
@@ -31,13 +31,6 @@ def _with_duckdb(value: tuple[str, ...]) -> tuple[str, ...]:
             "must hold duckdb, which everything else is compared with, and no format twice",
             "Write for example [duckdb, parquet, csv].",
         )
-    return value
-
-
-def one_line(value: object) -> object:
-    """Refuse a text of several lines."""
-    if isinstance(value, str) and (value != value.strip() or len(value.splitlines()) != 1):
-        raise rule_error("must be one line without spaces around it", "Write it so.")
     return value
 
 

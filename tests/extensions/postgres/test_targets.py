@@ -69,6 +69,8 @@ def test_relations_are_found_without_dbt(project: Project, server: Server) -> No
     printed = command(project, "results").output
     (project.folder / "target" / "manifest.json").unlink()
     assert command(project, "results").output == printed
+    # For the tests behind this one.
+    project.build("-s", "customers_curves")
 
 
 @pytest.mark.parametrize("place", ["vault", "raw"])

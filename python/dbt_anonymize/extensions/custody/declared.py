@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from pydantic import BeforeValidator, Field
 
-from dbt_anonymize.spec.release import one_line
-from dbt_anonymize.validation import BESIDE_MODELS, BESIDE_RESULTS, Strict
+from dbt_anonymize.validation import BESIDE_MODELS, BESIDE_RESULTS, Strict, one_line
 
 if TYPE_CHECKING:
     from dbt_anonymize.spec import Spec
