@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.errors import ProjectError
+from dbt_anonymize.project_file import PROJECT_FILE, project_folder
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 GROUP, VARIABLE = "dbt_anonymize.extensions", "dbt_anonymize_extensions"
-_PROJECT_FILE = "dbt_project.yml"
 
 
 def named_entry_points() -> list[EntryPoint]:
@@ -51,9 +51,8 @@ def _project_file(arguments: Sequence[str]) -> Path | None:
             given = value
         elif option.startswith("--project-dir="):
             given = option.partition("=")[2]
-    start = Path(given or ".").resolve()
-    files = (folder / _PROJECT_FILE for folder in (start, *start.parents))
-    return next((file for file in files if file.is_file()), None)
+    folder = project_folder(Path(given or "."))
+    return folder and folder / PROJECT_FILE
 
 
 def _named(file: Path) -> list[str]:

@@ -9,10 +9,10 @@ from typing import Any
 
 from dbt_anonymize.errors import ProjectError
 from dbt_anonymize.project.profile import rendered_model_path
+from dbt_anonymize.project_file import PROJECT_FILE, project_folder
 from dbt_anonymize.spec.draft import mapping
 from dbt_anonymize.spec.yaml_file import read_yaml
 
-PROJECT_FILE = "dbt_project.yml"
 # `vars: {dbt_anonymize_python: false}` takes Python out of the generated models.
 PYTHON_VARIABLE = "dbt_anonymize_python"
 
@@ -37,8 +37,7 @@ def find_project(start: Path) -> Project:
     None, a malformed ``dbt_project.yml``, or ``model-paths`` that depend on an unreadable profile,
     is a `ProjectError`.
     """
-    folder = start.resolve()
-    root = next((f for f in (folder, *folder.parents) if (f / PROJECT_FILE).is_file()), None)
+    root = project_folder(start)
     if root is None:
         raise ProjectError(
             f"{start}: must be in a dbt project; there is no {PROJECT_FILE} here or above. "

@@ -5,24 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 
 from dbt_anonymize.errors import ProjectError
+from dbt_anonymize.project_file import PROJECT_FILE
 from dbt_anonymize.spec.draft import mapping
 from dbt_anonymize.spec.yaml_file import read_yaml
 from dbt_anonymize.versions import PACKAGE, mismatch
 
-_PROJECT_FILE = "dbt_project.yml"
-
 
 def installed_folder(root: Path) -> Path | None:
     """Return where `dbt deps` has put the package, or None."""
-    declared = mapping(read_yaml(root / _PROJECT_FILE)[0]).get("packages-install-path")
+    declared = mapping(read_yaml(root / PROJECT_FILE)[0]).get("packages-install-path")
     folder = root / (declared if isinstance(declared, str) else "dbt_packages") / PACKAGE
-    return folder if (folder / _PROJECT_FILE).is_file() else None
+    return folder if (folder / PROJECT_FILE).is_file() else None
 
 
 def installed_version(root: Path) -> str | None:
     """Return the version of the installed package, or None where there is none."""
     folder = installed_folder(root)
-    version = mapping(read_yaml(folder / _PROJECT_FILE)[0]).get("version") if folder else None
+    version = mapping(read_yaml(folder / PROJECT_FILE)[0]).get("version") if folder else None
     return None if version is None else str(version)
 
 

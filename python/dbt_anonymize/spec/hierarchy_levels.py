@@ -13,11 +13,10 @@ import yaml
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.hierarchies.seed_csv import read_header
 from dbt_anonymize.hierarchies.table import LEAF_COLUMNS, count_levels
+from dbt_anonymize.project_file import PROJECT_FILE, project_folder
 from dbt_anonymize.spec.draft import integer, items, mapping, text
 from dbt_anonymize.spec.problems import Problem, short_repr
 from dbt_anonymize.spec.yaml_file import read_yaml
-
-_PROJECT_FILE = "dbt_project.yml"
 
 
 def with_levels(raw: Mapping[str, Any], path: Path) -> tuple[dict[str, Any], list[Problem]]:
@@ -76,7 +75,7 @@ def _found(project: _Files | None, ref: str, kind: str | None) -> tuple[int | No
     if project is None:
         return (
             None,
-            f"there is no {_PROJECT_FILE} around the spec, by which its seed is found",
+            f"there is no {PROJECT_FILE} around the spec, by which its seed is found",
             True,
         )
     kind_ = next((one for one in LEAF_COLUMNS if one == kind), None)
@@ -113,15 +112,15 @@ class _Files:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        content = mapping(read_yaml(root / _PROJECT_FILE)[0])
+        content = mapping(read_yaml(root / PROJECT_FILE)[0])
         self._seeds = _folders(root, content, "seeds")
         self._models = _folders(root, content, "models")
 
     @classmethod
     def around(cls, path: Path) -> _Files | None:
         """Return those of the nearest project above a spec, if there is one."""
-        above = path.resolve().parents
-        return next((cls(one) for one in above if (one / _PROJECT_FILE).is_file()), None)
+        root = project_folder(path.resolve().parent)
+        return None if root is None else cls(root)
 
     def relative_name(self, path: Path) -> str:
         """Return a path as it is printed, from the root of the project."""

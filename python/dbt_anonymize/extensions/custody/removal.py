@@ -8,7 +8,8 @@ from pathlib import Path
 
 from dbt_anonymize.errors import ProjectError
 from dbt_anonymize.project.generate import generated_files, write_history
-from dbt_anonymize.project.layout import PROJECT_FILE, Project
+from dbt_anonymize.project.layout import Project
+from dbt_anonymize.project_file import PROJECT_FILE
 from dbt_anonymize.spec.loading import spec_paths
 
 _TEXTS = frozenset({".sql", ".yml", ".yaml", ".py"})

@@ -26,12 +26,13 @@ from dbt_anonymize.project.engines import known_server, missing_engine
 from dbt_anonymize.project.engines.settings import missing_settings
 from dbt_anonymize.project.erasures import open_erasures
 from dbt_anonymize.project.generate import check
-from dbt_anonymize.project.layout import PROJECT_FILE, find_project
+from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.open_seeds import open_seeds
 from dbt_anonymize.project.package import installed_version
 from dbt_anonymize.project.profile import read_profile
 from dbt_anonymize.project.register import PUBLISHED_TARGETS
 from dbt_anonymize.project.vault_owner import Owner, owners_in_file
+from dbt_anonymize.project_file import PROJECT_FILE
 from dbt_anonymize.spec.draft import items, mapping
 from dbt_anonymize.spec.loading import load_specs, spec_paths
 from dbt_anonymize.vault.files import require_folders

@@ -17,8 +17,8 @@ from dbt_anonymize.extensions.installation.changes import (
     read_text,
 )
 from dbt_anonymize.project.engines.settings import VAULT_LOCATION, missing_settings, with_settings
-from dbt_anonymize.project.layout import PROJECT_FILE
 from dbt_anonymize.project.register import PUBLISHED_TARGETS
+from dbt_anonymize.project_file import PROJECT_FILE
 from dbt_anonymize.spec.draft import items, mapping
 from dbt_anonymize.spec.yaml_text import (
     add_key,

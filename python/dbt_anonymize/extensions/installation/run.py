@@ -15,9 +15,10 @@ from dbt_anonymize.extensions.installation.project_files import (
     read_yaml_file,
 )
 from dbt_anonymize.extensions.installation.starter import starter_changes
-from dbt_anonymize.project.layout import PROJECT_FILE, find_project
+from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.package import installed_folder, installed_version
 from dbt_anonymize.project.profile import dbt_arguments, run_dbt
+from dbt_anonymize.project_file import project_folder
 from dbt_anonymize.versions import command_version, package_folder
 
 
@@ -42,7 +43,7 @@ def planned(
     folder = folder.resolve()
     if not folder.is_dir():
         raise ProjectError(f"{folder}: must be a folder. Make it first.")
-    if not any((one / PROJECT_FILE).is_file() for one in (folder, *folder.parents)):
+    if project_folder(folder) is None:
         changes = starter_changes(folder, git, published)
         return Plan(folder, changes, needs_package=True, is_starter=True)
     root = find_project(folder).root

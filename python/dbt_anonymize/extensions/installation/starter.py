@@ -14,7 +14,7 @@ from dbt_anonymize.extensions.installation.project_files import (
     package_entry,
     with_publishers,
 )
-from dbt_anonymize.project.layout import PROJECT_FILE
+from dbt_anonymize.project_file import PROJECT_FILE
 from dbt_anonymize.spec.yaml_text import block_yaml
 
 # The patients are invented; PROJECT stands for the name of the project.
