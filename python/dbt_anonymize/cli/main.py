@@ -6,7 +6,6 @@ Exit codes: 0 fine, 1 a check failed, 2 bad input.
 from __future__ import annotations
 
 import gc
-import sys
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -16,8 +15,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from dbt_anonymize.cli.common import HELP
-from dbt_anonymize.errors import AnonymizeError
+from dbt_anonymize.cli.common import HELP, errors_without_traceback
 from dbt_anonymize.extension import Command, Stage
 from dbt_anonymize.extension import commands as registered
 
@@ -72,17 +70,12 @@ def _listed() -> dict[str, _Listed]:
 class _LazyCommands(TyperGroup):
     """Imports a command when it is needed: each answers --help without the others."""
 
-    def main(self, *arguments: Any, **options: Any) -> Any:
-        """Run a command; what is wrong before one is known is said as in any of them."""
-        try:
-            return super().main(*arguments, **options)
-        except AnonymizeError as error:
-            typer.echo(str(error), err=True)
-            sys.exit(2)
-
+    # Extensions that cannot be loaded are said as errors of commands are.
+    @errors_without_traceback()
     def list_commands(self, ctx: Any) -> list[str]:
         return [*commands()]
 
+    @errors_without_traceback()
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         # To suggest what was meant, all must be known.
         wanted = [cmd_name] if cmd_name in commands() else self.list_commands(ctx)
