@@ -95,7 +95,9 @@ def test_doctor_stops_where_the_server_is_not_reached_or_a_setting_is_missing(
 ) -> None:
     pytest.importorskip("psycopg2")
     place = {"host": "127.0.0.1", "port": 1, "database": "shop", "user": "u", "password": "secret"}
-    of_server = SimpleNamespace(type="postgres", connect_timeout=2, sslmode=None, **place)
+    of_server = SimpleNamespace(
+        type="postgres", connect_timeout=2, keepalives_idle=0, sslmode=None, **place
+    )
     found = {f.check: f for f in doctor._engine(written(tmp_path, "postgres"), of_server)}
     assert found["engine"].status == found["server"].status == "stop"
     assert "127.0.0.1:1/shop must be reached; it is not (OperationalError)" in found["server"].text

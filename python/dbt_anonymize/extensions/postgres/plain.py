@@ -40,7 +40,8 @@ def _columns(warehouse: PlainWarehouse, relation: Any) -> list[tuple[str, str]]:
     return [(name, kind) for name, kind in found]
 
 
-def _connect(credentials: Postgres) -> Any:
+def connect(credentials: Any) -> Any:
+    """Connect as dbt does, by its credentials or those that were read without it."""
     import psycopg2  # type: ignore[import-untyped]  # noqa: PLC0415 (an extra)
 
     named = {"keepalives_idle": credentials.keepalives_idle, "sslmode": credentials.sslmode}
@@ -64,6 +65,6 @@ PLAIN = Plain(
         "select current_database(), schemaname, matviewname from pg_matviews"
     ),
     columns=_columns,
-    connect=_connect,
+    connect=connect,
     aliases={"dbname": "database", "pass": "password"},
 )

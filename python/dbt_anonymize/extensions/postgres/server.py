@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from dbt_anonymize.extensions.postgres.plain import connect
 from dbt_anonymize.project.engines import Diagnosis
 from dbt_anonymize.project.engines.settings import WITHOUT_PYTHON, Setting, values_under
 from dbt_anonymize.spec.draft import items, mapping
@@ -63,18 +64,7 @@ def granted_roles(project: Mapping[str, Any]) -> list[str]:
 
 def unknown_roles(credentials: Any, roles: Sequence[str]) -> list[str]:
     """Return those that the server does not have; the driver's error if it is not reached."""
-    import psycopg2  # type: ignore[import-untyped]  # noqa: PLC0415 (an extra)
-
-    more = {"sslmode": credentials.sslmode} if credentials.sslmode else {}
-    connection = psycopg2.connect(
-        host=credentials.host,
-        port=credentials.port,
-        dbname=credentials.database,
-        user=credentials.user,
-        password=credentials.password,
-        connect_timeout=credentials.connect_timeout,
-        **more,
-    )
+    connection = connect(credentials)
     try:
         cursor = connection.cursor()
         cursor.execute(
