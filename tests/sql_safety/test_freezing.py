@@ -36,7 +36,7 @@ def frozen(folder: Path, naming: Naming) -> dict[str, Any]:
     spec = spec_of(naming)
     # Where new records wait they are counted, nobody is re-linked, and effort 1 has levels.
     for key in ("subject", "relinking", "population"):
-        del spec[key]
+        spec.pop(key, None)
     spec |= {"fidelity": {"pairs": 4, "queries": 10}, "release": {"effort": 1}}
     text = yaml.safe_dump(spec, sort_keys=False, allow_unicode=True)
     (project.folder / "anonymizations" / f"{NAME}.yml").write_text(text, encoding="utf-8")

@@ -72,7 +72,6 @@ class RawSpec:
         self.release = mapping(raw.get("release"))
         self.left_out = left_out(raw)
         self.mapping = text(raw.get("mapping")) or "class"
-        self.relinking = None if raw.get("relinking") is None else mapping(raw["relinking"])
         self.loss_targets = mapping(mapping(raw.get("information_loss")).get("targets"))
         self.details = [name for name in items(raw.get("details")) if isinstance(name, str)]
 

@@ -10,7 +10,9 @@ from dbt_anonymize.spec.guarantee_rules import declared_guarantees
 from dbt_anonymize.spec.problems import Problem
 
 _PRIVATE = "differential_privacy"
-_PUBLISH = "Write release: {joiners: publish}, and read docs/second_month.md on what that shows."
+# Where new records wait, in words, and what to write instead.
+WAITING = "where new records wait (release.joiners, by default of a frozen effort)"
+PUBLISH = "Write release: {joiners: publish}, and read docs/second_month.md on what that shows."
 
 
 def _one_effort_is_frozen(draft: RawSpec) -> Iterator[Problem]:
@@ -20,6 +22,13 @@ def _one_effort_is_frozen(draft: RawSpec) -> Iterator[Problem]:
             "must be the number of the frozen effort where freeze is true: nothing is chosen then",
             f"Run `dbt-anonymize freeze {draft.name or '<name>'}`, which writes both.",
         )
+
+
+def waits(draft: RawSpec) -> bool:
+    """Tell whether new records wait until their class keeps its promises."""
+    models = [str(place[1]) for place, _ in declared_guarantees(draft)]
+    default = "publish" if _PRIVATE in models else "wait"
+    return draft.freeze and (draft.release.get("joiners") or default) != "publish"
 
 
 def _who_joins_can_wait(draft: RawSpec) -> Iterator[Problem]:
@@ -32,7 +41,6 @@ def _who_joins_can_wait(draft: RawSpec) -> Iterator[Problem]:
         models += [
             (("efforts", number, "guarantees", name), name) for name, one in own.items() if one
         ]
-    is_private = any(model == _PRIVATE for _, model in models)
     if declared == "wait" and not draft.freeze:
         yield Problem(
             ("release", "joiners"),
@@ -41,32 +49,25 @@ def _who_joins_can_wait(draft: RawSpec) -> Iterator[Problem]:
             "wait",
         )
         return
-    if declared == "publish" or not draft.freeze or (is_private and declared is None):
+    if not waits(draft):
         return
-    waits = "where new records wait (release.joiners, by default of a frozen effort)"
     if draft.subject is not None:
         yield Problem(
-            ("subject",), f"must not be declared {waits}: they are counted by record", _PUBLISH
+            ("subject",), f"must not be declared {WAITING}: they are counted by record", PUBLISH
         )
     if draft.mapping == "none":
         yield Problem(
             ("mapping",),
-            f"must be class or token {waits}: the vault must remember who was released",
-            f"Write mapping: class. {_PUBLISH}",
+            f"must be class or token {WAITING}: the vault must remember who was released",
+            f"Write mapping: class. {PUBLISH}",
             "none",
-        )
-    if draft.relinking is not None:
-        yield Problem(
-            ("relinking",),
-            f"must not be declared {waits}: a class also shows people who have left",
-            _PUBLISH,
         )
     for place, model in models:
         if model in MODELS and not MODELS[model].JUDGES_PARTS:
             yield Problem(
                 place,
-                f"must not be declared {waits}: it does not judge a group by itself",
-                _PUBLISH,
+                f"must not be declared {WAITING}: it does not judge a group by itself",
+                PUBLISH,
             )
 
 

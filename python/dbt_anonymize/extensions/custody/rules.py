@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dbt_anonymize.spec.draft import RawSpec
+from dbt_anonymize.spec.draft import RawSpec, mapping
+from dbt_anonymize.spec.freeze_rules import PUBLISH, WAITING, waits
 from dbt_anonymize.spec.guarantee_rules import less_than_guaranteed
 from dbt_anonymize.spec.problems import Problem
 
 
 def _relinking_has_a_way_back(draft: RawSpec) -> Iterator[Problem]:
-    if draft.relinking is None:
+    declared = draft.raw.get("relinking")
+    if declared is None:
         return
     if draft.mapping == "none":
         yield Problem(
@@ -18,7 +20,13 @@ def _relinking_has_a_way_back(draft: RawSpec) -> Iterator[Problem]:
             "must not be declared with mapping none, which stores no way back to people",
             "Remove it, or write mapping: class.",
         )
-    yield from less_than_guaranteed(("relinking", "k"), draft.relinking.get("k"), draft)
+    yield from less_than_guaranteed(("relinking", "k"), mapping(declared).get("k"), draft)
+    if waits(draft):
+        yield Problem(
+            ("relinking",),
+            f"must not be declared {WAITING}: a class also shows people who have left",
+            PUBLISH,
+        )
 
 
 RULES = (_relinking_has_a_way_back,)
