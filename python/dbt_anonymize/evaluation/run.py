@@ -76,9 +76,9 @@ def evaluate(
             reported_groups=[GroupColumn(**column) for column in asked.reported_groups],
             smallest_group=asked.smallest_group,
             decision_grid=asked.decision_grid,
+            confidence=asked.confidence,
         )
         problem, _ = read_problem(reader, copied, wanted, trained, setting, watch=watch)
-    problem = replace(problem, confidence=asked.confidence)
     if asked.importance is not None:
         names = tuple(feature["name"] for feature in asked.features)
         problem = replace(problem, importance=Importance(asked.importance, names))
@@ -121,6 +121,7 @@ class Setting:
     reported_groups: Sequence[GroupColumn] = ()
     smallest_group: int = 1
     decision_grid: Sequence[str] = ()
+    confidence: float = 0.95
 
 
 def read_problem(
@@ -175,6 +176,7 @@ def read_problem(
         efforts=[untouched, *further],
         splitting=setting.splitting,
         random_state=setting.random_state,
+        confidence=setting.confidence,
         keeps_suppressed=reader.may_be_hidden,
         groups=groups,
         recount=recount,
