@@ -201,7 +201,7 @@ def _scores(problem: Problem, position: int, split: Split, seed: int) -> Floats:
 
 
 def _original(view: View) -> tuple[Floats, NDArray[np.int64]]:
-    (asked,) = [each for each in view.asked if ORIGINAL in each.test_on]
+    (asked,) = [each for each in view.test_sets if ORIGINAL in each.test_on]
     return asked.rows, asked.place
 
 

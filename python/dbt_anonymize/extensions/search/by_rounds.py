@@ -27,7 +27,7 @@ from dbt_anonymize.extensions.search.local_recoding import (
 from dbt_anonymize.extensions.search.optimum import best_nodes
 from dbt_anonymize.extensions.search.race import Candidate, Key
 from dbt_anonymize.extensions.search.results import CheckedNode
-from dbt_anonymize.privacy.grouping import classes_by, group, labels_of
+from dbt_anonymize.privacy.grouping import classes_by_labels, group, labels_of
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.table import Attribute, BoolArray, Classes, IntArray, Node, Table
 
@@ -189,7 +189,7 @@ def released_classes(table: Table, rounds: Sequence[Round]) -> tuple[Classes, In
             codes = labels[at, column]
             apart = codes * (attribute.height + 1) + level
             labels[at, column] = np.where(_is_root(attribute, level)[codes], _ROOT, apart)
-    return classes_by(table, labels), group(labels)[1]
+    return classes_by_labels(table, labels), group(labels)[1]
 
 
 def _is_root(attribute: Attribute, level: int) -> BoolArray:

@@ -123,7 +123,7 @@ class Checker:
 
     def _least_suppressed(self, classes: GroupedClasses, small: BoolArray, size: int) -> int:
         """Return how many records at least this node and all finer ones suppress."""
-        if self.is_monotone or not self.guarantees.most_kept:
+        if self.is_monotone or not self.guarantees.record_limits:
             return int(classes.records[small].sum())
         return self.guarantees.least_suppressed(classes, size)
 

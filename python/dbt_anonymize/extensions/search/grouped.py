@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbt_anonymize.extensions.search.hashing import Words
-from dbt_anonymize.privacy.grouping import added_up, labels_of, value_counts
+from dbt_anonymize.privacy.grouping import column_sums, labels_of, value_counts
 from dbt_anonymize.privacy.table import (
     BoolArray,
     Classes,
@@ -235,7 +235,7 @@ class GroupedClasses(Classes):
         if self.parent is None:
             return self._counted.table.predictions
         finer = self.parent.predictions
-        return None if finer is None else added_up(self.class_of_row, finer, len(self))
+        return None if finer is None else column_sums(self.class_of_row, finer, len(self))
 
     def _values_of(self, column: int) -> ValueCounts:
         counts, value_of = self._counts_of(column), self._counted.value_of[column]

@@ -9,7 +9,7 @@ import numpy as np
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.information_loss.base import InformationLoss, TableSums, of_levels
 from dbt_anonymize.information_loss.names import GUIDED
-from dbt_anonymize.privacy.grouping import added_up, numbered
+from dbt_anonymize.privacy.grouping import column_sums, distinct_codes
 from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray, Table
 
 # Sums in another order differ by less.
@@ -110,13 +110,13 @@ def _least_within(table: Table) -> list[FloatArray]:
     ]
     found = []
     for place, attribute in enumerate(table.attributes):
-        others = numbered([*lowest[:place], *lowest[place + 1 :]], len(rows))
+        others = distinct_codes([*lowest[:place], *lowest[place + 1 :]], len(rows))
         of_level = np.zeros(attribute.height + 1)
         for level in range(attribute.lowest, attribute.top + 1):
             labels = attribute.levels[level][table.leaves[rows, place]]
-            groups = numbered([others, labels], len(rows))
+            groups = distinct_codes([others, labels], len(rows))
             count = int(groups.max(initial=-1)) + 1
-            of_level[level] = _within(added_up(groups, sums, count)).sum()
+            of_level[level] = _within(column_sums(groups, sums, count)).sum()
         found.append(of_level)
     return found
 

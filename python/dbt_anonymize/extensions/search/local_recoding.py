@@ -18,7 +18,7 @@ from dbt_anonymize.information_loss.base import InformationLoss
 from dbt_anonymize.information_loss.measures.loss import Loss
 from dbt_anonymize.information_loss.measures.precision import Precision
 from dbt_anonymize.information_loss.per_attribute import PerAttribute
-from dbt_anonymize.privacy.grouping import classes_of, part_of
+from dbt_anonymize.privacy.grouping import classes_of, select_rows
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.table import BoolArray, Node, Table
 
@@ -130,7 +130,7 @@ class _BestNode:
         if self.time_limit is not None:
             remaining = max(0.0, self.time_limit - (time.monotonic() - self.started))
         found = search(
-            part_of(self.table, left),
+            select_rows(self.table, left),
             self.guarantees,
             self.loss,
             limit,
@@ -170,7 +170,7 @@ def _in_classes_too_small(
     """Count the records that guarantees about the whole release suppress."""
     if not guarantees.release_rules:
         return 0
-    released = [classes_of(part_of(table, rows), node) for node, rows, _ in parts if rows.any()]
+    released = [classes_of(select_rows(table, rows), node) for node, rows, _ in parts if rows.any()]
     people = np.concatenate([classes.people for classes in released])
     records = np.concatenate([classes.records for classes in released])
     order = np.argsort(people, kind="stable")
@@ -189,7 +189,7 @@ def _loss_of_parts(
     losses = np.zeros(len(table.attributes))
     for node, rows, is_suppressed in parts:
         if rows.any():
-            part = part_of(table, rows)
+            part = select_rows(table, rows)
             classes = classes_of(part, node)
             suppressed = np.full(len(classes.records), is_suppressed)
             # Each loss is a mean over the records of its part.
@@ -202,7 +202,7 @@ def _added_up(table: Table, loss: Guided, parts: Sequence[tuple[Node, BoolArray,
     lost = 0.0
     for node, rows, is_suppressed in parts:
         if rows.any():
-            part = part_of(table, rows)
+            part = select_rows(table, rows)
             classes = classes_of(part, node)
             lost += loss.loss(part, classes, np.full(len(classes.records), is_suppressed))
     return lost

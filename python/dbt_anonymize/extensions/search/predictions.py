@@ -16,7 +16,7 @@ from dbt_anonymize.evaluation.training import fit_predict
 from dbt_anonymize.evaluation.views import ORIGINAL, make_view
 from dbt_anonymize.evaluation.workers import quiet_training
 from dbt_anonymize.extensions.search.records import Records
-from dbt_anonymize.privacy.grouping import added_up
+from dbt_anonymize.privacy.grouping import column_sums
 from dbt_anonymize.privacy.table import Table
 
 # Each record is predicted by a model that was trained on those of the other folds.
@@ -50,7 +50,7 @@ def with_predictions(table: Table, records: Records) -> Table:
         is_known[target.known] = 1.0
     squares = (outputs**2).sum(axis=1)
     columns = np.column_stack([is_known, squares, outputs])
-    return replace(table, predictions=added_up(records.rows, columns, len(table.records)))
+    return replace(table, predictions=column_sums(records.rows, columns, len(table.records)))
 
 
 def cross_fitted(problem: Problem, target: Target, model: Model) -> Floats:
@@ -74,7 +74,7 @@ def cross_fitted(problem: Problem, target: Target, model: Model) -> Floats:
 def _outputs(problem: Problem, target: Target, model: Model, split: Split, seed: int) -> Floats:
     everybody = np.ones(len(split.train), dtype=np.bool_)
     view = make_view(problem, 0, split, everybody, space=model.space, per_split=True)
-    (asked,) = [each for each in view.asked if ORIGINAL in each.test_on]
+    (asked,) = [each for each in view.test_sets if ORIGINAL in each.test_on]
     estimator = estimators.make_estimator(model.model, model.parameters, seed, target.task)
     is_scaled = estimators.estimator_type(model.model, target.task).is_scaled
     predicted = fit_predict(estimator, view.training, target, asked.rows, is_scaled=is_scaled)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from dbt_anonymize.evaluation.arrays import Bools, Codes
-from dbt_anonymize.evaluation.data.leveled import leveled
+from dbt_anonymize.evaluation.data.leveled import generalized_effort
 from dbt_anonymize.evaluation.measures import LOWER_IS_BETTER
 from dbt_anonymize.evaluation.problem import ZERO_RULE, EffortData, Model, Task
 from dbt_anonymize.evaluation.splits import Splitting
@@ -253,7 +253,7 @@ class Track:
 
     def effort(self, candidate: Candidate) -> EffortData:
         """Return a candidate as models see it."""
-        return leveled(
+        return generalized_effort(
             self.records.reader,
             self.records.first,
             dict(zip(self.names, candidate.levels, strict=True)),

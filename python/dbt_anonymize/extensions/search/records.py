@@ -25,12 +25,12 @@ from dbt_anonymize.evaluation.data.relations import (
 from dbt_anonymize.evaluation.data.sampling import draw_sample, inner_sql
 from dbt_anonymize.evaluation.data.targets import TargetColumn
 from dbt_anonymize.evaluation.problem import ZERO_RULE, Problem
-from dbt_anonymize.evaluation.run import Setting, models_of, read_problem
+from dbt_anonymize.evaluation.run import Setting, make_models, read_problem
 from dbt_anonymize.evaluation.splits import Splitting
 from dbt_anonymize.extensions.search.load import Coding, Loaded
 from dbt_anonymize.extensions.search.source import rebuild
 from dbt_anonymize.literals import quote_name, quote_text
-from dbt_anonymize.privacy.grouping import numbered
+from dbt_anonymize.privacy.grouping import distinct_codes
 from dbt_anonymize.privacy.table import IntArray, Table
 from dbt_anonymize.project.engines import Drawn, engine_of
 from dbt_anonymize.project.rows import draw, feature_columns
@@ -84,7 +84,7 @@ def read_records(warehouse: Warehouse, spec: Spec, loaded: Loaded, splitting: Sp
             microdata = microdata.filter(f"sample_share <= {spec.sample.share}")
         seen = inner_sql(microdata, spec.record_key) if spec.outer_share else None
         problem, effort_reader, first = read_untouched(spec, relation, microdata, splitting, seen)
-        codes = _codes(warehouse, loaded, effort_reader.sample.of(microdata), spec.record_key)
+        codes = _codes(warehouse, loaded, effort_reader.sample.restrict(microdata), spec.record_key)
     rows = rows_of(loaded.table, codes)
     if missing := int((rows < 0).sum()):
         raise SearchError(
@@ -116,7 +116,7 @@ def read_untouched(
         {"name": name, "model": str(choice.model), "parameters": choice.parameters}
         for name, choice in quality.chosen_models.items()
     ]
-    models = [one for one in models_of(chosen, targets, reading) if one.model != ZERO_RULE]
+    models = [one for one in make_models(chosen, targets, reading) if one.model != ZERO_RULE]
     key, state = spec.record_key, quality.random_state
     effort = Effort(0, _untouched(microdata, features), {})
     sample = draw_sample(microdata, key, quality.sample, state, seen)
@@ -220,7 +220,7 @@ def _places(known: Sequence[float], found: NDArray[Any]) -> IntArray:
 def rows_of(table: Table, codes: IntArray) -> IntArray:
     """Return the first row of the table with the leaves of each record; -1 where there is none."""
     both = np.concatenate([table.leaves, codes])
-    groups = numbered(both.T, len(both))
+    groups = distinct_codes(both.T, len(both))
     rows = len(table.leaves)
     first = np.full(int(groups.max(initial=-1)) + 1, rows, dtype=np.int64)
     np.minimum.at(first, groups[:rows], np.arange(rows))
