@@ -22,7 +22,7 @@ def test_the_sample_is_that_of_the_smallest_digests(connection: duckdb.DuckDBPyC
     digests = sorted((hashlib.md5(f"{k}7".encode()).hexdigest(), k) for k in keys)  # noqa: S324
     assert found == sorted(k for _, k in digests[:30])
     other = draw_sample(relation, "k", 30, random_state=8)
-    assert sorted(row[0] for row in other.of(relation).fetchall()) != found
+    assert sorted(row[0] for row in other.restrict(relation).fetchall()) != found
 
 
 def test_digests_are_looked_for_everywhere_where_they_are_rarer_than_expected(
