@@ -70,6 +70,6 @@ def sections(evidence: Evidence) -> list[Section]:
 
 
 def _gravity(row: Mapping[str, Any]) -> tuple[bool, bool, float]:
-    """Return what sorts attacks: exceeded limits, warnings, then what exceeds the control."""
+    """Return the sort key of attacks: exceeded limits, warnings, then the largest excess."""
     exceeds = (number(row["main"]) or 0) - (number(row["control"]) or 0)
     return row["holds"] is not False, not row["is_warning"], -exceeds

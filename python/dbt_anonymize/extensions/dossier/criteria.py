@@ -49,14 +49,14 @@ def frameworks(evidence: Evidence) -> list[Framework]:
 def _criterion(evidence: Evidence, declared: Mapping[str, Any]) -> Criterion:
     kinds = [item for kind in declared["shown"] for item in kind.items()]
     added = [
-        (kind_.kind, None)
-        for _, kind_ in dossier_figures()
-        if kind_.criterion == declared["heading"]
+        (addition.kind, None)
+        for _, addition in dossier_figures()
+        if addition.criterion == declared["heading"]
     ]
     figures = [
-        figure_
+        entry
         for kind, argument in (*kinds, *added)
-        for figure_ in _figures_of_kind(evidence, kind, argument)
+        for entry in _figures_of_kind(evidence, kind, argument)
     ]
     return Criterion(**{**declared, "shown": figures})
 
@@ -76,9 +76,9 @@ def _figures_of_kind(evidence: Evidence, kind: str, argument: Any) -> list[Figur
 
 def _privacy_figures(evidence: Evidence, labels: Mapping[str, str]) -> list[Figure]:
     return [
-        figure_
+        entry
         for column, label in labels.items()
-        for figure_ in figure(evidence, label, "privacy", column, effort=evidence.effort)
+        for entry in figure(evidence, label, "privacy", column, effort=evidence.effort)
     ]
 
 
@@ -131,9 +131,9 @@ def _result_figures(evidence: Evidence, labels: Mapping[str, str]) -> list[Figur
         else f"{spec.shown_measure}; {NO_MODEL}"
     )
     figures = [
-        figure_
+        entry
         for column, label in labels.items()
-        for figure_ in figure(
+        for entry in figure(
             evidence,
             label.format(qf=qf),
             "results",
@@ -146,8 +146,8 @@ def _result_figures(evidence: Evidence, labels: Mapping[str, str]) -> list[Figur
     why = "the effort is frozen, and no model is trained" if spec.freeze else NO_MODEL
     text = f"{format_figure(None)}: {why}"
     return [
-        replace(figure_, value=text) if figure_.value == format_figure(None) else figure_
-        for figure_ in figures
+        replace(entry, value=text) if entry.value == format_figure(None) else entry
+        for entry in figures
     ]
 
 

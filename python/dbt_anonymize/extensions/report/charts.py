@@ -94,7 +94,7 @@ def _color_and_shape(
     field: str, domain: list[str], colors: list[str], shapes: list[str], **options: Any
 ) -> dict[str, Any]:
     """Return color and shape of points of several kinds."""
-    color, shape = (alt.Scale(domain=domain, range=range_) for range_ in (colors, shapes))
+    color, shape = (alt.Scale(domain=domain, range=values) for values in (colors, shapes))
     return {
         "color": alt.Color(field, title=None, scale=color, **options),
         "shape": alt.Shape(field, title=None, scale=shape),

@@ -141,7 +141,9 @@ def _choice(findings: Findings, parts: Sequence[Section]) -> dict[str, Any]:
             for row in findings.results
         ],
         "released": None if findings.chosen is None else int(findings.chosen["effort"]),
-        "ranges": [{name: range_[name] for name in ("from", "to", "effort")} for range_ in ranges],
+        "ranges": [
+            {name: interval[name] for name in ("from", "to", "effort")} for interval in ranges
+        ],
     }
 
 

@@ -177,13 +177,13 @@ def losses(findings: Findings) -> Section:
         relation = f"{findings.spec.name}_information_loss"
         return missing("losses", title, relation, "dbt build")
     efforts = [int(row["effort"]) for row in rows if row["effort"]]
-    effort_ = findings.evidence.effort or next(reversed(efforts), 0)
-    lost = losses_of(findings, effort_)
+    charted_effort = findings.evidence.effort or next(reversed(efforts), 0)
+    lost = losses_of(findings, charted_effort)
     return Section(
         "losses",
         title,
         "Loss is 0 where every value is kept and 1 where everything is `*`. Columns are in the "
-        f"order of what effort {effort_} loses of them, which the chart shows"
+        f"order of what effort {charted_effort} loses of them, which the chart shows"
         f"{f' of the first {_MOST_COLUMNS}' if len(names) > _MOST_COLUMNS else ''}.",
         ("column", *(f"effort {effort}" for effort in efforts)),
         [(name, *(number(row[f"{name}_loss"]) for row in rows if row["effort"])) for name in names],
