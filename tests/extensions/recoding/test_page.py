@@ -20,10 +20,12 @@ from tests.docs.examples import (
     diagnosed,
     name_of_spec,
 )
-from tests.docs.pages import DOCS, Page
+from tests.docs.pages import DOCS, MODELS, Page
 from tests.oracle.privacy import Class, payout
 
 PAGE = Page(DOCS / "extensions" / "recoding.md")
+# What the records of its example bring.
+PROFITABLE = Page(MODELS / "profitable.md")
 # What its text says of the example.
 RECODINGS = {
     "full_domain": {"age": 2, "zip": 1},
@@ -112,7 +114,7 @@ def test_payouts_per_record_are_as_printed() -> None:
     people = PAGE.table("record", "age").records
     labels = [person["payouts"] for person in people]
     paid = brought([label.rsplit(" ", 1) if " " in label else (label, "") for label in labels])
-    for row in PAGE.table("records", "labels").records:
+    for row in PROFITABLE.table("records", "labels").records:
         for person in (int(record) - 1 for record in row["records"].split(", ")):
             assert labels[person] == row["labels"]
             assert f"{paid[person]:.1f}" == row["payout of each"]
@@ -136,6 +138,6 @@ def test_payouts_per_record_are_as_printed() -> None:
         for code, of_code in enumerate(by_code)
     }
     assert max(alone, key=lambda levels: alone[levels]) == (1, 1)
-    assert f"In all {sum(paid):.1f}; " in PAGE.text
-    assert f"at most {alone[1, 1]:.1f}, by age 1 and zip 1" in PAGE.text
-    assert f"four bring {brought([('[20, 40)', '01***')] * 4)[0]:.1f} each" in PAGE.text
+    assert f"In all {sum(paid):.1f}; " in PROFITABLE.text
+    assert f"at most {alone[1, 1]:.1f}, by age 1 and zip 1" in PROFITABLE.text
+    assert f"four bring {brought([('[20, 40)', '01***')] * 4)[0]:.1f} each" in PROFITABLE.text
