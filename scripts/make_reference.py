@@ -21,7 +21,7 @@ from dbt_anonymize.project.properties import Column, describe, described, descri
 from dbt_anonymize.project.steps import steps_of
 from dbt_anonymize.relations import ALL, HISTORY, KEPT, SHARED, Relation
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.spec.efforts import Effort, levels_alone
+from dbt_anonymize.spec.efforts import Effort, is_shorthand
 from dbt_anonymize.spec.json_schema import json_schema
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -236,7 +236,7 @@ def _macro(macro: dict[str, Any]) -> str:
 
 
 def _is_known(effort: dict[str, Any]) -> bool:
-    return levels_alone(effort) or {*effort} <= {*Effort.model_fields}
+    return is_shorthand(effort) or {*effort} <= {*Effort.model_fields}
 
 
 def _known(content: dict[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from dbt_anonymize.relations import DETAILS
 from dbt_anonymize.spec.draft import mapping
 from dbt_anonymize.spec.editing import replace_text
 from dbt_anonymize.spec.loading import spec_paths
-from dbt_anonymize.spec.yaml_text import with_value
+from dbt_anonymize.spec.yaml_text import set_value
 
 # Stands in every property file that is generated since details can be declared.
 MARK = "# Details: "
@@ -24,7 +24,7 @@ def keep_details(project: Project, names: Collection[str] = ()) -> None:
         is_wanted = not names or name in names
         if is_wanted and _has_earlier_details(project, name) and not _says_details(path):
             text = path.read_bytes().decode("utf-8")
-            replace_text(path, text, with_value(text, ["details"], "all"))
+            replace_text(path, text, set_value(text, ["details"], "all"))
 
 
 def _says_details(path: Path) -> bool:

@@ -14,7 +14,7 @@ from dbt_anonymize.project.engines import known_server
 from dbt_anonymize.project.plain_profile import PlainProfile, plain_profile
 from dbt_anonymize.spec.draft import mapping
 from dbt_anonymize.spec.problems import did_you_mean, names
-from dbt_anonymize.spec.yaml_text import loaded
+from dbt_anonymize.spec.yaml_text import parse_yaml
 
 if TYPE_CHECKING:
     from dbt.cli.main import dbtRunnerResult
@@ -90,8 +90,8 @@ def _what_is_wrong(root: Path, chosen: Namespace, error: Exception) -> str:
     """Return why dbt cannot read a profile, naming files, profiles, targets and lines only."""
     file = Path(chosen.profiles_dir) / "profiles.yml"
     try:
-        profiles = loaded(file.read_text(encoding="utf-8"))
-        project = loaded((root / "dbt_project.yml").read_text(encoding="utf-8"))
+        profiles = parse_yaml(file.read_text(encoding="utf-8"))
+        project = parse_yaml((root / "dbt_project.yml").read_text(encoding="utf-8"))
     except ProjectError as broken:
         return f"{file}: {broken}"
     except (OSError, ValueError) as unreadable:

@@ -11,7 +11,7 @@ from dbt_anonymize.extensions.custody.removal import remove_files
 from dbt_anonymize.project.generate import generate, generated_files
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.spec import Spec, load_specs
-from dbt_anonymize.spec.editing import renamed_text, write_renamed
+from dbt_anonymize.spec.editing import renamed_text, write_renamed_spec
 from dbt_anonymize.spec.loading import spec_paths
 from dbt_anonymize.spec.models import LONGEST_NAME, SpecName
 
@@ -52,7 +52,7 @@ def _require_name(name: str) -> None:
 def rename_files(project: Project, name: str, new: str) -> list[Path]:
     """Rename spec, labels and generated models; return the files that changed."""
     path = spec_paths(project.root)[name]
-    target = write_renamed(path, new)
+    target = write_renamed_spec(path, new)
     labels = sorted(project.seeds.rglob(f"{name}_frozen_labels.csv"))
     moved = [file.with_name(f"{new}_frozen_labels.csv") for file in labels]
     for file, place in zip(labels, moved, strict=True):

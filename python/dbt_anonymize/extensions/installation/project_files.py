@@ -22,11 +22,11 @@ from dbt_anonymize.project_file import PROJECT_FILE
 from dbt_anonymize.spec.draft import items, mapping
 from dbt_anonymize.spec.yaml_text import (
     add_key,
-    appended,
-    inserted,
-    loaded,
-    replaced,
-    with_value,
+    append_item,
+    insert_item,
+    parse_yaml,
+    replace_value,
+    set_value,
 )
 from dbt_anonymize.vault.files import FOLDER_MODE
 from dbt_anonymize.versions import PACKAGE, command_version, package_folder
@@ -79,7 +79,7 @@ def read_yaml_file(path: Path) -> Mapping[str, Any]:
     """Return the content of a YAML file; what is no mapping is a `ProjectError`."""
     text = read_text(path) or ""
     try:
-        content = loaded(text)
+        content = parse_yaml(text)
     except ProjectError as error:
         raise ProjectError(f"{path}: {error}") from None
     if content is not None and not isinstance(content, dict):
@@ -106,14 +106,14 @@ def _packages(root: Path, git: str | None) -> FileChange | None:
 
     def edit(text: str) -> str:
         if ours is None:
-            return appended(text, ["packages"], entry)
+            return append_item(text, ["packages"], entry)
         if set(entries[ours]) != set(entry):
             if git is None:  # somebody chose where the package comes from
                 return text
             raise ProjectError("must not install dbt_anonymize otherwise. Remove that entry.")
         for key, value in entry.items():
             if entries[ours][key] != value and not _is_same_folder(root, entries[ours][key], value):
-                text = replaced(text, ["packages", ours, key], value)
+                text = replace_value(text, ["packages", ours, key], value)
         return text
 
     return _edit(path, edit)
@@ -147,16 +147,16 @@ def with_dispatch(text: str, project: Mapping[str, Any]) -> str:
         if PACKAGE in order:
             return text
         place = order.index("dbt") if "dbt" in order else max(0, len(order) - 1)
-        return inserted(text, ["dispatch", number, "search_order"], place, PACKAGE)
+        return insert_item(text, ["dispatch", number, "search_order"], place, PACKAGE)
     order = [str(project.get("name")), PACKAGE, "dbt"]
-    return appended(text, ["dispatch"], {"macro_namespace": "dbt", "search_order": order})
+    return append_item(text, ["dispatch"], {"macro_namespace": "dbt", "search_order": order})
 
 
 def with_publishers(text: str, published: Sequence[str] | None) -> str:
     """Return dbt_project.yml with the targets that publish, where they are given."""
-    if not published or publishers(loaded(text) or {}) == list(published):
+    if not published or publishers(parse_yaml(text) or {}) == list(published):
         return text
-    return with_value(text, ["vars", PUBLISHED_TARGETS], list(published))
+    return set_value(text, ["vars", PUBLISHED_TARGETS], list(published))
 
 
 def publishers(project: Mapping[str, Any]) -> list[str] | None:
@@ -207,7 +207,7 @@ def _profile_and_vault(
         path = file.as_posix() if inside else str(root.resolve() / file)
         entry = {"path": path, "alias": alias}
         place = [name, "outputs", key, "attach"]
-        yield _edit(profiles, lambda text: appended(text, place, entry), is_secret=True)
+        yield _edit(profiles, lambda text: append_item(text, place, entry), is_secret=True)
     if "{{" not in path and ":" not in path:
         yield _closed(root, (root / path).parent)
 

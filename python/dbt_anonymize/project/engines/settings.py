@@ -12,7 +12,7 @@ from dbt_anonymize.errors import ProjectError
 from dbt_anonymize.project.engines import known_server, missing_engine
 from dbt_anonymize.project.layout import PYTHON_VARIABLE
 from dbt_anonymize.spec.draft import mapping
-from dbt_anonymize.spec.yaml_text import loaded, with_value
+from dbt_anonymize.spec.yaml_text import parse_yaml, set_value
 
 # The folder of a vault that nothing but the file system can close.
 VAULT_LOCATION = "dbt_anonymize_vault_location"
@@ -65,7 +65,7 @@ def values_under(content: object, names: set[str]) -> Iterator[Any]:
 def with_settings(text: str, settings: Sequence[Setting]) -> str:
     """Return dbt_project.yml with them."""
     for setting in settings:
-        text = with_value(text, list(setting.path), setting.value)
+        text = set_value(text, list(setting.path), setting.value)
     return text
 
 
@@ -75,8 +75,8 @@ def kind_of_target(root: Path, target: str | None = None) -> str | None:
     files = (Path(folder) / "profiles.yml" for folder in folders if folder)
     file = next((file for file in files if file.is_file()), None)
     try:
-        project = mapping(loaded((root / "dbt_project.yml").read_text(encoding="utf-8")))
-        profiles = mapping(loaded(file.read_text(encoding="utf-8"))) if file else {}
+        project = mapping(parse_yaml((root / "dbt_project.yml").read_text(encoding="utf-8")))
+        profiles = mapping(parse_yaml(file.read_text(encoding="utf-8"))) if file else {}
     except (OSError, ValueError, ProjectError):
         return None
     profile = mapping(profiles.get(os.environ.get("DBT_PROFILE") or str(project.get("profile"))))
@@ -95,5 +95,5 @@ def needs(root: Path) -> list[str]:
     text = (root / "dbt_project.yml").read_text(encoding="utf-8")
     return [
         f"{kind} needs in dbt_project.yml: {setting}. Run `dbt-anonymize new`."
-        for setting in missing_settings(kind, root, mapping(loaded(text)))
+        for setting in missing_settings(kind, root, mapping(parse_yaml(text)))
     ]
