@@ -12,7 +12,7 @@ from dbt_anonymize.extension import report_sections
 from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.project.evidence import Evidence, Row, collect, find_relation, read_relation
 from dbt_anonymize.project.results import records_of_one_value
-from dbt_anonymize.project.sections import fewest_shown
+from dbt_anonymize.project.sections import rounding_unit
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.relations import ALL
 from dbt_anonymize.spec import Spec
@@ -82,7 +82,7 @@ class Findings:
     @property
     def fewest(self) -> int:
         """Counts of people are multiples of this."""
-        return fewest_shown(self.spec)
+        return rounding_unit(self.spec)
 
     @property
     def results(self) -> list[Row]:
@@ -236,28 +236,29 @@ def _labels(warehouse: Warehouse, spec: Spec) -> dict[str, Sequence[Row]]:
         return {}
     classes = _countable_classes(warehouse, spec)
     text = warehouse.text_type
+    unit = rounding_unit(spec)
     queries = {
         name: _substituted(_LABELS, column=quote_name(name), text=text)
         for name in spec.quasi_identifiers
     }
     return {
-        name: round_label_counts(read_relation(warehouse, classes, query) or (), fewest_shown(spec))
+        name: round_label_counts(read_relation(warehouse, classes, query) or (), unit)
         for name, query in queries.items()
     }
 
 
-def round_label_counts(rows: Sequence[Row], fewest: int) -> list[Row]:
+def round_label_counts(rows: Sequence[Row], unit: int) -> list[Row]:
     """Round the counts of labels; labels that are too rare share one line without a label."""
     frequent, rare = list[Row](), dict[int, float]()
     for row in rows:
-        count = round_count(float(row["records"]), fewest)
+        count = round_count(float(row["records"]), unit)
         if count:
             frequent.append({**row, "records": count})
         else:
             effort = int(row["effort"])
             rare[effort] = rare.get(effort, 0) + float(row["records"])
     for effort, records in rare.items():
-        if count := round_count(records, fewest):
+        if count := round_count(records, unit):
             frequent.append({"effort": effort, "label": None, "records": count})
     return frequent
 
