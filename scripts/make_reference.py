@@ -17,7 +17,7 @@ import yaml
 
 from dbt_anonymize.cli.main import app, commands
 from dbt_anonymize.extension import extensions
-from dbt_anonymize.project.properties import Column, describe, described, description_context
+from dbt_anonymize.project.properties import Column, describe, describe_all, description_context
 from dbt_anonymize.project.steps import steps_of
 from dbt_anonymize.relations import ALL, HISTORY, KEPT, SHARED, Relation
 from dbt_anonymize.spec import Spec
@@ -285,7 +285,7 @@ def _models() -> dict[str, tuple[str, dict[str, Column]]]:
         context = description_context(spec)
         kept = (describe(one, name, context) for name, one in KEPT.items() if one.columns)
         history = describe(SHARED[HISTORY], HISTORY, {})
-        for one in (*described(spec, steps_of(spec)), *kept, history):
+        for one in (*describe_all(spec, steps_of(spec)), *kept, history):
             if one.name != "example_effort_0":
                 _, columns = found.setdefault(one.relation.name, (one.text, {}))
                 for column in one.columns:

@@ -152,7 +152,7 @@ def test_classes_of_one_person_raise_main_over_control() -> None:
 
 def test_the_chance_of_a_link_is_that_of_the_page() -> None:
     """The table of numbers: rows by age, rows by postcode, rows by both, and the chance."""
-    page = (REPOSITORY / "docs" / "attacks.md").read_text(encoding="utf-8")
+    page = (REPOSITORY / "docs" / "extensions" / "attacks.md").read_text(encoding="utf-8")
     found = {
         line.split("|")[3].strip(): line.split("|")[2].split()[-1]
         for line in page.splitlines()

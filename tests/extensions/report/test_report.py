@@ -27,7 +27,7 @@ from dbt_anonymize.extensions.report.reading import Findings, rounded, without_s
 from dbt_anonymize.extensions.report.rendering import as_html, as_json, as_markdown
 from dbt_anonymize.extensions.report.sections import sections
 from dbt_anonymize.project.evidence import PARTS
-from dbt_anonymize.project.sections import fewest_shown
+from dbt_anonymize.project.sections import rounding_unit
 from dbt_anonymize.spec import Spec
 from tests.differential_privacy.private import changed
 from tests.effort_results import ABOUT, ALPHA, LINES
@@ -383,7 +383,7 @@ def test_rare_labels_values_and_suppressed_classes_are_not_read(
     monkeypatch.setattr(reading, "collect", lambda _warehouse, _spec: findings().evidence)
     with _warehouse() as warehouse:
         found = reading.read_findings(warehouse, spec())  # type: ignore[arg-type]
-    assert fewest_shown(spec()) == 5
+    assert rounding_unit(spec()) == 5
     assert found.labels["town"] == [{"effort": 1, "label": "a", "records": 10}]
     assert [row["x"] for row in found.rows("decision_grid")] == [1, 2, 3]
     sizes = {(r["effort"], r["size_from"], int(r["records"])) for r in found.rows("classes")}

@@ -23,7 +23,7 @@ from dbt_anonymize.extensions.custody.erase.owned import (
 )
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.results import release_file
-from dbt_anonymize.project.vault_owner import renamed_owner
+from dbt_anonymize.project.vault_owner import rename_owner_statements
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.relations import HISTORY, VAULT
 from dbt_anonymize.release.copies import places_of_copies
@@ -151,7 +151,7 @@ def rename_relations(warehouse: Warehouse, before: Spec, after: Spec) -> list[st
                 f"{', '.join(sorted(here & theirs))}. Take another name, or let a custodian drop "
                 "them if nobody needs them."
             )
-    renamed, memory = list[str](), renamed_owner(warehouse, before.name, after.name)
+    renamed, memory = list[str](), rename_owner_statements(warehouse, before.name, after.name)
     for of_vault in (True, False):
         chosen = [
             one for one in found if (one.database == vault) == of_vault and one.identifier in ours

@@ -8,10 +8,10 @@ from typing import Any
 from dbt_anonymize.project.evidence import Evidence, Row
 from dbt_anonymize.project.sections import (
     Section,
-    class_shown,
-    fewest_shown,
+    charted_class,
     missing,
     number,
+    rounding_unit,
     table_name,
 )
 from dbt_anonymize.spec import Spec
@@ -161,7 +161,7 @@ def curves(evidence: Evidence) -> list[Section]:
     if not rows:
         relation = f"{evidence.spec.name}_curves"
         return [_unmeasured("curves", "ROC and precision-recall curves", relation, evidence.spec)]
-    positive = class_shown(evidence.spec, rows)
+    positive = charted_class(evidence.spec, rows)
     built = []
     for key, (title, x, y, sentence) in _CURVES.items():
         data: list[dict[str, Any]] = [
@@ -219,7 +219,7 @@ def calibration(evidence: Evidence) -> list[Section]:
     if not rows:
         relation = f"{evidence.spec.name}_calibration"
         return [_unmeasured("calibration", "Calibration", relation, evidence.spec)]
-    positive = class_shown(evidence.spec, rows)
+    positive = charted_class(evidence.spec, rows)
     data: list[dict[str, Any]] = [
         {
             "table": table_name(row["effort"]),
@@ -228,7 +228,7 @@ def calibration(evidence: Evidence) -> list[Section]:
             "place": place,
         }
         for place, row in enumerate(sorted(rows, key=lambda row: (row["effort"], row["bin_from"])))
-        if str(row["class"]) == positive and int(row["records"]) >= fewest_shown(evidence.spec)
+        if str(row["class"]) == positive and int(row["records"]) >= rounding_unit(evidence.spec)
     ]
     return [
         Section(

@@ -12,12 +12,12 @@ from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.project.failures import last_failure
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.register import (
-    Composed,
+    Composition,
     RegisteredRelease,
     before_and_after,
     compose,
     is_changed,
-    read_file,
+    read_register_file,
 )
 from dbt_anonymize.project.results import results_are_current
 from dbt_anonymize.project.warehouse import Warehouse
@@ -93,7 +93,7 @@ class Comparison:
     spec: Spec
     before: RegisteredRelease
     after: RegisteredRelease
-    composed: Composed | None
+    composed: Composition | None
 
     @property
     def differences(self) -> list[Difference]:
@@ -114,7 +114,7 @@ class Comparison:
         composed = self.composed
         return [
             Difference(field.name, None, getattr(composed, field.name) if composed else None)
-            for field in fields(Composed)
+            for field in fields(Composition)
         ]
 
     @property
@@ -128,7 +128,7 @@ class Comparison:
         return list(self._sentences())
 
     def _sentences(self) -> Iterator[str]:
-        yield f"{self.after.shown}, against {self.before.shown}"
+        yield f"{self.after.title}, against {self.before.title}"
         if self.after.effort is None:
             yield "nothing may be released: no effort is chosen"
         for name, text in _DIGESTS.items():
@@ -162,7 +162,11 @@ def compare(
     wrote as JSON.
     """
     number = int(against) if against is not None and against.isdecimal() else None
-    file = None if against is None or number is not None else read_file(Path(against), spec.name)
+    file = (
+        None
+        if against is None or number is not None
+        else read_register_file(Path(against), spec.name)
+    )
     _require_current(project, warehouse, spec)
     releases, after = before_and_after(warehouse, spec)
     before = file or _earlier(spec, releases, after, number)
@@ -193,7 +197,7 @@ def _earlier(
     known = f"1 to {releases[-1].release}" if releases else "none"
     which = "an earlier release" if number is None else f"release {number}"
     raise WarehouseError(
-        f"{spec.name}: {which} must be in the register, to be compared with {after.shown}; it has "
+        f"{spec.name}: {which} must be in the register, to be compared with {after.title}; it has "
         f"{known} before that. See `dbt-anonymize results {spec.name} --history`, or name a file "
         "with --against."
     )

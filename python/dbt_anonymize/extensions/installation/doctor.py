@@ -22,7 +22,7 @@ from dbt_anonymize.extensions.installation.project_files import (
     publishers,
     read_yaml_file,
 )
-from dbt_anonymize.project.engines import known_server, missing_engine
+from dbt_anonymize.project.engines import find_server, missing_engine
 from dbt_anonymize.project.engines.settings import missing_settings
 from dbt_anonymize.project.erasures import open_erasures
 from dbt_anonymize.project.generate import check
@@ -131,7 +131,7 @@ def _engine(root: Path, credentials: Any) -> Iterator[Finding]:
         yield Finding("engine", "stop", text)
     if reason := missing_engine(kind):
         yield Finding("engine", "stop", reason)
-    if server := known_server(kind):
+    if server := find_server(kind):
         for one in server.diagnose(project, credentials):
             yield Finding(*one)
 
@@ -244,13 +244,13 @@ def _owner(root: Path, file: Path, schema: str, target: str) -> Iterator[Finding
     here = Owner(str(read_yaml_file(root / PROJECT_FILE).get("name")), target)
     if owner is not None and owner != here:
         text = (
-            f"the schema {schema} of {file} belongs to {owner.shown}; this is {here.shown}. Attach "
+            f"the schema {schema} of {file} belongs to {owner.title}; this is {here.title}. Attach "
             "a file of its own in the profile, or take it over with "
             f"`dbt-anonymize vault adopt --target {target}`."
         )
         yield Finding("owner of the vault", "stop", text)
     elif owner is not None:
-        yield Finding("owner of the vault", "ok", owner.shown)
+        yield Finding("owner of the vault", "ok", owner.title)
 
 
 def _erasures(root: Path, file: Path) -> Iterator[Finding]:

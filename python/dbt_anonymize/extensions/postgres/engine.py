@@ -14,7 +14,7 @@ from dbt_anonymize.extensions.postgres.plain import PLAIN
 from dbt_anonymize.extensions.postgres.server import diagnose, settings
 from dbt_anonymize.extensions.postgres.text import write_as_postgres
 from dbt_anonymize.literals import quote_name, quote_text
-from dbt_anonymize.project.engines import Copied, reading_copies
+from dbt_anonymize.project.engines import CopyReader, open_copies
 
 if TYPE_CHECKING:
     import duckdb
@@ -165,9 +165,9 @@ def _in_background(work: Callable[[], object]) -> Iterator[None]:
         raise errors[0]
 
 
-def open_reader(warehouse: Warehouse) -> contextlib.AbstractContextManager[Copied]:
+def open_reader(warehouse: Warehouse) -> contextlib.AbstractContextManager[CopyReader]:
     """Read into memory, and forget it again."""
-    return reading_copies(warehouse, copy_relation)
+    return open_copies(warehouse, copy_relation)
 
 
 def write_rows(warehouse: Warehouse, relation: Any, rows: pd.DataFrame) -> None:

@@ -12,7 +12,7 @@ from dbt_anonymize.extension import report_sections
 from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.project.evidence import Evidence, Row, collect, find_relation, read_relation
 from dbt_anonymize.project.results import records_of_one_value
-from dbt_anonymize.project.sections import fewest_shown
+from dbt_anonymize.project.sections import rounding_unit
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.relations import ALL
 from dbt_anonymize.spec import Spec
@@ -82,7 +82,7 @@ class Findings:
     @property
     def fewest(self) -> int:
         """Counts of people are multiples of this."""
-        return fewest_shown(self.spec)
+        return rounding_unit(self.spec)
 
     @property
     def results(self) -> list[Row]:
@@ -236,7 +236,7 @@ def _labels(warehouse: Warehouse, spec: Spec) -> dict[str, Sequence[Row]]:
     for name in spec.quasi_identifiers:
         query = _filled(_LABELS, column=quote_name(name), text=text)
         found[name] = without_small(
-            read_relation(warehouse, classes, query) or (), fewest_shown(spec)
+            read_relation(warehouse, classes, query) or (), rounding_unit(spec)
         )
     return found
 

@@ -12,7 +12,7 @@ from dbt_anonymize.extensions.report.sections.labels import by_loss, losses_of
 from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.privacy.registry import MODELS
 from dbt_anonymize.project.register import RegisteredRelease
-from dbt_anonymize.project.results import EffortResult, choice_sentences, of_one_value
+from dbt_anonymize.project.results import EffortResult, choice_sentences, one_value_sentences
 from dbt_anonymize.project.sections import Section, number, words
 from dbt_anonymize.spec.tested import NO_MODEL
 
@@ -88,7 +88,7 @@ def _released(found: Findings) -> Iterator[str]:
     published = found.evidence.published
     if published is not None and not found.evidence.is_published:
         yield (
-            f"What is published is not what was built last: it is {published.shown}, of "
+            f"What is published is not what was built last: it is {published.title}, of "
             f"{_records(published)}, and stays until a build releases another. What follows was "
             "built and not released."
         )
@@ -156,7 +156,7 @@ def _promised(found: Findings) -> Iterator[str]:
             )
             + "."
         )
-    yield from of_one_value(found.spec, rounded(found.alike, found.fewest))
+    yield from one_value_sentences(found.spec, rounded(found.alike, found.fewest))
     yield found.evidence.verification
     yield (
         "It does not promise that nobody can be found by columns that are released as they are, or "

@@ -12,7 +12,7 @@ from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.extensions.spark.settings import diagnose, settings, unreached
 from dbt_anonymize.extensions.spark.text import write_as_spark
 from dbt_anonymize.literals import quote_text
-from dbt_anonymize.project.engines import Copied, reading_copies
+from dbt_anonymize.project.engines import CopyReader, open_copies
 
 if TYPE_CHECKING:
     import duckdb
@@ -71,9 +71,9 @@ def _spark(warehouse: Warehouse) -> Any:
     return SparkSession.builder.getOrCreate()
 
 
-def open_reader(warehouse: Warehouse) -> contextlib.AbstractContextManager[Copied]:
+def open_reader(warehouse: Warehouse) -> contextlib.AbstractContextManager[CopyReader]:
     """Read into memory, and forget it again."""
-    return reading_copies(warehouse, copy_relation)
+    return open_copies(warehouse, copy_relation)
 
 
 def write_rows(warehouse: Warehouse, relation: Any, rows: pd.DataFrame) -> None:

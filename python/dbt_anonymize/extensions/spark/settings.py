@@ -28,7 +28,7 @@ def unreached(credentials: Any) -> str | None:
     return (
         f"spark: evaluate and verify reach only a Spark with `method: session`, in their own "
         f"process; the profile says {method}. dbt itself builds with any: give the commands a "
-        "target with a session of the same metastore. See docs/engines.md."
+        "target with a session of the same metastore. See docs/extensions/spark.md."
     )
 
 

@@ -142,7 +142,7 @@ def _require_support(warehouse: Warehouse, spec: Spec) -> None:
             f"{name}_identifiers, _tokens, _sample, _releases, _membership and _members, build, "
             "vacuum these tables (Postgres: vacuum full; Delta: vacuum after the retention), and "
             "see to logs, replicas and backups. Her row can be found by subtracting the releases: "
-            "docs/second_month.md."
+            "docs/extensions/custody.md."
         )
     if spec.mapping == "none":
         raise VaultError(

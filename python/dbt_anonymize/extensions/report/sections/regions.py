@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dbt_anonymize.extensions.report.reading import Findings
-from dbt_anonymize.project.sections import Section, class_shown, number, table_name
+from dbt_anonymize.project.sections import Section, charted_class, number, table_name
 
 
 def regions(found: Findings) -> list[Section]:
@@ -15,7 +15,7 @@ def regions(found: Findings) -> list[Section]:
     rows, features = found.rows("decision_grid"), found.spec.tests.decision_grid
     if not rows or features is None:
         return []
-    positive = class_shown(found.spec, rows)
+    positive = charted_class(found.spec, rows)
     data: list[dict[str, Any]] = [
         {
             "table": table_name(row["effort"]),
