@@ -10,7 +10,7 @@ BYTECODE := $(if $(PYTHONDONTWRITEBYTECODE),$(BIN)/python -m compileall -q -j 2 
 
 PYTEST := $(BIN)/pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder
 
-.PHONY: help setup setup-dev demo chromium lint lint-python lint-sql format types test test-sample test-fast test-slow coverage compat compat-smallest postgres postgres-18 spark spark-packages spark-smallest recipes ducklake bi faults pull-out docs reference seeds dist generate bench clean
+.PHONY: help setup setup-dev demo chromium lint lint-python lint-sql format types test test-sample test-fast test-slow coverage compat compat-smallest postgres postgres-18 spark spark-packages spark-smallest recipes ducklake bi faults pull-out papers docs reference seeds dist generate bench clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -186,6 +186,9 @@ faults: setup-dev ## Kill builds 100 times, publish at once 20 times, build 10 m
 	$(BIN)/pytest tests/faults
 	$(BIN)/python benchmarks/faults.py 10000000 1GB
 
+papers: demo setup-dev ## Compute the numbers of docs/papers anew
+	$(BIN)/python -m tests.papers
+
 # The theme is only needed for the site.
 $(VENV)/.docs: pyproject.toml constraints.txt $(VENV)/.dev
 	@echo "Installing into $(VENV) ..."
@@ -197,9 +200,10 @@ docs: $(VENV)/.docs ## Build the site into build/site; a broken link, or anythin
 	$(BIN)/mkdocs build --strict --quiet
 	$(BIN)/python scripts/check_site.py build/site
 
-reference: setup-dev ## Write docs/reference anew, from spec, macros, templates and help
+reference: setup-dev ## Write docs/reference and what leads to pages of extensions anew, from spec, macros, templates and help
 	$(BIN)/python scripts/make_parameters.py
 	$(BIN)/python scripts/make_reference.py
+	$(BIN)/python scripts/make_index.py
 
 seeds: setup-dev ## Write the demonstration's seeds anew
 	$(BIN)/python scripts/make_demo_seeds.py

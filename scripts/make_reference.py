@@ -17,11 +17,11 @@ import yaml
 
 from dbt_anonymize.cli.main import app, commands
 from dbt_anonymize.extension import extensions
-from dbt_anonymize.project.properties import Column, describe, described, description_context
+from dbt_anonymize.project.properties import Column, describe, describe_all, description_context
 from dbt_anonymize.project.steps import steps_of
 from dbt_anonymize.relations import ALL, HISTORY, KEPT, SHARED, Relation
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.spec.efforts import Effort, levels_alone
+from dbt_anonymize.spec.efforts import Effort, is_shorthand
 from dbt_anonymize.spec.json_schema import json_schema
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -236,7 +236,7 @@ def _macro(macro: dict[str, Any]) -> str:
 
 
 def _is_known(effort: dict[str, Any]) -> bool:
-    return levels_alone(effort) or {*effort} <= {*Effort.model_fields}
+    return is_shorthand(effort) or {*effort} <= {*Effort.model_fields}
 
 
 def _known(content: dict[str, Any]) -> dict[str, Any]:
@@ -285,7 +285,7 @@ def _models() -> dict[str, tuple[str, dict[str, Column]]]:
         context = description_context(spec)
         kept = (describe(one, name, context) for name, one in KEPT.items() if one.columns)
         history = describe(SHARED[HISTORY], HISTORY, {})
-        for one in (*described(spec, steps_of(spec)), *kept, history):
+        for one in (*describe_all(spec, steps_of(spec)), *kept, history):
             if one.name != "example_effort_0":
                 _, columns = found.setdefault(one.relation.name, (one.text, {}))
                 for column in one.columns:

@@ -2,7 +2,7 @@
 
 
 def __getattr__(name: str) -> object:
-    """Give dbt its plugins, and Python what extensions add; who does not ask need not wait."""
+    """Load the plugins of dbt and the functions of extensions on first use."""
     if name == "plugins":
         from dbt_anonymize.vault.dbt_plugin import plugins  # noqa: PLC0415
 
@@ -10,6 +10,6 @@ def __getattr__(name: str) -> object:
     if not name.startswith("_"):
         from dbt_anonymize.extension import function  # noqa: PLC0415
 
-        if (found := function(name)) is not None:
-            return found
+        if (extension_function := function(name)) is not None:
+            return extension_function
     raise AttributeError(name)

@@ -30,32 +30,32 @@ def named_entry_points() -> list[EntryPoint]:
     A name that no installed package has is a `ProjectError`.
     """
     file = _project_file(sys.argv)
-    names = _named(file) if file else []
+    names = _extension_names(file) if file else []
     if not names:
         return []
-    from importlib.metadata import entry_points  # noqa: PLC0415 (each command would wait for it)
+    from importlib.metadata import entry_points  # noqa: PLC0415 (slow to import)
 
-    known = {one.name: one for one in entry_points(group=GROUP)}
-    if missing := [name for name in names if name not in known]:
+    installed = {entry.name: entry for entry in entry_points(group=GROUP)}
+    if missing := [name for name in names if name not in installed]:
         raise ProjectError(
             f"{file}: vars.{VARIABLE} must name extensions that are installed; {missing[0]} is "
             f"not. Install the package that has it, or remove the name."
         )
-    return [known[name] for name in names]
+    return [installed[name] for name in names]
 
 
 def _project_file(arguments: Sequence[str]) -> Path | None:
-    given = os.environ.get("DBT_PROJECT_DIR")
+    start = os.environ.get("DBT_PROJECT_DIR")
     for option, value in zip(arguments, [*arguments[1:], ""], strict=True):
         if option == "--project-dir":
-            given = value
+            start = value
         elif option.startswith("--project-dir="):
-            given = option.partition("=")[2]
-    folder = project_folder(Path(given or "."))
+            start = option.partition("=")[2]
+    folder = project_folder(Path(start or "."))
     return folder and folder / PROJECT_FILE
 
 
-def _named(file: Path) -> list[str]:
+def _extension_names(file: Path) -> list[str]:
     text = file.read_text(encoding="utf-8", errors="replace")
     if VARIABLE not in text:
         return []

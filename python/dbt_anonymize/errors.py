@@ -3,8 +3,8 @@
 import re
 
 _LONGEST_REASON = 300
-# How errors start that name relations, columns and files only; those of conversions and of
-# constraints quote values. What dbt puts before the words of a driver says nothing of its own.
+# Beginnings of driver errors that name only relations, columns and files; conversion and
+# constraint errors quote values. dbt may put a prefix before them.
 _WITHOUT_VALUES = re.compile(
     r"((runtime|database) error\s+)*"
     r"(io error|catalog error|binder error|parser error|permission error|out of memory error"
@@ -16,9 +16,9 @@ _WITHOUT_VALUES = re.compile(
 
 
 def safe_reason(error: Exception) -> str:
-    """Return what may be shown of an error of a driver or of the operating system, on one line.
+    """Return one printable line about an error of a driver or of the operating system.
 
-    Its words appear only if they are of a kind that quotes no cell of a table.
+    The message itself appears only if errors of its kind never quote cells of a table.
 
     Examples
     --------
@@ -49,15 +49,15 @@ class HierarchyError(AnonymizeError, ValueError):
 
 
 class EvaluationError(AnonymizeError, ValueError):
-    """Models cannot be trained or scored on what was given."""
+    """Models cannot be trained or scored on these data."""
 
 
 class RecodingError(AnonymizeError, ValueError):
-    """Records cannot be grouped as was declared."""
+    """Records cannot be grouped as declared."""
 
 
 class SearchError(AnonymizeError, ValueError):
-    """The lattice cannot be searched for what was declared."""
+    """The lattice cannot be searched as declared."""
 
 
 class PublishError(AnonymizeError, RuntimeError):
@@ -65,7 +65,7 @@ class PublishError(AnonymizeError, RuntimeError):
 
 
 class ProjectError(AnonymizeError, ValueError):
-    """The dbt project is not as it must be: missing, or a file of its own is in the way."""
+    """The dbt project is missing or malformed, or one of its files is in the way."""
 
 
 class WarehouseError(AnonymizeError, RuntimeError):
@@ -73,11 +73,11 @@ class WarehouseError(AnonymizeError, RuntimeError):
 
 
 class VaultError(AnonymizeError, RuntimeError):
-    """The vault is not where only custodians can read it, or cannot be written."""
+    """The vault cannot be written, or others than custodians can read it."""
 
 
 class VerificationError(AnonymizeError, RuntimeError):
-    """A check could not be carried out, so what it checks does not hold."""
+    """A check could not be carried out and counts as failed."""
 
 
 class RelinkingError(AnonymizeError, RuntimeError):

@@ -60,7 +60,7 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True)
 class Command:
-    """A command, and where it is found.
+    """A command and its place in the package.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Command:
         Module that has a function of its last name, or an ``app``, a group of commands. Relative to
         the extension.
     stage : Stage
-        Where it is listed; one that joins a group is listed there.
+        Stage that lists it; a command that joins a group is listed with the group.
     """
 
     name: str
@@ -246,60 +246,61 @@ class Extension:
 
 @cache
 def extensions() -> tuple[Extension, ...]:
-    """Return the extensions that are there: ours, in the order of their lines, then others'."""
-    added = (one.load() for one in named_entry_points())
-    return (*shipped(), *added)
+    """Return all loaded extensions: those of this package, then those of other packages."""
+    return (*shipped(), *(entry.load() for entry in named_entry_points()))
 
 
 @cache
 def shipped() -> tuple[Extension, ...]:
-    """Return those of this package, in the order of their lines."""
+    """Return the extensions of this package, in the order of `_SHIPPED`."""
     return tuple(import_module(f"{_PACKAGE}.{name}").EXTENSION for name in _SHIPPED)
 
 
 def commands() -> Iterator[tuple[Extension, Command]]:
     """Yield the commands of all extensions."""
-    return ((one, command) for one in extensions() for command in one.commands)
+    return ((extension, command) for extension in extensions() for command in extension.commands)
 
 
 def keys(part: Part) -> tuple[Any, ...]:
     """Return the pydantic models of all keys that extensions add to a part of a spec."""
-    return tuple(one.load(one.keys[part]) for one in extensions() if part in one.keys)
+    return tuple(
+        extension.load(extension.keys[part]) for extension in extensions() if part in extension.keys
+    )
 
 
 def rules() -> Iterator[Any]:
     """Yield the rules of extensions."""
-    for one in extensions():
-        yield from one.load(one.rules) if one.rules else ()
+    for extension in extensions():
+        yield from extension.load(extension.rules) if extension.rules else ()
 
 
 def steps() -> Iterator[Any]:
     """Yield the functions by which extensions add steps that need Python."""
-    return (one.load(one.steps) for one in extensions() if one.steps)
+    return (extension.load(extension.steps) for extension in extensions() if extension.steps)
 
 
 def report_sections() -> Iterator[tuple[Extension, ReportSections]]:
-    """Yield what extensions add to reports."""
-    return ((one, added) for one in extensions() for added in one.report)
+    """Yield the report sections of all extensions."""
+    return ((extension, section) for extension in extensions() for section in extension.report)
 
 
 def dossier_figures() -> Iterator[tuple[Extension, DossierFigures]]:
-    """Yield what extensions add to dossiers."""
-    return ((one, added) for one in extensions() for added in one.dossier)
+    """Yield the dossier figures of all extensions."""
+    return ((extension, figures) for extension in extensions() for figures in extension.dossier)
 
 
 def engines() -> dict[str, str]:
     """Return the module of each engine that extensions add, by the type of its adapter."""
     return {
-        kind: f"{one.package}.{module}"
-        for one in extensions()
-        for kind, module in one.engines.items()
+        adapter: f"{extension.package}.{module}"
+        for extension in extensions()
+        for adapter, module in extension.engines.items()
     }
 
 
 def function(name: str) -> Any:
-    """Return what an extension adds to the package, or None."""
-    for one in extensions():
-        if name in one.functions:
-            return one.load(one.functions[name])
+    """Return the function of this name that an extension adds to the package, or None."""
+    for extension in extensions():
+        if name in extension.functions:
+            return extension.load(extension.functions[name])
     return None

@@ -125,17 +125,17 @@ def markdown(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Return a text as a terminal may show it: line breaks stay, what a terminal obeys does not.
+    r"""Return a text without terminal control characters; line breaks stay.
 
     Examples
     --------
     >>> print(printable("\x1b[31mred\x1b[0m name"))
     \x1b[31mred\x1b[0m name
     """
-    return "".join(_shown(character) for character in text)
+    return "".join(_visible_if_control(character) for character in text)
 
 
-def _shown(character: str) -> str:
+def _visible_if_control(character: str) -> str:
     if character in "\n\t":
         return character
     if unicodedata.category(character) in _UNSHOWN_CATEGORIES or character in _DIRECTIONS:

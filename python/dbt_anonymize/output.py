@@ -1,4 +1,4 @@
-"""Showing rows as a table, CSV or JSON lines, with nothing that a terminal could obey."""
+"""Rows as a table, CSV or JSON lines, without terminal control characters."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ def show(out: TextIO, columns: Sequence[str], batches: Batches, form: Format) ->
     {"id": 1, "name": "Zo\u00eb"}
     {"id": 20, "name": null}
     """
-    ways: dict[Format, Callable[[TextIO, Sequence[str], Batches], None]] = {
+    writers: dict[Format, Callable[[TextIO, Sequence[str], Batches], None]] = {
         Format.table: _show_table,
         Format.csv: _show_csv,
         Format.json: _show_json,
     }
-    ways[form](out, columns, batches)
+    writers[form](out, columns, batches)
     out.flush()
 
 
@@ -75,21 +75,21 @@ def _show_table(out: TextIO, columns: Sequence[str], batches: Batches) -> None:
 
 def _show_csv(out: TextIO, columns: Sequence[str], batches: Batches) -> None:
     writer = csv.writer(out, lineterminator="\n")
-    is_seen = out.isatty()
-    writer.writerow(map(escaped, columns) if is_seen else columns)
+    is_terminal = out.isatty()
+    writer.writerow(map(escaped, columns) if is_terminal else columns)
     for batch in batches:
-        writer.writerows([map(escaped, row) for row in batch] if is_seen else batch)
+        writer.writerows([map(escaped, row) for row in batch] if is_terminal else batch)
 
 
 def _show_json(out: TextIO, columns: Sequence[str], batches: Batches) -> None:
     for batch in batches:
         for row in batch:
-            shown = dict(zip(columns, map(_plain, row), strict=True))
-            out.write(json.dumps(shown) + "\n")  # whatever is not ASCII is escaped
+            cells = dict(zip(columns, map(_plain, row), strict=True))
+            out.write(json.dumps(cells) + "\n")  # whatever is not ASCII is escaped
 
 
 def _plain(value: Any) -> bool | int | float | str | None:
-    """Return a value as JSON knows it; dates and decimals as their text."""
+    """Return a value that JSON can hold; dates and decimals become text."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float) and math.isfinite(value):

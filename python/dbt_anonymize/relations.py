@@ -62,14 +62,14 @@ class Relation:
     @property
     def column_names(self) -> list[str]:
         """Names of all columns that it may have, with expressions over a spec."""
-        return [name for name, _, _ in _named(self.columns)]
+        return [name for name, _, _ in _columns_of(self.columns)]
 
     def numbers(self, *, condition: str | None = None) -> tuple[str, ...]:
         """Return the names of columns that are numbers and there on a condition, in order."""
         return tuple(
             name
-            for name, kind, found in _named(self.columns)
-            if kind in NUMBERS and found == condition
+            for name, kind, column_condition in _columns_of(self.columns)
+            if kind in NUMBERS and column_condition == condition
         )
 
 
@@ -80,21 +80,21 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 def _read(package: str = "dbt_anonymize") -> dict[str, Any]:
     text = resources.files(package).joinpath("relations.yml").read_text(encoding="utf-8")
-    found: dict[str, Any] = _LOADER(text).get_single_data()
-    return found
+    registry: dict[str, Any] = _LOADER(text).get_single_data()
+    return registry
 
 
 def _with_extensions(registry: dict[str, Any]) -> dict[str, Any]:
-    """Add the relations of extensions, each at its place, and what they replace."""
-    for one in (extension for extension in extensions() if extension.has_relations):
-        added = _read(one.package)
+    """Add the relations of extensions, each at its place, and their replacements of models."""
+    for extension in (e for e in extensions() if e.has_relations):
+        added = _read(extension.package)
         for name, relation in added["relations"].items():
-            known = [*registry["relations"].items()]
+            entries = [*registry["relations"].items()]
             follows = "after" in relation
             beside = relation.pop("after" if follows else "before")
             place = [*registry["relations"]].index(beside) + follows
-            owned = (name, {**relation, "extension": one.name})
-            registry["relations"] = dict([*known[:place], owned, *known[place:]])
+            owned = (name, {**relation, "extension": extension.name})
+            registry["relations"] = dict([*entries[:place], owned, *entries[place:]])
         for name, model in added.get("replaced", {}).items():
             relation = registry["relations"][name]
             relation.setdefault("replaced", []).append((model["if"], model["template"]))
@@ -104,7 +104,7 @@ def _with_extensions(registry: dict[str, Any]) -> dict[str, Any]:
 
 def _relations(declared: Mapping[str, Any]) -> dict[str, Relation]:
     return {
-        name: Relation(name, **dict(map(_field, one.items()))) for name, one in declared.items()
+        name: Relation(name, **dict(map(_field, entry.items()))) for name, entry in declared.items()
     }
 
 
@@ -113,16 +113,20 @@ def _field(item: tuple[str, Any]) -> tuple[str, Any]:
     return _FIELDS.get(name, name), tuple(value) if isinstance(value, list) else value
 
 
-def _named(columns: Any, condition: str | None = None) -> Iterator[tuple[str, str, str | None]]:
-    """Give name, type and condition (or loop) of the columns, those of groups too."""
+def _columns_of(
+    columns: Any, condition: str | None = None
+) -> Iterator[tuple[str, str, str | None]]:
+    """Yield name, type and condition (or loop) of the columns, those of groups included."""
     for item in columns:
         if isinstance(item, str) or "key" in item:
-            yield from _named(GROUPS[item if isinstance(item, str) else item["key"]], condition)
+            yield from _columns_of(
+                GROUPS[item if isinstance(item, str) else item["key"]], condition
+            )
         elif "columns" in item:
-            yield from _named(item["columns"], item.get("each", item.get("if")))
+            yield from _columns_of(item["columns"], item.get("each", item.get("if")))
         else:
-            ((name, (kind, _, *more)),) = item.items()
-            yield name, kind, more[0]["if"] if more else condition
+            ((name, (kind, _, *options)),) = item.items()
+            yield name, kind, options[0]["if"] if options else condition
 
 
 _REGISTRY = _with_extensions(_read())
@@ -134,15 +138,15 @@ KEPT = _relations(_REGISTRY["kept"])
 SHARED = _relations(_REGISTRY["shared"])
 """The relations of all anonymizations."""
 ALL = MODELS | KEPT
-VAULT = tuple(name for name, one in ALL.items() if one.is_in_vault)
-DETAILS = tuple(sorted(name for name, one in MODELS.items() if one.detail))
-OF_CLASSES = frozenset(name for name, one in MODELS.items() if one.of_classes)
+VAULT = tuple(name for name, relation in ALL.items() if relation.is_in_vault)
+DETAILS = tuple(sorted(name for name, relation in MODELS.items() if relation.detail))
+OF_CLASSES = frozenset(name for name, relation in MODELS.items() if relation.of_classes)
 HISTORY = "anonymization_results"
 OWN_COLUMNS = frozenset(
     name
-    for one in MODELS.values()
-    if "<< name >>" in one.column_names
-    for name in one.column_names
+    for relation in MODELS.values()
+    if "<< name >>" in relation.column_names
+    for name in relation.column_names
     if "<<" not in name
 )
 """Our own columns in relations that have columns of the source by their names."""

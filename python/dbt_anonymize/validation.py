@@ -48,7 +48,7 @@ def _column_name(value: object) -> object:
 ColumnName = Annotated[str, Field(max_length=255), BeforeValidator(_column_name)]
 RelationName = Annotated[str, Field(min_length=1)]
 Level = Annotated[int, Field(ge=0)]
-# Of each quasi-identifier, by its name.
+# By quasi-identifier.
 Levels = dict[str, Level]
 
 # Each level is a column of the hierarchy and a part of the SQL of every effort.

@@ -1,4 +1,4 @@
-"""The dbt package that belongs to this command, and whether a project has installed it."""
+"""Versions of the command and of the dbt package that belongs to it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def command_version() -> str:
 
 def package_folder() -> Path:
     """Return the folder of the dbt package: beside the modules, or the clone that holds them."""
-    here = Path(__file__).resolve().parent
-    carried = here / "dbt_package"
-    return carried if carried.is_dir() else here.parent.parent
+    modules = Path(__file__).resolve().parent
+    packaged = modules / "dbt_package"
+    return packaged if packaged.is_dir() else modules.parent.parent
 
 
 def mismatch(package: object, command: str | None = None) -> str | None:
@@ -33,11 +33,11 @@ def mismatch(package: object, command: str | None = None) -> str | None:
     dbt-anonymize: command and dbt package must have the same version; the command has 0.2.0, the \
 package 0.1.0. Run `dbt-anonymize new`, or install dbt-anonymize==0.1.0.
     """
-    ours = command or command_version()
-    if str(package) == ours:
+    command_has = command or command_version()
+    if str(package) == command_has:
         return None
     return (
         "dbt-anonymize: command and dbt package must have the same version; the command has "
-        f"{ours}, the package {package}. Run `dbt-anonymize new`, or install "
+        f"{command_has}, the package {package}. Run `dbt-anonymize new`, or install "
         f"{COMMAND}=={package}."
     )

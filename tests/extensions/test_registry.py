@@ -17,8 +17,8 @@ from dbt_anonymize.project.engines import (
     Engine,
     Server,
     engine_names,
-    known_engine,
-    known_server,
+    find_engine,
+    find_server,
 )
 from dbt_anonymize.relations import ALL
 
@@ -98,16 +98,16 @@ def test_who_looks_for_a_name_loads_no_module_of_an_extension() -> None:
 
 def test_an_engine_has_what_is_asked_of_it() -> None:
     asked = {*Engine.__annotations__}
-    assert all(hasattr(known_engine("duckdb"), name) for name in asked)
+    assert all(hasattr(find_engine("duckdb"), name) for name in asked)
     for kind in engine_names()[1:]:
-        assert {*Server.__annotations__, *asked} - {*dir(known_server(kind))} == set()
+        assert {*Server.__annotations__, *asked} - {*dir(find_server(kind))} == set()
 
 
 def test_an_engine_loads_neither_its_driver_nor_dbt() -> None:
     """Commands that only look at the profile start fast."""
     code = (
-        "import sys; from dbt_anonymize.project.engines import engine_names, known_engine; "
-        "assert all(map(known_engine, engine_names())); print(*sys.modules)"
+        "import sys; from dbt_anonymize.project.engines import engine_names, find_engine; "
+        "assert all(map(find_engine, engine_names())); print(*sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     slow = {"dbt", "duckdb", "pandas", "psycopg2", "pyarrow", "pyspark", "sklearn"}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dbt_anonymize.project.generate import render
-from dbt_anonymize.project.properties import describe, described, description_context
+from dbt_anonymize.project.properties import describe, describe_all, description_context
 from dbt_anonymize.relations import ALL, KEPT, MODELS, SHARED
 from dbt_anonymize.spec import Spec, load_spec
 from scripts import make_reference
@@ -82,7 +82,7 @@ def test_columns_are_those_that_a_build_makes(name: str, request: pytest.Fixture
         kept = (describe(found, f"{one.name}_{name}", context) for name, found in KEPT.items())
         there = [found for found in kept if found.columns and found.name in made]
         assert len(there) > 1
-        for relation in (*described(one), *there):
+        for relation in (*describe_all(one), *there):
             told = {column.name: column.type for column in relation.columns}
             assert set(made[relation.name]) == set(told), relation.name
             wrong = {

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from dbt_anonymize.project.left_out import Group, LeftOut, most_left_out, standing_out
+from dbt_anonymize.project.left_out import Group, LeftOut, find_outlier, most_left_out
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 from tests.cli.conftest import run
@@ -30,20 +30,20 @@ from tests.worlds.specs import categories
 def test_a_value_stands_out_where_it_is_much_no_chance_and_of_many(
     size: int, lost: int, total: int, all_lost: int, *, is_said: bool
 ) -> None:
-    found = standing_out([Group("race", "Black", size, lost)], total, all_lost)
+    found = find_outlier([Group("race", "Black", size, lost)], total, all_lost)
     assert (found is not None) == is_said
 
 
 def test_the_more_values_are_looked_at_the_more_is_chance() -> None:
     value = Group("race", "Black", 100, 12)
     others = [Group("city", str(number), 100, 4) for number in range(40)]
-    assert standing_out([value], 1000, 48) is not None
-    assert standing_out([value, *others], 1000, 48) is None
+    assert find_outlier([value], 1000, 48) is not None
+    assert find_outlier([value, *others], 1000, 48) is None
 
 
 def test_the_largest_difference_is_named() -> None:
     groups = [Group("race", "Black", 200, 60), Group("city", "Ulm", 100, 50)]
-    found = standing_out(groups, 1000, 80)
+    found = find_outlier(groups, 1000, 80)
     assert found == LeftOut("city", "Ulm", 0.5, 30 / 900)
 
 

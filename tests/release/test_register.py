@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from dbt_anonymize.project.layout import find_project
-from dbt_anonymize.project.register import Composed, RegisteredRelease, compose
+from dbt_anonymize.project.register import Composition, RegisteredRelease, compose
 from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
 from dbt_anonymize.spec import load_spec
 from tests.cli.conftest import run
@@ -68,7 +68,7 @@ def changes(states: list[State]) -> Iterator[tuple[int, datetime, str, str | Non
         known = state
 
 
-def expected(earlier: State, later: State) -> Composed:
+def expected(earlier: State, later: State) -> Composition:
     """Count by the definition, record by record."""
     joint = Counter((earlier.get(key), later.get(key)) for key in {*earlier, *later})
     # A class that nobody joined is one of the later release itself, which keeps k.
@@ -78,7 +78,7 @@ def expected(earlier: State, later: State) -> Composed:
         for (one, other), size in joint.items()
         if size < K and (one != other or other in joined)
     ]
-    return Composed(
+    return Composition(
         joined_records=sum(size for (one, _), size in joint.items() if one is None),
         left_records=sum(size for (_, other), size in joint.items() if other is None),
         moved_records=sum(s for (one, o), s in joint.items() if one and o and one != o),

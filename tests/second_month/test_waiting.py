@@ -13,7 +13,7 @@ import duckdb
 import pytest
 
 from dbt_anonymize.project.generate import generate
-from dbt_anonymize.spec.yaml_text import with_value
+from dbt_anonymize.spec.yaml_text import set_value
 from tests.projects import Project
 from tests.second_month.test_freeze import SPEC, frozen_copy, run
 from tests.vault.projects import copy_with, edit_spec
@@ -206,7 +206,7 @@ def test_without_waiting_the_same_months_show_single_people(
     built_consumer: Project, tmp_path: Path
 ) -> None:
     project = frozen_copy(built_consumer, tmp_path / "publishes")
-    project.edit(SPEC, lambda text: with_value(text, ["release", "joiners"], "publish"))
+    project.edit(SPEC, lambda text: set_value(text, ["release", "joiners"], "publish"))
     generate(project.folder)
     months, said = live_two_months(project)
     assert min(subtracted(months)) == 1
@@ -250,7 +250,7 @@ def test_what_the_vault_does_not_know_stops_the_build(
     project = frozen_copy(built_consumer, tmp_path / "project")
     customers = Customers(project)
     customers.join(members_of(project).popitem()[1][0], 1)
-    project.edit(SPEC, lambda text: with_value(text, ["release", "recompute"], True))
+    project.edit(SPEC, lambda text: set_value(text, ["release", "recompute"], True))
     generate(project.folder)
     customers.build()
 

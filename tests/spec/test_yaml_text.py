@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbt_anonymize.errors import ProjectError
-from dbt_anonymize.spec.yaml_text import add_key, appended, inserted, replaced, with_value
+from dbt_anonymize.spec.yaml_text import add_key, append_item, insert_item, replace_value, set_value
 from tests.projects import CONSUMER_PROJECT, REPOSITORY
 from tests.sampling import examples
 
@@ -39,7 +39,7 @@ def test_a_key_is_added_to_any_file(content: dict[str, object], is_flow: bool) -
 def test_an_item_is_added_to_any_list(content: dict[str, list[object]], is_flow: bool) -> None:
     text = yaml.safe_dump(content, default_flow_style=is_flow, allow_unicode=True)
     expected = {**content, "x": [*content["x"], {"local": "p"}]}
-    assert yaml.safe_load(appended(text, ["x"], {"local": "p"})) == expected
+    assert yaml.safe_load(append_item(text, ["x"], {"local": "p"})) == expected
 
 
 @pytest.mark.parametrize(
@@ -58,14 +58,14 @@ def test_an_item_is_added_to_any_list(content: dict[str, list[object]], is_flow:
     ],
 )
 def test_comments_and_style_stay(text: str, path: list[str], after: str | None) -> None:
-    edited = appended(text, path, 1)
+    edited = append_item(text, path, 1)
     assert after is None or edited == after
     assert all(line in edited for line in text.splitlines() if line.strip().startswith("#"))
 
 
 def test_what_is_in_the_way_is_named_with_the_lines_to_write() -> None:
     with pytest.raises(ProjectError, match=r"Write by hand, under a:\nlocal: p"):
-        appended("a: words\n", ["a"], {"local": "p"})
+        append_item("a: words\n", ["a"], {"local": "p"})
     with pytest.raises(ProjectError, match="must be plain YAML"):
         add_key("a: words\n", ["a", "b"], 1)
     with pytest.raises(ProjectError, match="must be plain YAML"):
@@ -76,10 +76,10 @@ def test_what_is_in_the_way_is_named_with_the_lines_to_write() -> None:
 
 def test_scalars_are_replaced_and_inserted_where_they_are() -> None:
     block = "dispatch:\n  - search_order:\n    - shop  # first\n    - dbt\n"
-    assert inserted(block, ["dispatch", 0, "search_order"], 1, "ours") == block.replace(
+    assert insert_item(block, ["dispatch", 0, "search_order"], 1, "ours") == block.replace(
         "    - dbt", "    - ours\n    - dbt"
     )
-    assert replaced("a: {b: 'c'}  # why\n", ["a", "b"], "yes") == "a: {b: 'yes'}  # why\n"
+    assert replace_value("a: {b: 'c'}  # why\n", ["a", "b"], "yes") == "a: {b: 'yes'}  # why\n"
 
 
 @pytest.mark.parametrize(
@@ -94,14 +94,14 @@ def test_scalars_are_replaced_and_inserted_where_they_are() -> None:
     ],
 )
 def test_a_value_is_set_whether_or_not_there_is_one(text: str, after: str) -> None:
-    assert with_value(text, ["freeze"], True) == after
+    assert set_value(text, ["freeze"], True) == after
 
 
 @pytest.mark.parametrize(
     "edit",
     [
-        lambda text: with_value(text, ["release", "effort"], 2),
-        lambda text: inserted(text, ["release", "formats"], 0, "csv"),
+        lambda text: set_value(text, ["release", "effort"], 2),
+        lambda text: insert_item(text, ["release", "formats"], 0, "csv"),
     ],
 )
 def test_what_an_alias_repeats_is_not_changed_in_both_places(edit: Callable[[str], str]) -> None:
@@ -149,18 +149,18 @@ FILES = [
 def test_of_whatever_format_every_byte_stays(text: str, end: str) -> None:
     text = text.replace("\n", end)
     new = f"added_here: true{end}"
-    assert with_value(text, ["added_here"], True).replace(new, "") == text
+    assert set_value(text, ["added_here"], True).replace(new, "") == text
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("name", sorted({*FORMATS} - {"literal"}))
 def test_a_last_line_without_an_end_is_ended_like_the_others(name: str, end: str) -> None:
     text = FORMATS[name].replace("\n", end).rstrip()
-    edited = with_value(text, ["added_here"], True)
+    edited = set_value(text, ["added_here"], True)
     known = end if end in text else "\n"
     assert edited.replace(f"added_here: true{known}", "").removesuffix(known) == text
 
 
 def test_text_that_another_end_would_change_is_left_alone() -> None:
     with pytest.raises(ProjectError, match="something is in the way"):
-        with_value("a: |\n  without an end", ["b"], True)
+        set_value("a: |\n  without an end", ["b"], True)

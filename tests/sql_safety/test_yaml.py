@@ -11,7 +11,7 @@ from dbt_anonymize.errors import AnonymizeError, ProjectError
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.spec import load_specs
 from dbt_anonymize.spec.yaml_file import read_yaml
-from dbt_anonymize.spec.yaml_text import loaded
+from dbt_anonymize.spec.yaml_text import parse_yaml
 from tests.projects import REPOSITORY
 from tests.spec.declarations import spec, write_project
 
@@ -79,7 +79,7 @@ def test_a_value_under_a_wrong_tag_is_not_shown(tag: str, tmp_path: Path) -> Non
     assert "must be valid YAML" in str(problem)
     assert "hunter2" not in str(problem)
     with pytest.raises(ProjectError, match="must be valid YAML") as error:
-        loaded(path.read_text(encoding="utf-8"))
+        parse_yaml(path.read_text(encoding="utf-8"))
     assert "hunter2" not in str(error.value)
 
 

@@ -24,7 +24,7 @@ def evaluate(
 ) -> None:
     """Train models on every effort, in projects without Python models."""
     from dbt_anonymize.evaluation.progress import logged_to  # noqa: PLC0415 (keeps --help fast)
-    from dbt_anonymize.project.profile import require_reached  # noqa: PLC0415
+    from dbt_anonymize.project.profile import require_reachable  # noqa: PLC0415
     from dbt_anonymize.project.rows import update_rows  # noqa: PLC0415
     from dbt_anonymize.project.steps import steps_of  # noqa: PLC0415
 
@@ -41,7 +41,7 @@ def evaluate(
                 f"{spec.name}: --step must be one that it has "
                 f"({', '.join(known) or f'none: {why}'}); got {step}."
             )
-    require_reached(place.project.root, place.target)
+    require_reachable(place.project.root, place.target)
     with place.warehouse() as warehouse, logged_to(Lines()):
         for spec, found in chosen:
             rows = update_rows(warehouse, spec, found)

@@ -24,7 +24,7 @@ def generate(
     """Write models/<name>/ from anonymizations/<name>.yml."""
     from dbt_anonymize.project import generate as generator  # noqa: PLC0415 (keeps --help fast)
     from dbt_anonymize.project.category_limits import limits_in_seeds  # noqa: PLC0415
-    from dbt_anonymize.project.engines.settings import needs  # noqa: PLC0415
+    from dbt_anonymize.project.engines.settings import unmet_settings  # noqa: PLC0415
     from dbt_anonymize.spec.training import describe_training  # noqa: PLC0415
 
     if not check:
@@ -41,7 +41,7 @@ def generate(
                     f"Next: `dbt build -s +{spec.name}_frequencies`, then "
                     f"`dbt-anonymize search {spec.name}` finds efforts."
                 )
-        for line in needs(place.project.root):
+        for line in unmet_settings(place.project.root):
             say(line)
         if any(spec.efforts for spec in specs):
             note("Next: `dbt build`.")

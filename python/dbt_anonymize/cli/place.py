@@ -70,7 +70,7 @@ class Place:
         """Return an executable of dbt, by default the one beside this command."""
         from dbt_anonymize.project.stages import Dbt  # noqa: PLC0415
 
-        return Dbt.found(
+        return Dbt.locate(
             self.project,
             executable,
             target=self.target,

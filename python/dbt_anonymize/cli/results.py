@@ -155,7 +155,7 @@ def _without_register(name: str, *, is_released: bool) -> str:
 
 
 def _history_table(register: Sequence[RegisteredRelease]) -> Table:
-    from dbt_anonymize.project.register import changes  # noqa: PLC0415
+    from dbt_anonymize.project.register import changed_inputs  # noqa: PLC0415
 
     headings = ("release", "date", "effort", "k", "records", "QF", "joined", "left", "below k")
     table = figures_table(headings, ("changed",))
@@ -166,7 +166,7 @@ def _history_table(register: Sequence[RegisteredRelease]) -> Table:
             *map(_count, (one.effort, one.k, one.released_records)),
             _number(one.qf),
             *map(_count, (one.joined_records, one.left_records, one.records_below_k)),
-            ", ".join(changes(register[place - 1], one)) if place else "",
+            ", ".join(changed_inputs(register[place - 1], one)) if place else "",
         )
     return table
 
@@ -177,7 +177,7 @@ def _count(number: int | None) -> str:
 
 def _find(warehouse: Warehouse, spec: Spec, failure: Failure | None) -> _Found:
     from dbt_anonymize.project.descriptions import differing_levels  # noqa: PLC0415
-    from dbt_anonymize.project.evidence import verified  # noqa: PLC0415
+    from dbt_anonymize.project.evidence import read_verification  # noqa: PLC0415
     from dbt_anonymize.project.left_out import most_left_out  # noqa: PLC0415
     from dbt_anonymize.project.level_words import words_of_relations  # noqa: PLC0415
     from dbt_anonymize.project.results import (  # noqa: PLC0415 (keeps --help fast)
@@ -187,7 +187,7 @@ def _find(warehouse: Warehouse, spec: Spec, failure: Failure | None) -> _Found:
         records_of_one_value,
     )
 
-    trees, evidence = spec.quasi_identifiers, verified(warehouse, spec)
+    trees, evidence = spec.quasi_identifiers, read_verification(warehouse, spec)
     words = words_of_relations(warehouse, spec) if evidence.is_current else {}
     names, levels = differing_levels(spec.numbered_efforts, trees, words)
     efforts = read_results(warehouse, spec.name)
@@ -207,14 +207,14 @@ def _find(warehouse: Warehouse, spec: Spec, failure: Failure | None) -> _Found:
 
 
 def _show(console: SafeConsole, found: _Found, warnings: list[str]) -> None:
-    from dbt_anonymize.project.results import choice_sentences, legend, of_one_value  # noqa: PLC0415
+    from dbt_anonymize.project.results import choice_sentences, legend, one_value_sentences  # noqa: PLC0415
 
     spec, efforts = found.spec, found.efforts
     console.print(f"{spec.name}: {spec.description}")
     console.print(_results_table(found))
     if found.levels:
         console.print(_levels_table(found))
-    alike = of_one_value(spec, found.alike)
+    alike = one_value_sentences(spec, found.alike)
     left_out = [f"Left out far more than others: {found.left_out}."] if found.left_out else []
     for sentence in [
         *choice_sentences(efforts, spec.measure),
@@ -294,7 +294,7 @@ def _release_line(found: _Found) -> str:
         evidence.published is None or evidence.is_published
     ):
         return f"released: {evidence.release}"
-    of = evidence.published.shown if evidence.published else "an earlier build"
+    of = evidence.published.title if evidence.published else "an earlier build"
     return f"released: nothing from these results; {evidence.release} comes from {of}"
 
 

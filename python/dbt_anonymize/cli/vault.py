@@ -34,9 +34,9 @@ def adopt(place: Place, names: Names = None, *, yes: Yes = False) -> None:
     with place.warehouse(writes_vault=True) as warehouse:
         found = list(takeovers(warehouse, specs))
         for one in found:
-            before = one.before.shown if one.before else "nobody that it remembers"
+            before = one.before.title if one.before else "nobody that it remembers"
             note(
-                f"{one.table.without_identifier()}: of {before}; becomes that of {one.after.shown}."
+                f"{one.table.without_identifier()}: of {before}; becomes that of {one.after.title}."
             )
             note("".join(f"  {row[2]}: of the source {row[3]}\n" for row in one.rows[1:]).rstrip())
         if not found:

@@ -18,7 +18,7 @@ _LIMITS = (
 
 @dataclass(frozen=True)
 class Fact:
-    """A line: what it is about, what is said, and the number of it, if it is one."""
+    """A line: its topic, its text, and the number in it, if it is one."""
 
     fact: str
     value: str
@@ -26,10 +26,10 @@ class Fact:
 
 
 def declared_facts(spec: Spec) -> dict[str, str]:
-    """Return what the spec alone says, by what it is about."""
+    """Return the facts that follow from the spec, by topic."""
     private = spec.differential_privacy
     owner, about = spec.owner, spec.release.about
-    said = {
+    facts = {
         "what": spec.description,
         "guarantees": ", ".join(map(requirement, spec.guarantees.resolved)),
         "predicts": f"{spec.target} ({spec.measure})" if spec.is_tested else "",
@@ -42,12 +42,12 @@ def declared_facts(spec: Spec) -> dict[str, str]:
         "contact": " ".join(filter(None, (owner.name, owner.email))) if owner else "",
     }
     if private:
-        del said["guarantees"], said["predicts"], said["tested"]
-    return {fact: value for fact, value in said.items() if value}
+        del facts["guarantees"], facts["predicts"], facts["tested"]
+    return {fact: value for fact, value in facts.items() if value}
 
 
 def requirement(guarantee: dict[str, object]) -> str:
-    """Say what a guarantee requires."""
+    """Return a guarantee with its parameters as text."""
     parameters = ", ".join(f"{key} {value}" for key, value in guarantee.items() if key != "model")
     return f"{guarantee['model']} ({parameters})"
 
@@ -55,32 +55,32 @@ def requirement(guarantee: dict[str, object]) -> str:
 def facts_of(
     spec: Spec, results: Collection[EffortResult], date: str, records: int, starred: Collection[str]
 ) -> list[Fact]:
-    """Return all that a release says of itself.
+    """Return the facts that a release states about itself.
 
-    ``date`` is when it was built, ``records`` its rows, and ``starred`` its columns without any
-    label but the root. No count below the guaranteed k is told, nor one of records that may be of
-    fewer people, nor one that waiting records would change.
+    ``date`` is the date of the build, ``records`` its rows, and ``starred`` its columns without any
+    label but the root. No count is stated that is below the guaranteed k, that counts records of
+    possibly fewer people, or that waiting records would change.
     """
-    said = [Fact(fact, value) for fact, value in declared_facts(spec).items()]
-    chosen = next(one for one in results if one.is_chosen)
+    facts = [Fact(fact, value) for fact, value in declared_facts(spec).items()]
+    chosen = next(result for result in results if result.is_chosen)
     words = chosen.levels_in_words or in_words(
         spec.numbered_efforts[chosen.effort], spec.quasi_identifiers
     )
-    said += [Fact("date", date), Fact("levels", words)]
+    facts += [Fact("date", date), Fact("levels", words)]
     if spec.differential_privacy:
-        return said
-    said += [Fact("effort", str(chosen.effort), chosen.effort), _count("records", records)]
+        return facts
+    facts += [Fact("effort", str(chosen.effort), chosen.effort), _count("records", records)]
     if starred:
-        said.append(Fact("only *", ", ".join(starred)))
+        facts.append(Fact("only *", ", ".join(starred)))
     if not spec.holds_back_joiners and spec.subject is None:
-        gone, least = chosen.suppressed_records, spec.largest_k
-        few = Fact("records left out", f"fewer than {least}")
-        said.append(few if 0 < gone < least else _count("records left out", gone))
+        suppressed, least = chosen.suppressed_records, spec.largest_k
+        rounded = Fact("records left out", f"fewer than {least}")
+        facts.append(rounded if 0 < suppressed < least else _count("records left out", suppressed))
     if chosen.k is not None and not spec.holds_back_joiners:
-        said.append(_count("k", chosen.k))
-    original = next((one.qf_mean for one in results if one.effort == 0), None)
+        facts.append(_count("k", chosen.k))
+    original = next((result.qf_mean for result in results if result.effort == 0), None)
     scores = {"QF": chosen.qf_mean, "QF, original": original, "QF, zero rule": chosen.zero_rule}
-    return said + [
+    return facts + [
         Fact(fact, f"{score:.3f}", round(score, 3))
         for fact, score in scores.items()
         if score is not None

@@ -60,7 +60,7 @@ def limits_in_seeds(root: Path, spec: Spec) -> list[str]:
 def _sizes(path: Path | None, columns: Sequence[str], *, is_typed: bool) -> Sequence[int]:
     """Return the number of values of text columns of a file.
 
-    None if unknown, not texts, or of a file whose lines are too few to be of interest.
+    Empty if unknown, if a column is no text, or if the file has too few lines to matter.
     """
     if path is None or not _is_long(path):
         return []
@@ -75,7 +75,7 @@ def _sizes(path: Path | None, columns: Sequence[str], *, is_typed: bool) -> Sequ
                 return []
             counts = f"select {_distinct(columns)} from {file}"  # noqa: S608 (a literal)
             return list(connection.execute(counts).fetchall()[0])
-    except duckdb.Error:  # the build says what is wrong with it
+    except duckdb.Error:  # the build reports the error
         return []
 
 
@@ -104,7 +104,7 @@ def _distinct(columns: Sequence[str]) -> str:
 
 
 def _consequences(spec: Spec, name: str, sizes: Sequence[int]) -> Iterator[str]:
-    """Yield what happens to a feature with so many labels at each level, if there are too many."""
+    """Yield the consequence of too many labels, given the number of labels at each level."""
     limit = features.MOST_CATEGORIES
     if not sizes or sizes[0] <= limit:
         return

@@ -14,7 +14,7 @@ _UNKNOWN: Words = {}
 
 
 def effort_description(number: int, effort: Effort) -> str:
-    """Return what an effort does, as dbt docs show it."""
+    """Return the description of an effort in dbt docs."""
     if number == 0:
         return (
             "Effort 0, the untouched baseline that every other effort is compared with; "
@@ -29,9 +29,9 @@ def in_words(
     words: Words = _UNKNOWN,
     given_up: Callable[[Sequence[str]], str] = lambda names: f"gives up {', '.join(names)}",
 ) -> str:
-    """Say what an effort keeps of each quasi-identifier, as the end of a sentence.
+    """Return what an effort keeps of each quasi-identifier, as the end of a sentence.
 
-    Levels without words are told by their number. ``given_up`` says which columns are given up.
+    Levels without words appear as numbers. ``given_up`` phrases the columns that are given up.
 
     Examples
     --------
@@ -46,15 +46,17 @@ def in_words(
     if not ranges:
         return f"keeps what {effort.way} leave of {', '.join(trees)}"
     spans = {name: _span(span, trees[name], words.get(name)) for name, span in ranges.items()}
-    kept = [name for name, said in spans.items() if said == AS_IT_IS]
-    gone = [name for name, (low, _) in ranges.items() if low == trees[name].levels]
-    if len(kept) == len(trees) and effort.is_full_domain:
+    unchanged = [name for name, span in spans.items() if span == AS_IT_IS]
+    removed = [name for name, (low, _) in ranges.items() if low == trees[name].levels]
+    if len(unchanged) == len(trees) and effort.is_full_domain:
         return "leaves everything as it is"
-    coarser = [f"{name} {said}" for name, said in spans.items() if name not in {*kept, *gone}]
-    as_is = f" as {'they are' if kept[1:] else 'it is'}"
-    groups = (("keeps", coarser, ""), ("leaves", kept, as_is))
+    coarser = [
+        f"{name} {span}" for name, span in spans.items() if name not in {*unchanged, *removed}
+    ]
+    as_is = f" as {'they are' if unchanged[1:] else 'it is'}"
+    groups = (("keeps", coarser, ""), ("leaves", unchanged, as_is))
     parts = [f"{verb} {', '.join(names)}{end}" for verb, names, end in groups if names]
-    parts += [given_up(gone)] if gone else []
+    parts += [given_up(removed)] if removed else []
     if effort.has_cells:
         parts.append("then suppresses single cells")
     elif not effort.is_full_domain:
@@ -65,42 +67,42 @@ def in_words(
 def differing_levels(
     efforts: Mapping[int, Effort], trees: Mapping[str, Hierarchy], words: Words = _UNKNOWN
 ) -> tuple[list[str], dict[int, str]]:
-    """Return the quasi-identifiers whose levels differ between efforts, and these levels of each.
+    """Return the quasi-identifiers whose levels differ between efforts, and the levels by effort.
 
     The untouched table counts where there is at most one effort beside it.
     """
     ranges = {number: _ranges(effort, trees) for number, effort in efforts.items()}
-    compared = [one for number, one in ranges.items() if one and (number or len(efforts) < 3)]
-    names = [name for name in trees if len({one[name] for one in compared}) > 1] or list(trees)
+    compared = [spans for number, spans in ranges.items() if spans and (number or len(efforts) < 3)]
+    names = [name for name in trees if len({spans[name] for spans in compared}) > 1] or list(trees)
     return names, {
         number: ", ".join(
             f"{name} {_span(ranges[number][name], trees[name], words.get(name))}"
             for name in names
             if ranges[number]
         )
-        + (_after(effort) if ranges[number] else effort.kind)
+        + (_per_record_suffix(effort) if ranges[number] else effort.kind)
         for number, effort in efforts.items()
     }
 
 
-def _after(effort: Effort) -> str:
-    """Say how levels differ per record, if they do."""
+def _per_record_suffix(effort: Effort) -> str:
+    """Return how levels differ per record, if they do."""
     return "" if effort.is_full_domain else ", then cells" if effort.has_cells else ", by record"
 
 
 def _span(span: tuple[int, int], tree: Hierarchy, words: Sequence[str] | None) -> str:
-    """Say the lowest and the highest level of a quasi-identifier, by number where words lack."""
+    """Return the lowest and the highest level of a quasi-identifier, as numbers without words."""
     levels = range(1, tree.levels)
-    known = [AS_IT_IS, *(words or (f"at level {level} of {tree.levels}" for level in levels))]
-    return " to ".join(dict.fromkeys([*known, "*"][level] for level in span))
+    texts = [AS_IT_IS, *(words or (f"at level {level} of {tree.levels}" for level in levels))]
+    return " to ".join(dict.fromkeys([*texts, "*"][level] for level in span))
 
 
 def _ranges(effort: Effort, trees: Mapping[str, Hierarchy]) -> dict[str, tuple[int, int]]:
-    """Return lowest and highest level of each quasi-identifier; nothing where levels are none."""
+    """Return lowest and highest level of each quasi-identifier; empty without levels."""
     if not effort.vectors:
         return {}
     levels = {name: [vector[name] for vector in effort.vectors] for name in trees}
-    return {name: (min(found), max(found)) for name, found in levels.items()}
+    return {name: (min(vector), max(vector)) for name, vector in levels.items()}
 
 
 def _recoding(effort: Effort) -> str:
@@ -108,6 +110,6 @@ def _recoding(effort: Effort) -> str:
     if effort.levels is not None:
         if effort.has_cells:
             k = f", single cells suppressed as `*` (cell suppression){k}"
-        shown = ", ".join(f"{name} at level {level}" for name, level in effort.levels.items())
-        return f"{shown} of its hierarchy (0 is the raw value){k}"
+        levels = ", ".join(f"{name} at level {level}" for name, level in effort.levels.items())
+        return f"{levels} of its hierarchy (0 is the raw value){k}"
     return f"{effort.way}{k}"

@@ -1,4 +1,4 @@
-"""Errors of the driver of a warehouse, as ones that say what to do."""
+"""Errors of warehouse drivers, translated into ours with a remedy."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from collections.abc import Iterator
 
 from dbt_anonymize.errors import AnonymizeError, WarehouseError, safe_reason
 
-# What is left of an interrupt when DuckDB and dbt have passed it on.
+# The message of an interrupt after DuckDB and dbt have passed it on.
 _INTERRUPTED = "query interrupted"
 _LOCKED = "could not set lock on file"
-# Kinds of errors that no connection is to blame for: of drivers as PEP 249 names them, and DuckDB.
-_OF_OUR_SQL = re.compile(
+# Errors of statements, not of connections: names of PEP 249 and of DuckDB.
+_STATEMENT_ERROR = re.compile(
     r"(Binder|Catalog|Parser|Syntax|Conversion|TypeMismatch|OutOfRange|InvalidInput|Constraint)"
     r"(Exception|Error)\b|(ProgrammingError|DataError|NotSupportedError|Undefined\w+|Ambiguous\w+)\b"
 )
 
 
 @contextlib.contextmanager
-def explaining() -> Iterator[None]:
-    """Raise errors of drivers as `explained`; ours and interrupts stay what they are."""
+def explain_driver_errors() -> Iterator[None]:
+    """Raise errors of drivers as `WarehouseError`; our own errors and interrupts pass."""
     try:
         yield
     except AnonymizeError:
@@ -28,11 +28,11 @@ def explaining() -> Iterator[None]:
     except Exception as error:
         if _INTERRUPTED in str(error).lower():
             raise KeyboardInterrupt from error
-        raise explained(error) from error
+        raise as_warehouse_error(error) from error
 
 
-def explained(error: Exception) -> WarehouseError:
-    """Return an error of a driver as one that says what to do, without its values."""
+def as_warehouse_error(error: Exception) -> WarehouseError:
+    """Return an error of a driver as a `WarehouseError` with a remedy and without values."""
     if isinstance(error, MemoryError):
         return WarehouseError(
             "this process must have more memory; it has run out of it. Read fewer columns or rows."
@@ -43,7 +43,7 @@ def explained(error: Exception) -> WarehouseError:
             "while one writes. Close the other one (a dbt run, a notebook, a database browser) "
             "and try again."
         )
-    if _OF_OUR_SQL.match(safe_reason(error)):
+    if _STATEMENT_ERROR.match(safe_reason(error)):
         return WarehouseError(
             f"the warehouse refused a statement ({safe_reason(error)}). If `dbt build` has just "
             "run with this version, it is an error of dbt-anonymize: please report it with this "

@@ -1,4 +1,4 @@
-"""The receipts of erasures: which of them were begun and not completed."""
+"""Receipts of erasures, and those that were begun but not completed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dbt_anonymize.project.warehouse import Warehouse
 
 
 def count_erasures(warehouse: Warehouse, name: str) -> tuple[int, int]:
-    """Return how many erasures ``<n>_erasures`` has, and how many of them are not complete.
+    """Return the number of erasures in ``<n>_erasures``, and of those that are not complete.
 
     Raises a `WarehouseError` if ``<n>_identifiers`` was not built.
     """
@@ -18,8 +18,8 @@ def count_erasures(warehouse: Warehouse, name: str) -> tuple[int, int]:
     relation = vault.incorporate(path={"identifier": f"{name}_erasures"}, type="table")
     if warehouse.find(relation) is None:
         return 0, 0
-    ((erasures, begun),) = warehouse.rows(_counted(str(relation)))
-    return int(erasures), int(begun)
+    ((erasures, unfinished),) = warehouse.rows(_count_query(str(relation)))
+    return int(erasures), int(unfinished)
 
 
 def open_erasures(file: Path, names: Collection[str]) -> list[str]:
@@ -29,7 +29,7 @@ def open_erasures(file: Path, names: Collection[str]) -> list[str]:
     """
     import duckdb  # noqa: PLC0415 (not every adapter has it)
 
-    found = set()
+    unfinished = set()
     with duckdb.connect(str(file), read_only=True) as connection:
         tables = connection.execute(
             "select schema_name, table_name from duckdb_tables() "
@@ -38,14 +38,14 @@ def open_erasures(file: Path, names: Collection[str]) -> list[str]:
         ).fetchall()
         for schema, table in tables:
             place = f"{quote_name(schema)}.{quote_name(table)}"
-            (counts,) = connection.execute(_counted(place)).fetchall()
+            (counts,) = connection.execute(_count_query(place)).fetchall()
             if counts[1]:
-                found.add(table.removesuffix("_erasures"))
-    return sorted(found)
+                unfinished.add(table.removesuffix("_erasures"))
+    return sorted(unfinished)
 
 
-def _counted(receipts: str) -> str:
-    """Query of the number of erasures, and of those that are not complete."""
+def _count_query(receipts: str) -> str:
+    """Return the query of the number of erasures, and of those that are not complete."""
     return (
         "select count(distinct erasure), "  # noqa: S608 (quoted)
         "count(distinct case when finished_at is null then erasure end) "

@@ -18,13 +18,14 @@ from dbt_anonymize.spec.details import chosen_details
 
 Row = Mapping[str, Any]
 
-# The relations by their part of the name, and what writes them.
-_ADDED = dict.fromkeys(name for _, kind in dossier_figures() for name in kind.relations)
+# The relations by their part of the name, and the command that writes them.
+_FIGURE_RELATIONS = dict.fromkeys(name for _, kind in dossier_figures() for name in kind.relations)
 PARTS = {
-    name: ALL[name].writer for name in ("results", "privacy", *_ADDED, "verification", "releases")
+    name: ALL[name].writer
+    for name in ("results", "privacy", *_FIGURE_RELATIONS, "verification", "releases")
 }
 
-# What `verify` writes: each row is about the published rows whose digest stands in it.
+# Written by `verify`: each row carries the digest of the published rows that it is about.
 _VERIFIED = ("attacks", "verification")
 _ABOUT = {
     "another": "of another release than the published one",
@@ -61,13 +62,17 @@ class Evidence:
         ]
 
     def about(self, part: str) -> Literal["published", "another", "unknown"]:
-        """Say which release all findings or attacks are about."""
-        now = self.published
-        known = {(row.get("content"), row.get("spec")) for row in self.relations[part] or ()}
-        if now and known <= {(now.content, now.spec)} and (now.content or not known):
+        """Return which release all findings or attacks are about."""
+        published = self.published
+        digests = {(row.get("content"), row.get("spec")) for row in self.relations[part] or ()}
+        if (
+            published
+            and digests <= {(published.content, published.spec)}
+            and (published.content or not digests)
+        ):
             return "published"
-        is_known = now and now.content and all(content for content, _ in known)
-        return "another" if is_known else "unknown"
+        has_digests = published and published.content and all(content for content, _ in digests)
+        return "another" if has_digests else "unknown"
 
     @property
     def effort(self) -> int | None:
@@ -76,7 +81,7 @@ class Evidence:
         return int(chosen[0]["effort"]) if len(chosen) == 1 else None
 
     def remedy(self, part: str) -> str:
-        """Say what makes what is missing of a relation, or why nothing can."""
+        """Return the command that fills a missing relation, or the reason why none can."""
         if part == "releases" and self.spec.mapping == "none":
             return "With mapping: none nothing remembers them."
         is_of_effort = "effort" in ALL[part].column_names
@@ -104,7 +109,7 @@ class Evidence:
 
     @property
     def verification(self) -> str:
-        """Say in a sentence what `verify` has found about the published rows."""
+        """Sentence about the result of `verify` for the published rows."""
         findings = self.relations["verification"] or ()
         command = f"`dbt-anonymize verify {self.spec.name}`"
         failed = sum(row["status"] == "FAILED" for row in findings)
@@ -112,15 +117,15 @@ class Evidence:
         if not findings:
             return f"Not verified: run {command}."
         if about:
-            of_failed = f"; {pluralized(failed, 'finding')} of it failed" if failed else ""
-            return f"Not verified: the last verification is {about}{of_failed}. Run {command}."
+            failures = f"; {pluralized(failed, 'finding')} of it failed" if failed else ""
+            return f"Not verified: the last verification is {about}{failures}. Run {command}."
         if failed:
             return f"VERIFICATION FAILED: {pluralized(failed, 'finding')}. See {command}."
         return "Verified independently of the build: nothing failed."
 
 
 def collect(warehouse: Warehouse, spec: Spec) -> Evidence:
-    """Read the relations of an anonymization; what is not there is missing."""
+    """Read the relations of an anonymization; missing ones are None."""
     if find_relation(warehouse, f"{spec.name}_results") is None:
         raise WarehouseError(
             f"{spec.name}: must be built before there is anything to document; it has no results. "
@@ -129,8 +134,8 @@ def collect(warehouse: Warehouse, spec: Spec) -> Evidence:
     return _evidence(warehouse, spec, [*PARTS, "history"])
 
 
-def verified(warehouse: Warehouse, spec: Spec) -> Evidence:
-    """Read what tells whether the published rows were verified, and nothing else."""
+def read_verification(warehouse: Warehouse, spec: Spec) -> Evidence:
+    """Read only the findings of `verify`."""
     return _evidence(warehouse, spec, ["verification"])
 
 
@@ -147,7 +152,7 @@ def _evidence(warehouse: Warehouse, spec: Spec, parts: Iterable[str]) -> Evidenc
 
 
 def _relation(warehouse: Warehouse, spec: Spec, part: str) -> Any:
-    """Return a relation, or None; those that are no models lie beside one that is."""
+    """Return a relation, or None; one that is no model lies beside a model."""
     beside = {"attacks": "results", "verification": "results", "releases": "identifiers"}
     if part == "history":
         return find_relation(warehouse, HISTORY)

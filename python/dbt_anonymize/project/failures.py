@@ -14,10 +14,10 @@ from typing import Any
 from dbt_anonymize.project.layout import Project
 
 _FAILED = frozenset({"error", "fail", "runtime error"})
-# How the reasons of our own macros begin, which never hold a value.
+# Beginning of the reasons of our own macros, which never hold a value.
 _OURS = "is stopped; nothing is released and the earlier release is unchanged."
 _STACK = "> in macro"
-# How the last line of a Python model begins that we stop: our messages never hold a value.
+# Beginning of the last line of a Python model that we stop; our messages never hold a value.
 _OF_PYTHON = re.compile(r"^\s*dbt_anonymize\.errors\.\w+: ", re.MULTILINE)
 
 
@@ -34,43 +34,43 @@ class Failure:
 
 
 def last_failure(project: Project, manifest: Any, name: str) -> Failure | None:
-    """Return what the last dbt command failed at on the way to a release; None if unknown."""
+    """Return the failures of the last dbt command upstream of a release; None if unknown."""
     file = project.root / os.environ.get("DBT_TARGET_PATH", "target") / "run_results.json"
     try:
-        ran = _read(file, file.stat().st_mtime_ns)
+        results = _read(file, file.stat().st_mtime_ns)
     except (OSError, ValueError, KeyError):
         return None
     nodes = {**manifest.nodes, **manifest.unit_tests}
-    way = _upstream(nodes, f"{name}_anonymized")
-    statuses = {result["unique_id"]: result["status"] for result in ran}
+    upstream = _upstream(nodes, f"{name}_anonymized")
+    statuses = {result["unique_id"]: result["status"] for result in results}
     failed = [
         _redacted_message(nodes[result["unique_id"]], result.get("message") or "")
-        for result in ran
+        for result in results
         if result["status"] in _FAILED
         and result["unique_id"] in nodes
-        and way & {result["unique_id"], *_reads(nodes[result["unique_id"]])}
+        and upstream & {result["unique_id"], *_reads(nodes[result["unique_id"]])}
     ]
     if not failed:
         return None
-    of_results = [key for key in way if nodes[key].name == f"{name}_results"]
+    of_results = [key for key in upstream if nodes[key].name == f"{name}_results"]
     has_results = any(statuses.get(key) == "success" for key in of_results)
     return Failure(f"{name}: the last build failed. " + " ".join(failed), has_results)
 
 
-@functools.lru_cache(maxsize=1)  # of many anonymizations there is one file
+@functools.lru_cache(maxsize=1)  # one file for all anonymizations
 def _read(file: Path, _changed: int) -> list[dict[str, Any]]:
-    ran: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))["results"]
-    return ran
+    results: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))["results"]
+    return results
 
 
 def _upstream(nodes: dict[str, Any], name: str) -> set[str]:
     upstream: set[str] = set()
-    left = [key for key, node in nodes.items() if node.name == name]
-    while left:
-        key = left.pop()
+    queue = [key for key, node in nodes.items() if node.name == name]
+    while queue:
+        key = queue.pop()
         if key in nodes and key not in upstream:
             upstream.add(key)
-            left.extend(_reads(nodes[key]))
+            queue.extend(_reads(nodes[key]))
     return upstream
 
 
@@ -79,16 +79,16 @@ def _reads(node: Any) -> list[str]:
 
 
 def _redacted_message(node: Any, message: str) -> str:
-    """Return what failed, and why if the reason is one of ours."""
-    explained = re.search(r"/\* (.*) \*/", message) if node.resource_type == "test" else None
-    reason = explained[1] + "." if explained else " ".join(_reason(message))
+    """Return the failed node, and the reason if it is one of ours."""
+    comment = re.search(r"/\* (.*) \*/", message) if node.resource_type == "test" else None
+    reason = comment[1] + "." if comment else " ".join(_reason(message))
     reason = reason or "Its message is in the log of dbt."
     return f"{node.resource_type} {node.name}: {reason}"
 
 
 def _reason(message: str) -> Iterator[str]:
     if stopped := list(_OF_PYTHON.finditer(message)):
-        # What follows an empty line is of another exception.
+        # Text after an empty line belongs to another exception.
         yield " ".join(message[stopped[-1].end() :].partition("\n\n")[0].split())
         return
     lines = iter(message.splitlines())

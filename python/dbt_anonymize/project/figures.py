@@ -1,4 +1,4 @@
-"""One figure of a document: what a relation holds, and where."""
+"""Figures of a document: a value of a relation with its label and source."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dbt_anonymize.project.evidence import Evidence
 
 @dataclass(frozen=True)
 class Figure:
-    """A line of a table: what it is, its value as text, and the relation it comes from."""
+    """A line of a table: label, value as text, and the relation it comes from."""
 
     label: str
     value: str
@@ -47,7 +47,7 @@ def figure(
 
 
 def missing(evidence: Evidence, label: str, part: str) -> Figure:
-    """Return a figure that is not there, and what makes it."""
+    """Return the figure of a missing value, with the command that makes it."""
     relation = f"{evidence.spec.name}_{part}"
     if evidence.relations[part] is None:
         text = f"missing: there is no {relation}"

@@ -17,8 +17,8 @@ from dbt_anonymize.project.frozen_classes import (
     Labels,
     Leaf,
     Tree,
-    in_order,
-    with_coarser,
+    add_coarser_classes,
+    order_classes,
 )
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.results import read_results, release_location, results_are_current
@@ -26,7 +26,7 @@ from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 
 _COLUMNS = ("attribute", "level", "leaf", "upper_bound", "label")
-# Of a recoded effort: rows of a class have its number, those of the leaves none.
+# Column of recoded efforts: the number of the class, NULL in rows of leaves.
 _CLASS = "class_number"
 
 
@@ -41,7 +41,7 @@ class Frozen:
 
     @property
     def remembers(self) -> bool:
-        """Tell whether the vault must know who is released."""
+        """Tell whether the vault must remember the released people."""
         return self.is_released and self.spec.holds_back_joiners
 
 
@@ -95,7 +95,7 @@ def _leaf_rows(
     warehouse: Warehouse, spec: Spec, levels: Mapping[str, int]
 ) -> Iterator[tuple[object, ...]]:
     """Yield every leaf with its label at the level of its quasi-identifier."""
-    for quasi_identifier in _described(warehouse, spec):
+    for quasi_identifier in _macro_arguments(warehouse, spec):
         name = quasi_identifier["name"]
         if level := levels[name]:
             sql = warehouse.macro(
@@ -106,15 +106,22 @@ def _leaf_rows(
 
 def class_rows(warehouse: Warehouse, spec: Spec, number: int) -> Iterator[tuple[object, ...]]:
     """Yield every leaf with its label at each level, then the labels of each class in order."""
-    quasi_identifiers = _described(warehouse, spec)
+    quasi_identifiers = _macro_arguments(warehouse, spec)
     trees = list[Tree]()
-    for one in quasi_identifiers:
-        sql = warehouse.macro("_ordered_leaves", quasi_identifier=one)
+    for quasi_identifier in quasi_identifiers:
+        sql = warehouse.macro("_ordered_leaves", quasi_identifier=quasi_identifier)
         leaves = [Leaf(row[0], row[1], tuple(row[2:])) for row in warehouse.rows(sql)]
-        trees.append(Tree(one["kind"] == "interval", leaves))
-        for level in range(1, one["levels"] + 1):
+        trees.append(Tree(quasi_identifier["kind"] == "interval", leaves))
+        for level in range(1, quasi_identifier["levels"] + 1):
             for leaf in leaves:
-                yield one["name"], level, leaf.text, leaf.upper, leaf.labels[level - 1], None
+                yield (
+                    quasi_identifier["name"],
+                    level,
+                    leaf.text,
+                    leaf.upper,
+                    leaf.labels[level - 1],
+                    None,
+                )
     arguments = {
         "effort": warehouse.relation_of_ref(f"{spec.name}_effort_{number}"),
         "microdata": warehouse.relation_of_ref(f"{spec.name}_microdata"),
@@ -135,7 +142,7 @@ def class_rows(warehouse: Warehouse, spec: Spec, number: int) -> Iterator[tuple[
         classes[name] = tuple(labels)
     exact = spec.numbered_efforts[number].exact(spec.quasi_identifiers)
     sql = warehouse.macro("_overlapping_classes", **arguments, exact=exact)
-    ordered = in_order(classes, trees, warehouse.rows(sql))
+    ordered = order_classes(classes, trees, warehouse.rows(sql))
     if ordered is None:
         raise SpecError(
             f"{spec.name}: the labels of a frozen effort must follow from the values of a record; "
@@ -144,13 +151,13 @@ def class_rows(warehouse: Warehouse, spec: Spec, number: int) -> Iterator[tuple[
             "levels, local recoding, or multidimensional with strict: true: set release.effort, "
             "and build."
         )
-    for place, found in enumerate(with_coarser(ordered, trees), start=1):
-        for one, label in zip(quasi_identifiers, found, strict=True):
-            yield one["name"], label.level, label.lower, label.upper, label.text, place
+    for place, class_labels in enumerate(add_coarser_classes(ordered, trees), start=1):
+        for quasi_identifier, label in zip(quasi_identifiers, class_labels, strict=True):
+            yield quasi_identifier["name"], label.level, label.lower, label.upper, label.text, place
 
 
-def _described(warehouse: Warehouse, spec: Spec) -> list[dict[str, Any]]:
-    """Return the quasi-identifiers as macros take them."""
+def _macro_arguments(warehouse: Warehouse, spec: Spec) -> list[dict[str, Any]]:
+    """Return the quasi-identifiers as arguments of macros."""
     return [
         {
             "name": name,
@@ -163,7 +170,7 @@ def _described(warehouse: Warehouse, spec: Spec) -> list[dict[str, Any]]:
 
 
 def _require_known_release(warehouse: Warehouse, frozen: Frozen) -> None:
-    """Stop where the released rows are not those of the effort, or others are remembered."""
+    """Stop if the released rows differ from the effort, or the vault remembers other members."""
     spec = frozen.spec
     members = _members(warehouse, spec)
     if warehouse.find(members) is not None:
@@ -191,7 +198,7 @@ def _require_known_release(warehouse: Warehouse, frozen: Frozen) -> None:
 
 
 def remember_members(warehouse: Warehouse, frozen: Frozen) -> None:
-    """Write who is released into the vault: from then on new records wait."""
+    """Write the released members into the vault: from then on new records wait."""
     spec = frozen.spec
     members = _members(warehouse, spec)
     sql = warehouse.macro(
@@ -212,7 +219,7 @@ def _members(warehouse: Warehouse, spec: Spec) -> Any:
 
 
 def labels_file(project: Project, spec: Spec) -> Path:
-    """Return where the seed of the labels lies: beside the other seeds of the anonymization."""
+    """Return the path of the seed of labels, beside the other seeds of the anonymization."""
     folder = project.seeds / spec.name
     folder = folder if folder.is_dir() else project.seeds
     if not folder.is_dir():

@@ -1,8 +1,8 @@
-"""The classes of a recoding as a list that is committed: the first that holds a record is hers.
+"""The committed list of classes of a recoding: a record belongs to the first that holds it.
 
-Released classes come first, in an order in which every record finds its own. Behind them come
-coarser ones, for new records that no released class holds: the same with every label replaced by
-its parent in the hierarchy, again and again, those that cover less first, at last `*` everywhere.
+Released classes come first, in an order that gives every released record its own class. Coarser
+classes follow, for new records that no released class holds: every label is replaced by its parent
+in the hierarchy, repeatedly. They are ordered by coverage and end with `*` everywhere.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from dbt_anonymize.hierarchies.model import ROOT
 class Label:
     """A label of one quasi-identifier; ``lower`` and ``upper`` are the bounds of an interval.
 
-    The root has no bounds, nor has a number that is released as it is, of which ``leaf`` is the
-    lower bound of the leaf. ``level`` is None between two levels.
+    The root has no bounds. A number that is released as it is has none either; its ``leaf`` is the
+    lower bound of its leaf. ``level`` is None between two levels.
     """
 
     text: str
@@ -58,12 +58,12 @@ class Tree:
 
     @cached_property
     def _places(self) -> Mapping[tuple[int, str], Sequence[int]]:
-        """The leaves of each label of each level; those of level 0 are the leaves themselves."""
-        found = defaultdict[tuple[int, str], list[int]](list)
+        """The leaves of each label of each level; at level 0 a leaf is its own label."""
+        places = defaultdict[tuple[int, str], list[int]](list)
         for place, leaf in enumerate(self.leaves):
             for level, text in enumerate((leaf.text, *leaf.labels)):
-                found[level, text].append(place)
-        return found
+                places[level, text].append(place)
+        return places
 
     @cached_property
     def _ends(self) -> Mapping[str | None, int]:
@@ -80,7 +80,7 @@ class Tree:
         return self._places[label.level or 0, label.text]
 
     def is_root(self, label: Label) -> bool:
-        """Tell whether a label holds everything: `*` of a lower level may hold less."""
+        """Tell whether a label covers all leaves; `*` at a lower level may cover fewer."""
         if self.is_interval:
             return label.text == ROOT and label.lower is None
         return label == self.root
@@ -104,12 +104,12 @@ class Tree:
         return self.root
 
 
-def in_order(
+def order_classes(
     classes: Mapping[str, Labels], trees: Sequence[Tree], before: Iterable[tuple[str, str]]
 ) -> list[Labels] | None:
-    """Return classes so that the first of each pair of ``before`` comes first; None if none can.
+    """Return classes in an order that keeps the pairs of ``before``, or None if there is none.
 
-    Else those that cover less come first.
+    Among the possible orders, classes that cover less come first.
     """
     followers, waits_for = defaultdict[str, list[str]](list), dict.fromkeys(classes, 0)
     for own, other in before:
@@ -118,38 +118,38 @@ def in_order(
     keys = {name: (_coverage(labels, trees), name) for name, labels in classes.items()}
     free = [keys[name] for name, count in waits_for.items() if not count]
     heapq.heapify(free)
-    found = list[Labels]()
+    ordered = list[Labels]()
     while free:
         _, name = heapq.heappop(free)
-        found.append(classes[name])
+        ordered.append(classes[name])
         for other in followers[name]:
             waits_for[other] -= 1
             if not waits_for[other]:
                 heapq.heappush(free, keys[other])
-    return found if len(found) == len(classes) else None
+    return ordered if len(ordered) == len(classes) else None
 
 
-def with_coarser(classes: Sequence[Labels], trees: Sequence[Tree]) -> list[Labels]:
+def add_coarser_classes(classes: Sequence[Labels], trees: Sequence[Tree]) -> list[Labels]:
     """Return the classes, then coarser ones up to the root, none twice.
 
-    Behind a released root, which holds everything, there is nothing.
+    If the root itself is released, it holds everything and nothing is added.
     """
     root = tuple(tree.root for tree in trees)
     if any(all(map(Tree.is_root, trees, labels)) for labels in classes):
         return list(classes)
-    found = {_texts(labels): labels for labels in (*classes, root)}
+    known = {_texts(labels): labels for labels in (*classes, root)}
     coarser, step = list[Labels](), list(classes)
     while step:
         parents = (
-            tuple(tree.parent(one) for tree, one in zip(trees, labels, strict=True))
+            tuple(tree.parent(label) for tree, label in zip(trees, labels, strict=True))
             for labels in step
         )
         new = {_texts(labels): labels for labels in parents}
-        step = [labels for texts, labels in new.items() if texts not in found]
-        found |= new
+        step = [labels for texts, labels in new.items() if texts not in known]
+        known |= new
         coarser += step
-    behind = sorted(coarser, key=lambda one: (_coverage(one, trees), _texts(one)))
-    return [*classes, *behind, root]
+    coarser.sort(key=lambda labels: (_coverage(labels, trees), _texts(labels)))
+    return [*classes, *coarser, root]
 
 
 def _coverage(labels: Labels, trees: Sequence[Tree]) -> float:
@@ -159,4 +159,4 @@ def _coverage(labels: Labels, trees: Sequence[Tree]) -> float:
 
 
 def _texts(labels: Labels) -> tuple[str, ...]:
-    return tuple(one.text for one in labels)
+    return tuple(label.text for label in labels)

@@ -27,7 +27,12 @@ from dbt_anonymize.project.models import (
     template_of,
 )
 from dbt_anonymize.project.package import check_installed
-from dbt_anonymize.project.properties import column_names, describe, described, description_context
+from dbt_anonymize.project.properties import (
+    column_names,
+    describe,
+    describe_all,
+    description_context,
+)
 from dbt_anonymize.project.steps import steps_of
 from dbt_anonymize.project.templating import environment
 from dbt_anonymize.relations import HISTORY, KEPT, SHARED
@@ -45,10 +50,10 @@ _SUFFIXES = frozenset({".sql", ".py", ".yml"})
 
 @dataclass(frozen=True)
 class Drift:
-    """A file that is not what its spec says.
+    """A file that differs from its spec.
 
     ``path`` is relative to the project; ``stale`` is a generated file that no spec asks for;
-    ``diff`` leads from the file as it is to the file as it should be.
+    ``diff`` leads from the current text to the expected one.
     """
 
     path: Path
@@ -85,9 +90,9 @@ def generate(project_dir: Path, names: Collection[str] = ()) -> list[Path]:
 
 
 def check(project_dir: Path, names: Collection[str] = ()) -> list[Drift]:
-    """Return how the models differ from their specs, ordered by path, and write nothing.
+    """Return the differences between models and specs (by default all), and write nothing.
 
-    Of all anonymizations by default; the history is always compared. A wrong spec is a `SpecError`.
+    They are ordered by path; the history is always compared. An invalid spec is a `SpecError`.
     """
     return _compare(find_project(project_dir), names)[1]
 
@@ -95,8 +100,8 @@ def check(project_dir: Path, names: Collection[str] = ()) -> list[Drift]:
 def render(spec: Spec, *, has_python: bool = True, words: Words | None = None) -> dict[str, str]:
     """Return the files of one anonymization: content by file name.
 
-    ``words`` say what levels mean; by default their numbers are told.
-    ``has_python``: what needs Python is a Python model, and not SQL over rows that a command wrote.
+    ``words`` describe levels, which appear as numbers by default. ``has_python``: steps in Python
+    are Python models, not SQL over rows that a command wrote.
     """
     owner = f"{spec.name}.yml"
     command = f"dbt-anonymize generate {spec.name}"
@@ -105,7 +110,7 @@ def render(spec: Spec, *, has_python: bool = True, words: Words | None = None) -
         **description_context(spec),
         "steps": steps,
         "details": f"{MARK}{', '.join(sorted(chosen_details(spec.details))) or 'none'}.",
-        # The dbt groups: outside of the first no model may read the vault.
+        # The dbt groups: only models of the first may read the vault.
         "custodians": f"{spec.name}_custodians",
         "group": f"{spec.name}_anonymization",
         "types": released_types(spec),
@@ -121,34 +126,34 @@ def render(spec: Spec, *, has_python: bool = True, words: Words | None = None) -
         "before_release": before_release(spec),
     }
     files = {
-        f"{spec.name}_{one.name}{one.suffix}": _render(
-            template_of(one, context), owner, command, context
+        f"{spec.name}_{relation.name}{relation.suffix}": _render(
+            template_of(relation, context), owner, command, context
         )
-        for one in relations_of(spec)
-        if not one.per
+        for relation in relations_of(spec)
+        if not relation.per
     }
     for number, effort in spec.numbered_efforts.items() if spec.efforts else ():
         of_effort = {**context, "number": number, "effort": effort}
-        for one in relations_of_effort(of_effort):
-            # What is frozen needs no Python any more.
-            suffix = ".sql" if spec.freeze else one.suffix
-            files[f"{spec.name}_{one.name}_{number}{suffix}"] = _render(
-                f"{one.name}{suffix}", owner, command, of_effort
+        for relation in relations_of_effort(of_effort):
+            # Frozen efforts need no Python.
+            suffix = ".sql" if spec.freeze else relation.suffix
+            files[f"{spec.name}_{relation.name}_{number}{suffix}"] = _render(
+                f"{relation.name}{suffix}", owner, command, of_effort
             )
     if not has_python:
         _replace_python(files, spec, functools.partial(_render, owner=owner, command=command))
-    context["described"] = described(spec, steps)
+    context["described"] = describe_all(spec, steps)
     if spec.freeze:
         context["frozen_labels"] = describe(KEPT["frozen_labels"], "", context)
     files[f"_{spec.name}.yml"] = _render("properties.yml", owner, command, context)
     if spec.efforts:
-        # A file of its own: dbt, which reads what has changed only, forgets it together with it.
+        # A file of its own: dbt, which rereads changed files only, drops exposures with it.
         files[f"_{spec.name}_exposures.yml"] = _render("exposures.yml", owner, command, context)
     return files
 
 
 def _replace_python(files: dict[str, str], spec: Spec, render_as: Callable[..., str]) -> None:
-    """Put SQL over rows of a command in the place of each Python model."""
+    """Replace each Python model by SQL over the rows that a command writes."""
     for step in steps_of(spec):
         del files[f"{step.model}.py"]
         files[f"{step.model}.sql"] = render_as(
@@ -173,10 +178,10 @@ def render_history(names: Collection[str], *, described: bool = True) -> dict[st
 
 
 def _compare(project: Project, names: Collection[str]) -> tuple[dict[Path, str], list[Drift]]:
-    """Return what the files of a project should be, and how they differ."""
+    """Return the expected files of a project, and the differences from the current ones."""
     check_installed(project.root)
     folder = project.models.relative_to(project.root)
-    # Others may be half-written: the history takes those that have models already.
+    # Other specs may be half-written: the history takes those that already have models.
     specs = load_specs(project.root, names or None)
     expected: dict[Path, str] = {}
     _require_frozen_labels(project, specs)
@@ -184,9 +189,9 @@ def _compare(project: Project, names: Collection[str]) -> tuple[dict[Path, str],
         words = words_of_seeds(project.root, spec)
         files = render(spec, has_python=project.has_python, words=words)
         expected |= {folder / spec.name / name: text for name, text in files.items()}
-    listed = {spec.name for spec in specs if spec.efforts} | {
-        name for name in with_results(project) if name not in {spec.name for spec in specs}
-    }
+    listed = {spec.name for spec in specs if spec.efforts} | (
+        {*with_results(project)} - {spec.name for spec in specs}
+    )
     if listed:
         history = render_history(
             listed,
@@ -195,24 +200,24 @@ def _compare(project: Project, names: Collection[str]) -> tuple[dict[Path, str],
             described=project.name != PACKAGE,
         )
         expected |= {folder / name: text for name, text in history.items()}
-    # The history belongs to all: it goes when no spec has efforts any more.
+    # The history belongs to all specs: it goes when none has efforts.
     owners = {"*.yml", *(f"{name}.yml" for name in names)}
-    found = {
+    generated = {
         path.relative_to(project.root): text
         for path, owner, text in _generated_files(project.models)
         if not names or owner in owners
     }
-    if not expected and not found:
+    if not expected and not generated:
         raise SpecError(
             f"{FOLDER}/: must hold at least one anonymization; there is none. "
             "Start with `dbt-anonymize init`."
         )
-    drifts = _drifts(project.root, expected, found)
+    drifts = _drifts(project.root, expected, generated)
     return expected, sorted(drifts, key=lambda drift: drift.path)
 
 
 def with_results(project: Project) -> list[str]:
-    """Return the names of all that have a spec, half-written or not, and models with results."""
+    """Return the anonymizations with a spec, valid or not, and a model of results."""
     return [
         name
         for name in spec_paths(project.root)
@@ -221,13 +226,13 @@ def with_results(project: Project) -> list[str]:
 
 
 def generated_files(project: Project, name: str) -> list[Path]:
-    """Return the files that were generated from a spec, whether or not it is still there."""
+    """Return the files that were generated from a spec, even if it is gone."""
     files = _generated_files(project.models)
     return [path for path, owner, _ in files if owner == f"{name}.yml"]
 
 
 def write_history(project: Project) -> None:
-    """Write the history of all that have a spec and models, or remove it if there is none."""
+    """Write the history of all anonymizations that have models, or remove it if none has."""
     names = with_results(project)
     texts = render_history(names, described=project.name != PACKAGE) if names else {}
     for path, owner, _ in list(_generated_files(project.models)):
@@ -238,9 +243,9 @@ def write_history(project: Project) -> None:
 
 
 def _require_frozen_labels(project: Project, specs: Collection[Spec]) -> None:
-    """Stop where the labels are not committed: dbt would name a missing node."""
-    for spec in (one for one in specs if one.freeze):
-        if not any(project.seeds.rglob(f"{spec.frozen_labels}.csv")):
+    """Stop if labels of a frozen effort are not committed: dbt would report a missing node."""
+    for spec in specs:
+        if spec.freeze and not any(project.seeds.rglob(f"{spec.frozen_labels}.csv")):
             raise SpecError(
                 f"{spec.name}: freeze must have the seed {spec.frozen_labels}.csv, which holds the "
                 f"labels; it is not in {project.seeds.name}/. Restore it, or remove `freeze`, "
@@ -248,14 +253,16 @@ def _require_frozen_labels(project: Project, specs: Collection[Spec]) -> None:
             )
 
 
-def _drifts(root: Path, expected: Mapping[Path, str], found: Mapping[Path, str]) -> Iterator[Drift]:
+def _drifts(
+    root: Path, expected: Mapping[Path, str], generated: Mapping[Path, str]
+) -> Iterator[Drift]:
     for path, text in expected.items():
         current = _read(root / path) if (root / path).exists() else None
         if current is None:
             yield Drift(path, "missing", _diff(path, "", text))
         elif current != text:
             yield Drift(path, "different", _diff(path, current, text))
-    for path, current in found.items():
+    for path, current in generated.items():
         if path not in expected:
             yield Drift(path, "stale", _diff(path, current, ""))
 
@@ -305,7 +312,7 @@ def _render(template: str, owner: str, command: str, context: Mapping[str, objec
     else:
         comment = f"# {header}\n# {remedy}\n"
     body = environment().get_template(f"{template}.j2").render(context)
-    # Templates leave blank lines where nothing stands; only models in YAML are set apart by one.
+    # Templates leave blank lines; only models in YAML are set apart by one.
     lines = [line.rstrip() for line in f"{comment}{body}".split("\n")]
     text = "\n".join(line for line in lines if line)
     if template.endswith(".yml"):
@@ -322,7 +329,7 @@ def _feature_levels(spec: Spec, levels: Mapping[str, int]) -> dict[str, int]:
 
 
 def _compared_columns(spec: Spec) -> list[str]:
-    """Return what `<n>_fidelity` compares value by value: sensitive columns and classes."""
+    """Return the columns that `<n>_fidelity` compares: sensitive ones, and a class target."""
     target = [spec.predicted] if spec.task == "classification" else []
     columns = dict.fromkeys([*spec.sensitive, *target])
     return [name for name in columns if name not in {*spec.masks, *spec.quasi_identifiers}]

@@ -1,4 +1,4 @@
-"""Specs from before `details` could be declared keep the relations that they have."""
+"""Specs from before the key `details` keep their relations."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from dbt_anonymize.relations import DETAILS
 from dbt_anonymize.spec.draft import mapping
 from dbt_anonymize.spec.editing import replace_text
 from dbt_anonymize.spec.loading import spec_paths
-from dbt_anonymize.spec.yaml_text import with_value
+from dbt_anonymize.spec.yaml_text import set_value
 
-# Stands in every property file that is generated since details can be declared.
+# Comment of every property file that was generated since details can be declared.
 MARK = "# Details: "
 
 
 def keep_details(project: Project, names: Collection[str] = ()) -> None:
-    """Write `details: all` into specs that know no details yet and whose models have some."""
+    """Write `details: all` into specs without the key whose models include details."""
     for name, path in spec_paths(project.root).items():
         is_wanted = not names or name in names
-        if is_wanted and _has_earlier_details(project, name) and not _says_details(path):
+        if is_wanted and _has_earlier_details(project, name) and not _declares_details(path):
             text = path.read_bytes().decode("utf-8")
-            replace_text(path, text, with_value(text, ["details"], "all"))
+            replace_text(path, text, set_value(text, ["details"], "all"))
 
 
-def _says_details(path: Path) -> bool:
+def _declares_details(path: Path) -> bool:
     try:
         return "details" in mapping(yaml.safe_load(path.read_bytes()))
     except yaml.YAMLError:
-        return True  # whoever loads it says what is wrong
+        return True  # loading the spec reports the error
 
 
 def _has_earlier_details(project: Project, name: str) -> bool:

@@ -1,7 +1,7 @@
 """Places of relations, from the manifest that the last dbt command left in ``target``.
 
-It is taken only if dbt would make the same one now: nothing that it describes is newer, and it was
-made for the same target, database and schema. In doubt dbt reads the project again.
+It is used only if dbt would write the same one now: no file that it describes is newer, and target,
+database and schema are the same. In doubt dbt parses the project again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dbt_anonymize.project.plain_profile import PlainProfile
 from dbt_anonymize.spec.draft import mapping
 from dbt_anonymize.spec.yaml_file import read_yaml
 
-# Keys of dbt_project.yml with their defaults: where what a manifest describes is declared.
+# Keys of dbt_project.yml, and their defaults, for the folders that a manifest describes.
 _FOLDERS = {
     "model-paths": "models",
     "seed-paths": "seeds",
@@ -28,16 +28,15 @@ _FOLDERS = {
     "snapshot-paths": "snapshots",
 }
 _FILES = ("packages.yml", "dependencies.yml", "package-lock.yml", "vars.yml")
-# What variables say there, no name depends on, or it is compared itself.
+# Files where `env_var` affects no name, or whose effect is compared below.
 _OTHERS = frozenset({"packages.yml", "dependencies.yml", "profiles.yml"})
 _RELATIONS = frozenset({"model", "seed", "snapshot"})
-# What names may depend on beside what is compared below: the environment, and what it may set in
-# a profile.
+# Names may also depend on the environment, directly or through keys of a profile.
 _ELSEWHERE = re.compile(r"env_var|\btarget\s*(\[|\.\s*(user|host|port|pass|path|get\b))")
 
 
 class Entry(dict[str, Any]):
-    """An object of a JSON file whose keys are attributes too, as those of dbt's manifest are."""
+    """A JSON object whose keys are attributes too, as in dbt's manifest."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -47,44 +46,44 @@ class Entry(dict[str, Any]):
 
 
 def manifest_of_last_build(root: Path, profile: PlainProfile) -> Entry | None:
-    """Return the manifest of the last dbt command if it is that of the project as it is now."""
+    """Return the manifest of the last dbt command if it describes the current project."""
     folder = root / os.environ.get("DBT_TARGET_PATH", "target")
     try:
-        ran = json.loads((folder / "run_results.json").read_text("utf-8"), object_hook=Entry)
+        run = json.loads((folder / "run_results.json").read_text("utf-8"), object_hook=Entry)
         text = (folder / "manifest.json").read_text("utf-8")
         manifest: Entry = json.loads(text, object_hook=Entry)
-        declared = _declared(root)
+        settings = _project_settings(root)
         is_current = (
-            ran.metadata.invocation_id == manifest.metadata.invocation_id
+            run.metadata.invocation_id == manifest.metadata.invocation_id
             and manifest.metadata.dbt_version == version("dbt-core")
             and not _ELSEWHERE.search(text)
-            and _has_run_so(ran.args, root, profile)
-            and _lies_there(manifest, profile)
-            and _is_there(manifest, root, declared)
-            and _is_unchanged(root, profile, declared, ran.metadata.invocation_started_at)
+            and _is_same_run(run.args, root, profile)
+            and _has_same_places(manifest, profile)
+            and _files_exist(manifest, root, settings)
+            and _is_unchanged(root, profile, settings, run.metadata.invocation_started_at)
         )
     except (OSError, ValueError, AttributeError, TypeError):
         return None
     return manifest if is_current else None
 
 
-def _has_run_so(ran: Entry, root: Path, profile: PlainProfile) -> bool:
-    """Tell whether dbt ran with the profile and target, and without variables of its own."""
+def _is_same_run(run: Entry, root: Path, profile: PlainProfile) -> bool:
+    """Tell whether dbt ran with this profile and target, and without ``--vars``."""
     return (
-        ran.vars == {}
-        and ran.get("profile") == os.environ.get("DBT_PROFILE")
-        and (ran.get("target") or profile.default_target) == profile.target_name
-        and Path(ran.project_dir).resolve() == root.resolve()
-        and (root / ran.profiles_dir).resolve() == profile.folder.resolve()
+        run.vars == {}
+        and run.get("profile") == os.environ.get("DBT_PROFILE")
+        and (run.get("target") or profile.default_target) == profile.target_name
+        and Path(run.project_dir).resolve() == root.resolve()
+        and (root / run.profiles_dir).resolve() == profile.folder.resolve()
     )
 
 
-def _lies_there(manifest: Entry, profile: PlainProfile) -> bool:
-    """Tell whether relations without a place of their own lie where the profile says."""
-    nodes = [one for one in manifest.nodes.values() if one.resource_type in _RELATIONS]
-    databases = {one.database for one in nodes if one.config.database is None}
-    schemas = {one.schema for one in nodes if one.config.schema is None}
-    names = {one.relation_name: ".".join(map(quote_name, _path(one))) for one in nodes}
+def _has_same_places(manifest: Entry, profile: PlainProfile) -> bool:
+    """Tell whether relations without a configured place lie in that of the profile."""
+    nodes = [node for node in manifest.nodes.values() if node.resource_type in _RELATIONS]
+    databases = {node.database for node in nodes if node.config.database is None}
+    schemas = {node.schema for node in nodes if node.config.schema is None}
+    names = {node.relation_name: ".".join(map(quote_name, _path(node))) for node in nodes}
     names.pop(None, None)  # ephemeral
     return (
         databases == {profile.credentials.database}
@@ -93,15 +92,17 @@ def _lies_there(manifest: Entry, profile: PlainProfile) -> bool:
     )
 
 
-def _is_there(manifest: Entry, root: Path, declared: Mapping[str, Any]) -> bool:
-    """Tell whether the files that it describes, and the folder of packages, are still there."""
+def _files_exist(manifest: Entry, root: Path, settings: Mapping[str, Any]) -> bool:
+    """Tell whether the described files and the folder of packages still exist."""
     project = manifest.metadata.project_name
-    described = [one for kind in ("nodes", "sources", "macros") for one in manifest[kind].values()]
-    files = {one.original_file_path for one in described if one.package_name == project}
-    shipped = {project, "dbt", f"dbt_{manifest.metadata.adapter_type}"}
-    is_alone = {one.package_name for one in described} <= shipped
+    entries = [
+        entry for kind in ("nodes", "sources", "macros") for entry in manifest[kind].values()
+    ]
+    files = {entry.original_file_path for entry in entries if entry.package_name == project}
+    built_in = {project, "dbt", f"dbt_{manifest.metadata.adapter_type}"}
+    has_no_packages = {entry.package_name for entry in entries} <= built_in
     return all((root / file).is_file() for file in files) and (
-        is_alone or _installed(root, declared).is_dir()
+        has_no_packages or _packages_folder(root, settings).is_dir()
     )
 
 
@@ -110,54 +111,54 @@ def _path(node: Entry) -> tuple[str, str, str]:
 
 
 def _is_unchanged(
-    root: Path, profile: PlainProfile, declared: Mapping[str, Any], since: str
+    root: Path, profile: PlainProfile, settings: Mapping[str, Any], since: str
 ) -> bool:
-    """Tell whether nothing that dbt reads is newer, or says what depends on the environment."""
+    """Tell whether no file of dbt is newer than the run or depends on the environment."""
     start = datetime.fromisoformat(since)
     start = start if start.tzinfo else start.replace(tzinfo=UTC)
-    for path in _read_by_dbt(root, profile, declared):
+    for path in _dbt_files(root, profile, settings):
         state = path.stat()
-        # Whoever copies a file may keep the time of its content.
+        # A copied file may keep its old modification time.
         if max(state.st_mtime, state.st_ctime) >= start.timestamp():
             return False
-        # SQL is in the manifest as it is written.
+        # The manifest holds the SQL itself.
         is_yaml = path.suffix in {".yml", ".yaml"} and path.name not in _OTHERS
         if is_yaml and _ELSEWHERE.search(path.read_text("utf-8")):
             return False
     return True
 
 
-def _read_by_dbt(root: Path, profile: PlainProfile, declared: Mapping[str, Any]) -> Iterator[Path]:
-    installed = _installed(root, declared)
+def _dbt_files(root: Path, profile: PlainProfile, settings: Mapping[str, Any]) -> Iterator[Path]:
+    packages = _packages_folder(root, settings)
     yield profile.folder / "profiles.yml"
     yield from (root / name for name in _FILES if (root / name).is_file())
-    yield from _of_package(root, declared)
-    if installed.is_dir():
-        yield installed
-        for package in installed.iterdir():
-            yield from _of_package(package, _without_jinja(_declared(package)))
+    yield from _package_files(root, settings)
+    if packages.is_dir():
+        yield packages
+        for package in packages.iterdir():
+            yield from _package_files(package, _without_jinja(_project_settings(package)))
 
 
-def _declared(root: Path) -> Mapping[str, Any]:
-    """Return what the dbt_project.yml of a project or package says."""
+def _project_settings(root: Path) -> Mapping[str, Any]:
+    """Return the content of the dbt_project.yml of a project or package."""
     return mapping(read_yaml(root / "dbt_project.yml")[0])
 
 
-def _without_jinja(declared: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the folders that a package names; where Jinja names them, it has those by default."""
-    return {key: [name for name in declared.get(key) or () if "{{" not in name] for key in _FOLDERS}
+def _without_jinja(settings: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the folders of a package; without names that use Jinja, so defaults apply."""
+    return {key: [name for name in settings.get(key) or () if "{{" not in name] for key in _FOLDERS}
 
 
-def _installed(root: Path, declared: Mapping[str, Any]) -> Path:
-    """Return the folder of the packages that are installed."""
-    return root / str(declared.get("packages-install-path", "dbt_packages"))
+def _packages_folder(root: Path, settings: Mapping[str, Any]) -> Path:
+    """Return the folder of installed packages."""
+    return root / str(settings.get("packages-install-path", "dbt_packages"))
 
 
-def _of_package(root: Path, declared: Mapping[str, Any]) -> Iterator[Path]:
+def _package_files(root: Path, settings: Mapping[str, Any]) -> Iterator[Path]:
     """Yield files and folders of a project or package."""
     yield root / "dbt_project.yml"
     for key, default in _FOLDERS.items():
-        for name in declared.get(key) or [default]:
+        for name in settings.get(key) or [default]:
             if "{{" in name:
                 raise ValueError(name)
             for folder, _, files in os.walk(root / name, followlinks=True):

@@ -34,8 +34,8 @@ class Project:
 def find_project(start: Path) -> Project:
     """Return the nearest dbt project, from a folder upwards.
 
-    None, a malformed ``dbt_project.yml``, or ``model-paths`` that depend on an unreadable profile,
-    is a `ProjectError`.
+    No project, a malformed ``dbt_project.yml``, or ``model-paths`` that depend on an unreadable
+    profile, is a `ProjectError`.
     """
     root = project_folder(start)
     if root is None:
@@ -45,8 +45,8 @@ def find_project(start: Path) -> Project:
         )
     content, problems = read_yaml(root / PROJECT_FILE)
     if not isinstance(content, dict) or not isinstance(content.get("name"), str):
-        wrong = str(problems[0]) if problems else "must be a mapping with a name. Correct it."
-        raise ProjectError(f"{root / PROJECT_FILE}: {wrong}")
+        problem = str(problems[0]) if problems else "must be a mapping with a name. Correct it."
+        raise ProjectError(f"{root / PROJECT_FILE}: {problem}")
     models = str((content.get("model-paths") or ["models"])[0])
     if "{{" in models:
         models = rendered_model_path(root)
@@ -55,14 +55,14 @@ def find_project(start: Path) -> Project:
         root=root,
         name=content["name"],
         models=root / models,
-        # What dbt would have to render is where drafts are not written.
+        # Drafts are not written into paths that dbt has to render.
         seeds=root / ("seeds" if "{{" in seeds else seeds),
         has_python=_has_python(content, root / PROJECT_FILE),
     )
 
 
 def _has_python(content: Mapping[str, Any], file: Path) -> bool:
-    """Return the variable, which macros read for whoever calls them, hooks of the package too."""
+    """Return the variable, which must stand where all packages see it: hooks of ours read it."""
     variables = mapping(content.get("vars"))
     if PYTHON_VARIABLE in mapping(variables.get(content["name"])):
         raise ProjectError(

@@ -13,17 +13,17 @@ from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 
-# A value, and all others together, are compared if they have at least so many records, or people,
-# and such a share of them.
+# A value is compared if it, and all others together, have at least this many records (or people),
+# and at least this share of them.
 FEWEST, _SMALLEST = 50, 0.05
-# The difference matters from so many points on, and if the share is so many times that of all
-# others; it is no chance if fewer than one of a hundred tables had it by chance, in any value.
+# The share left out must exceed that of all others by this many points and by this factor, and be
+# significant at this level after correction for the number of values.
 _POINTS, _TIMES, _CHANCE = 0.05, 2, 0.01
 
 
 @dataclass(frozen=True)
 class Group:
-    """A value of a column, with its records, or people, and how many of these are left out."""
+    """A value of a column with the number of its records (or people), and of those left out."""
 
     column: str
     value: str
@@ -33,7 +33,7 @@ class Group:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A value, and which share of its records is left out, and of all others."""
+    """A value with the share of its records that is left out, and that of all others."""
 
     column: str
     value: str
@@ -41,49 +41,49 @@ class LeftOut:
     others: float
 
     def __str__(self) -> str:
-        """Say it without a number of records."""
+        """Return it as text without counts of records."""
         return (
             f"{self.share:.0%} of the records with {self.column} = {self.value}, "
             f"{self.others:.0%} of all others"
         )
 
 
-def standing_out(groups: Iterable[Group], total: int, lost: int) -> LeftOut | None:
-    """Return the value whose share left out is most above that of all others, if it stands out.
+def find_outlier(groups: Iterable[Group], total: int, lost: int) -> LeftOut | None:
+    """Return the value whose share left out most exceeds that of all others, if it is significant.
 
-    ``total`` and ``lost`` are of the whole table. The test is Fisher's, corrected for the number of
-    values that are looked at.
+    ``total`` and ``lost`` count the whole table. The test is Fisher's exact test with a Bonferroni
+    correction.
 
     Examples
     --------
     >>> groups = [Group("race", "white", 900, 18), Group("race", "Black", 100, 30)]
-    >>> print(standing_out(groups, 1000, 48))
+    >>> print(find_outlier(groups, 1000, 48))
     30% of the records with race = Black, 2% of all others
     """
     fewest = max(FEWEST, _SMALLEST * total)
-    compared = [one for one in groups if min(one.size, total - one.size) >= fewest]
-    found = []
-    for one in compared:
-        share, others = one.lost / one.size, (lost - one.lost) / (total - one.size)
+    compared = [group for group in groups if min(group.size, total - group.size) >= fewest]
+    outliers = []
+    for group in compared:
+        share, others = group.lost / group.size, (lost - group.lost) / (total - group.size)
         if share - others >= _POINTS and share >= _TIMES * others:
-            found.append((one, LeftOut(one.column, one.value, share, others)))
-    if not found:
+            outliers.append((group, LeftOut(group.column, group.value, share, others)))
+    if not outliers:
         return None
-    # Imported here: scipy takes a while, and few releases need it.
+    # Imported here: scipy is slow to import, and few releases need it.
     tail = import_module("scipy.stats").hypergeom.sf
-    clear = [
-        said
-        for one, said in found
-        if tail(one.lost - 1, total, lost, one.size) * len(compared) < _CHANCE
+    significant = [
+        outlier
+        for group, outlier in outliers
+        if tail(group.lost - 1, total, lost, group.size) * len(compared) < _CHANCE
     ]
-    return max(clear, key=lambda said: said.share - said.others, default=None)
+    return max(significant, key=lambda outlier: outlier.share - outlier.others, default=None)
 
 
 def most_left_out(warehouse: Warehouse, spec: Spec, effort: int | None) -> LeftOut | None:
-    """Return the released label that stands out in a built effort; ranges of numbers are none.
+    """Return the released label that is left out most conspicuously in an effort, if any is.
 
-    None where people have several records, which classes do not tell apart, where labels differ by
-    record, where people wait, and under differential privacy, which draws who is left out.
+    Ranges of numbers are not compared. None where people have several records, labels differ by
+    record, people wait, or under differential privacy, which leaves out at random.
     """
     if not effort or spec.differential_privacy or spec.subject or spec.holds_back_joiners:
         return None
@@ -91,7 +91,7 @@ def most_left_out(warehouse: Warehouse, spec: Spec, effort: int | None) -> LeftO
         return None
     try:
         relation = warehouse.relation_of_ref(f"{spec.name}_classes")
-    except WarehouseError:  # dropped since: what needs it says so
+    except WarehouseError:  # dropped since: commands that need it report it
         return None
     groups: list[Group] = []
     total = lost = 0
@@ -103,7 +103,7 @@ def most_left_out(warehouse: Warehouse, spec: Spec, effort: int | None) -> LeftO
             for label, size, gone in rows
             if label != ROOT and not str(label).startswith("[")
         ]
-    return standing_out(groups, total, lost)
+    return find_outlier(groups, total, lost)
 
 
 def _labels(

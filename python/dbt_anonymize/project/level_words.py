@@ -1,4 +1,4 @@
-"""Words for the levels of a spec, by the files of hierarchies or as they were built."""
+"""Words for the levels of a spec, from seed files or from built hierarchies."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ from dbt_anonymize.spec.hierarchy_levels import seed_files
 
 
 def words_of_seeds(root: Path, spec: Spec) -> Words:
-    """Read the seeds of a project; hierarchies without one that is right are left out."""
+    """Return words from the seeds of a project; hierarchies without a valid seed are missing."""
     trees = spec.quasi_identifiers
     files = seed_files(root, [tree.ref for tree in trees.values()])
-    found = {}
+    seeds = {}
     for name, tree in trees.items():
         with contextlib.suppress(HierarchyError):
             if tree.ref in files:
-                found[name] = level_words(read_hierarchy(files[tree.ref], nested=False))
-    return {name: words for name, words in found.items() if len(words) == trees[name].levels}
+                seeds[name] = level_words(read_hierarchy(files[tree.ref], nested=False))
+    return {name: words for name, words in seeds.items() if len(words) == trees[name].levels}
 
 
 def words_of_relations(warehouse: Warehouse, spec: Spec) -> Words:
-    """Read the hierarchies that are built; what the warehouse cannot say is left out."""
+    """Return words from built hierarchies; unreadable ones are missing."""
     words = {}
     for name, tree in spec.quasi_identifiers.items():
         with contextlib.suppress(WarehouseError):
-            if built := _built(warehouse, tree):
-                words[name] = level_words(built)
+            if hierarchy := _read_labels(warehouse, tree):
+                words[name] = level_words(hierarchy)
     return words
 
 
-def _built(
+def _read_labels(
     warehouse: Warehouse, tree: Hierarchy
 ) -> CategoricalHierarchy | IntervalHierarchy | None:
-    """Read labels and bounds of a hierarchy, and no value below them."""
+    """Read labels and bounds of a hierarchy, but no values below them."""
     relation = warehouse.relation_of_ref(tree.ref)
     text = warehouse.text_type
     ends = ["lower_bound", "upper_bound"] if tree.kind == "interval" else []
@@ -58,8 +58,8 @@ def _built(
 
 def _intervals(rows: list[tuple[str, ...]]) -> IntervalHierarchy | None:
     bounds = [(parse_value(lower), parse_value(upper), labels) for lower, upper, *labels in rows]
-    known = [(a, b, labels) for a, b, labels in bounds if a is not None and b is not None]
-    if len(known) < len(bounds) or len({type(a) for a, *_ in known}) > 1:
+    complete = [(a, b, labels) for a, b, labels in bounds if a is not None and b is not None]
+    if len(complete) < len(bounds) or len({type(a) for a, *_ in complete}) > 1:
         return None
-    lowers, uppers, labels = zip(*sorted(known), strict=True)
+    lowers, uppers, labels = zip(*sorted(complete), strict=True)
     return IntervalHierarchy(lowers, uppers, tuple(zip(*labels, strict=True)))

@@ -10,17 +10,17 @@ from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.profile import run_dbt
 
-# Where dbt reads files, and those that it reads as text.
+# Folders and suffixes of the files that dbt reads as text.
 _FOLDERS = ("seeds", "models", "macros", "tests", "snapshots", "analyses")
 _TEXTS = frozenset({".csv", ".sql", ".yml", ".yaml", ".md", ".py"})
 
 
-def parse_project(project: Project, choice: Sequence[str]) -> Any:
+def parse_project(project: Project, options: Sequence[str]) -> Any:
     """Return the manifest of a project, which is the working directory, as dbt reads it."""
-    # Not a word of dbt: what it has to say is in the exception. The manifest of the last build is
-    # left to `dbt retry`, and writing another takes as long as reading the project.
+    # Silent: dbt's message is in the exception. The manifest of the last build stays for
+    # `dbt retry`, and writing another would take as long as parsing.
     words = ["--quiet", "--log-level", "none", "--no-write-json", "parse"]
-    outcome = run_dbt([*words, *choice])
+    outcome = run_dbt([*words, *options])
     if not outcome.success:
         if isinstance(outcome.exception, UnicodeDecodeError):
             raise WarehouseError(_not_utf8(project))

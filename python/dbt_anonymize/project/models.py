@@ -13,7 +13,7 @@ from dbt_anonymize.spec.details import chosen_details
 
 
 def context_of(spec: Spec) -> dict[str, Any]:
-    """Return what expressions of the registry say of a spec; without efforts it waits for some."""
+    """Return the context of the registry's expressions; without efforts nothing is evaluated."""
     is_evaluated = bool(spec.efforts) and not spec.freeze
     return {"spec": spec, "quality": spec.quality if is_evaluated else None}
 
@@ -22,15 +22,20 @@ def relations_of(spec: Spec, steps: Collection[Step] = ()) -> list[Relation]:
     """Return the relations of a spec, with all that efforts may have; ``steps`` run as commands."""
     context, details = {**context_of(spec), "steps": steps}, chosen_details(spec.details)
     return [
-        one
-        for name, one in MODELS.items()
-        if one.per or ((not one.detail or name in details) and expression(one.condition)(**context))
+        relation
+        for name, relation in MODELS.items()
+        if relation.per
+        or ((not relation.detail or name in details) and expression(relation.condition)(**context))
     ]
 
 
 def relations_of_effort(context: Mapping[str, Any]) -> list[Relation]:
     """Return the relations of one effort, whose ``number`` and ``effort`` the context has."""
-    return [one for one in MODELS.values() if one.per and expression(one.condition)(**context)]
+    return [
+        relation
+        for relation in MODELS.values()
+        if relation.per and expression(relation.condition)(**context)
+    ]
 
 
 def template_of(relation: Relation, context: Mapping[str, Any]) -> str:
@@ -41,27 +46,29 @@ def template_of(relation: Relation, context: Mapping[str, Any]) -> str:
 
 def undeclared_details(spec: Spec) -> list[str]:
     """Return the relations of details that a spec could have and does not declare."""
-    written = _parts_of(spec)
+    declared = _parts_of(spec)
     possible = _parts_of(spec.model_copy(update={"details": "all"}))
-    return [part for part in possible if part not in written]
+    return [part for part in possible if part not in declared]
 
 
 def _parts_of(spec: Spec) -> list[str]:
-    """Return the relations of a spec but for its efforts, by their part of the name."""
-    return [one.name for one in relations_of(spec) if not one.per]
+    """Return the relations of a spec without its efforts, by their part of the name."""
+    return [relation.name for relation in relations_of(spec) if not relation.per]
 
 
 def before_release(spec: Spec) -> list[str]:
-    """Return the relations that are built before anything is published: all that are measured.
+    """Return the relations that are built before anything is published: all measurements.
 
-    What fails in one of them has been published else, though the build fails.
+    Otherwise a release could be published although the build fails.
     """
     measured = (part for part in _parts_of(spec) if MODELS[part].reader not in {"vault", "release"})
     return [f"{spec.name}_{part}" for part in measured]
 
 
 def read_first(spec: Spec) -> str:
-    """Return which relations to read first, and what for, as dbt docs show it."""
-    told = sorted((MODELS[part].read_for or (), part) for part in _parts_of(spec))
-    parts = [f"`{spec.name}_{part}` ({found[1]})" for found, part in told if found]
+    """Return the relations to read first and their purpose, for dbt docs."""
+    order = sorted(
+        (read_for, part) for part in _parts_of(spec) if (read_for := MODELS[part].read_for)
+    )
+    parts = [f"`{spec.name}_{part}` ({purpose})" for (_, purpose), part in order]
     return f"Read in this order: {', '.join(parts)}."

@@ -1,4 +1,4 @@
-"""Seeds that hold identifiers, and whom their files are open to."""
+"""Seeds with identifiers whose files others can read or git commits."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def open_seeds(project: Project, specs: Sequence[Spec]) -> Iterator[OpenSeed]:
     its people are invented is left out.
     """
     headers = {path: _header(path) for path in sorted(project.seeds.rglob("*.csv"))}
-    invented = set(_invented(project.seeds))
+    invented = set(_invented_seeds(project.seeds))
     for path, header in headers.items():
         for spec in specs if path.stem not in invented else ():
             columns = tuple(name for name in spec.identifiers if name.casefold() in header)
@@ -66,12 +66,12 @@ def open_seeds(project: Project, specs: Sequence[Spec]) -> Iterator[OpenSeed]:
             mode, is_ignored = _open_mode(path, project.root), _is_ignored(path, project.root)
             if mode is not None or is_ignored is False:
                 is_inside = path.is_relative_to(project.root)
-                shown = path.relative_to(project.root) if is_inside else path
-                yield OpenSeed(spec.name, shown, columns, mode, is_ignored)
+                file = path.relative_to(project.root) if is_inside else path
+                yield OpenSeed(spec.name, file, columns, mode, is_ignored)
 
 
 def _header(path: Path) -> frozenset[str]:
-    """Return the first line of a file; who owns it knows why it cannot be read."""
+    """Return the column names of a file; empty if it cannot be read."""
     with contextlib.suppress(OSError, UnicodeDecodeError, csv.Error, StopIteration):
         with path.open(encoding="utf-8-sig", newline="") as file:
             line = next(file)
@@ -82,7 +82,7 @@ def _header(path: Path) -> frozenset[str]:
     return frozenset()
 
 
-def _invented(seeds: Path) -> Iterator[str]:
+def _invented_seeds(seeds: Path) -> Iterator[str]:
     for path in (*seeds.rglob("*.yml"), *seeds.rglob("*.yaml")):
         content: Any = None
         with contextlib.suppress(OSError, ValueError, yaml.YAMLError):
@@ -94,7 +94,7 @@ def _invented(seeds: Path) -> Iterator[str]:
 
 
 def _open_mode(path: Path, root: Path) -> int | None:
-    """Return the mode of a file that others can read, by way of its folders; else None."""
+    """Return the mode of a file that others can reach and read, else None."""
     if os.name != "posix":
         return None
     mode = stat.S_IMODE(path.stat().st_mode)

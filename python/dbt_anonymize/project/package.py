@@ -12,7 +12,7 @@ from dbt_anonymize.versions import PACKAGE, mismatch
 
 
 def installed_folder(root: Path) -> Path | None:
-    """Return where `dbt deps` has put the package, or None."""
+    """Return the folder into which `dbt deps` installed the package, or None."""
     declared = mapping(read_yaml(root / PROJECT_FILE)[0]).get("packages-install-path")
     folder = root / (declared if isinstance(declared, str) else "dbt_packages") / PACKAGE
     return folder if (folder / PROJECT_FILE).is_file() else None

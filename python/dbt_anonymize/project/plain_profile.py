@@ -1,7 +1,7 @@
 """An ordinary profile, read as dbt reads it: importing dbt takes two seconds.
 
-Ordinary is one with keys that `Plain` of its engine has, and no Jinja but `env_var`. Anything else,
-and anything that is wrong, is left to dbt.
+An ordinary profile has only keys of the `Plain` of its engine, and no Jinja but `env_var`. Others,
+and malformed ones, are left to dbt.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from dbt_anonymize.project.engines import known_engine
+from dbt_anonymize.project.engines import find_engine
 from dbt_anonymize.project.engines.plain import Credentials
 from dbt_anonymize.spec.draft import mapping
 from dbt_anonymize.spec.yaml_file import read_yaml
@@ -39,7 +39,7 @@ class _NotOrdinaryError(Exception):
 class PlainProfile:
     """A profile of the file in a folder, and one of its targets.
 
-    ``default_target`` is used where none is named; None where it is not written out.
+    ``default_target`` is used where none is named; None if Jinja computes it.
     """
 
     folder: Path
@@ -57,11 +57,11 @@ def plain_profile(
     ``profile`` is that of dbt_project.yml by default, ``target`` that of the profile.
     """
     try:
-        name = profile or _rendered(_yaml(root / "dbt_project.yml")["profile"])
+        name = profile or _render(_yaml(root / "dbt_project.yml")["profile"])
         declared = _yaml(folder / "profiles.yml")[name]
         default = declared.get("target", "default")
-        chosen = target or _rendered(default)
-        output = _rendered(declared["outputs"][chosen])
+        chosen = target or _render(default)
+        output = _render(declared["outputs"][chosen])
         credentials = _credentials(output)
         return PlainProfile(
             folder=folder,
@@ -85,41 +85,41 @@ def _yaml(file: Path) -> dict[str, Any]:
 
 def _credentials(output: dict[str, Any]) -> Credentials:
     kind = output["type"]
-    engine = known_engine(kind)
+    engine = find_engine(kind)
     if engine is None or engine.PLAIN is None:
         raise _NotOrdinaryError
     plain = engine.PLAIN
-    named = {plain.aliases.get(key, key): value for key, value in output.items()}
-    if len(named) < len(output):
+    keys = {plain.aliases.get(key, key): value for key, value in output.items()}
+    if len(keys) < len(output):
         raise _NotOrdinaryError
     version(f"dbt-{kind}")
-    content = json.dumps(plain.completed(named))
+    content = json.dumps(plain.completed(keys))
     credentials: Credentials = TypeAdapter[Any](plain.credentials).validate_json(content)
     return credentials
 
 
-def _rendered(value: Any) -> Any:
-    """Return what dbt makes of a value, with its environment variables."""
+def _render(value: Any) -> Any:
+    """Return a value as dbt renders it, with environment variables."""
     if isinstance(value, dict):
-        return {key: _rendered(one) for key, one in value.items()}
+        return {key: _render(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_rendered(one) for one in value]
+        return [_render(item) for item in value]
     if not isinstance(value, str):
         return value
-    # Jinja takes a last line break away.
+    # Jinja removes a trailing line break.
     if "\n" in value or _JINJA.search(_ENV_VAR.sub("", value)):
         raise _NotOrdinaryError
-    if (whole := _ENV_VAR.fullmatch(value)) and whole["number"]:
-        if not _WHOLE_NUMBER.fullmatch(_variable(whole)):
+    if (match := _ENV_VAR.fullmatch(value)) and match["number"]:
+        if not _WHOLE_NUMBER.fullmatch(_variable(match)):
             raise _NotOrdinaryError
-        return int(_variable(whole))
+        return int(_variable(match))
     return _ENV_VAR.sub(_variable, value)
 
 
-def _variable(found: re.Match[str]) -> str:
-    if found["number"] and found[0] != found.string:
+def _variable(match: re.Match[str]) -> str:
+    if match["number"] and match[0] != match.string:
         raise _NotOrdinaryError
-    text = environ.get(found["name"], found["default"])
+    text = environ.get(match["name"], match["default"])
     if text is None:
         raise _NotOrdinaryError
     return text

@@ -1,4 +1,4 @@
-"""A warehouse that is read without dbt: where relations lie is known from the last build."""
+"""A warehouse that is read without dbt: the last build tells the places of relations."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any
 
 from dbt_anonymize.literals import quote_name
-from dbt_anonymize.project.driver_errors import explaining
-from dbt_anonymize.project.engines import engine_of, known_engine
+from dbt_anonymize.project.driver_errors import explain_driver_errors
+from dbt_anonymize.project.engines import engine_of, find_engine
 from dbt_anonymize.project.engines.plain import Plain
 from dbt_anonymize.project.last_build import manifest_of_last_build
 from dbt_anonymize.project.layout import Project
@@ -72,78 +72,78 @@ class PlainWarehouse(Warehouse):
     def find(self, relation: Any) -> PlainRelation | None:
         """Return a relation as it exists, or None where it does not."""
         path = (relation.database, relation.schema, relation.identifier)
-        return PlainRelation(*path) if path in self._known else None
+        return PlainRelation(*path) if path in self._existing_paths else None
 
     def find_node(self, node: Any) -> PlainRelation | None:
         """Return the relation of a node as it exists, or None where it does not."""
         return self.find(self.place(node))
 
     @cached_property
-    def _known(self) -> set[tuple[Any, ...]]:
-        return set(self.rows(_plain(self.kind).relations))
+    def _existing_paths(self) -> set[tuple[Any, ...]]:
+        return set(self.rows(_plain_engine(self.kind).relations))
 
     def columns(self, relation: Any) -> list[tuple[str, str]]:
         """Return name and data type of each column of a relation."""
-        return _plain(self.kind).columns(self, relation)
+        return _plain_engine(self.kind).columns(self, relation)
 
     def macro(self, name: str, /, *, package: str = PACKAGE, **arguments: Any) -> str:
-        """Return the SQL of a macro that calls macros of its own file, and how values are written.
+        """Return the SQL of a macro that calls only macros of its own file and literals.
 
-        Of the many macros, reading needs one.
+        Reading needs no other macros.
         """
         from jinja2 import Environment  # noqa: PLC0415 (slow to import)
 
-        own = self.manifest.macros[f"macro.{package}.{name}"]
-        file = [one for one in self.manifest.macros.values() if one.path == own.path]
-        # A template knows its macros by their names alone, those above the one that calls them.
-        text = "".join(one.macro_sql for one in sorted(file, key=lambda one: one is own))
-        for one in file:
-            text = text.replace(f"{package}.{one.name}(", f"{one.name}(")
+        called = self.manifest.macros[f"macro.{package}.{name}"]
+        macros = [m for m in self.manifest.macros.values() if m.path == called.path]
+        # A template calls macros without their package, and only those above the call.
+        text = "".join(m.macro_sql for m in sorted(macros, key=lambda m: m is called))
+        for macro in macros:
+            text = text.replace(f"{package}.{macro.name}(", f"{macro.name}(")
         call = ", ".join(f"{argument}={argument}" for argument in arguments)
         template = Environment(autoescape=False).from_string(f"{text}{{{{ {name}({call}) }}}}")  # noqa: S701 (SQL)
-        known = {
+        packages = {
             package: {"_literal": lambda value: engine_of(self).literal(str(value))},
             "dbt": {"type_timestamp": lambda: "timestamp"},
         }
-        return template.render(**known, **arguments).strip()
+        return template.render(**packages, **arguments).strip()
 
 
 @contextlib.contextmanager
 def open_to_read(project: Project, target: str | None = None) -> Iterator[Warehouse]:
-    """Open the warehouse of a project to read its models and seeds, without dbt where that can be.
+    """Open the warehouse of a project to read its models and seeds, if possible without dbt.
 
-    What dbt needs to be asked for, and what is wrong, is left to `open_warehouse`.
+    Otherwise, and to report errors, `open_warehouse` is called.
     """
-    with contextlib.chdir(project.root), contextlib.ExitStack() as until_closed:
-        warehouse = _opened(project, target)
+    with contextlib.chdir(project.root), contextlib.ExitStack() as stack:
+        warehouse = _open(project, target)
         if warehouse is None:
-            yield until_closed.enter_context(open_warehouse(project, target))
+            yield stack.enter_context(open_warehouse(project, target))
             return
-        until_closed.callback(warehouse.connection.close)
-        with explaining():
+        stack.callback(warehouse.connection.close)
+        with explain_driver_errors():
             if warehouse.is_duckdb:
                 database = warehouse.profile.credentials.database
                 protect_vaults(warehouse, project, database, is_writing=False)
-            until_closed.enter_context(private_files())
+            stack.enter_context(private_files())
             yield warehouse
 
 
-def _opened(project: Project, target: str | None) -> PlainWarehouse | None:
+def _open(project: Project, target: str | None) -> PlainWarehouse | None:
     profile = read_plain_profile(project.root, target)
     manifest = manifest_of_last_build(project.root, profile) if profile else None
     if profile is None or manifest is None:
         return None
     require_folders(profile.credentials)
     try:
-        connection = _plain(profile.credentials.type).connect(profile.credentials)
-    except Exception:  # drivers have errors of their own; dbt meets them again
+        connection = _plain_engine(profile.credentials.type).connect(profile.credentials)
+    except Exception:  # drivers have errors of their own; dbt reports them
         return None
     return PlainWarehouse(adapter=None, manifest=manifest, profile=profile, connection=connection)
 
 
-def _plain(kind: str) -> Plain:
-    """Return how an engine is read of which a profile was read so."""
-    engine = known_engine(kind)
+def _plain_engine(kind: str) -> Plain:
+    """Return the reader without dbt of an engine that has one."""
+    engine = find_engine(kind)
     assert engine is not None
     assert engine.PLAIN is not None
     return engine.PLAIN

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.errors import ProjectError, WarehouseError
-from dbt_anonymize.project.engines import known_server
+from dbt_anonymize.project.engines import find_server
 from dbt_anonymize.project.plain_profile import PlainProfile, plain_profile
 from dbt_anonymize.spec.draft import mapping
 from dbt_anonymize.spec.problems import did_you_mean, names
-from dbt_anonymize.spec.yaml_text import loaded
+from dbt_anonymize.spec.yaml_text import parse_yaml
 
 if TYPE_CHECKING:
     from dbt.cli.main import dbtRunnerResult
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def run_dbt(words: Sequence[str], manifest: Manifest | None = None) -> dbtRunnerResult:
-    """Run dbt in this process; an interrupt, which dbt calls a failure of its own, ends us too.
+    """Run dbt in this process; an interrupt, which dbt reports as a failure, is raised again.
 
     With a ``manifest`` the project is not parsed again.
     """
@@ -50,9 +50,9 @@ def dbt_arguments(root: Path, target: str | None = None) -> Namespace:
 
 
 def read_profile(root: Path, target: str | None = None) -> Profile | PlainProfile:
-    """Return the profile of the dbt project in a folder, without dbt where it is an ordinary one.
+    """Return the profile of the dbt project in a folder, without dbt if it is an ordinary one.
 
-    If dbt cannot read it, a `ProjectError` without its lines, which may hold passwords.
+    A profile that dbt cannot read is a `ProjectError` without its lines, which may hold passwords.
     """
     return read_plain_profile(root, target) or read_profile_by_dbt(root, target)
 
@@ -60,14 +60,16 @@ def read_profile(root: Path, target: str | None = None) -> Profile | PlainProfil
 def read_plain_profile(root: Path, target: str | None = None) -> PlainProfile | None:
     """Return an ordinary profile; None where dbt must read it."""
     with contextlib.chdir(root):
-        chosen = dbt_arguments(root, target)
-        return plain_profile(root, root / chosen.profiles_dir, chosen.profile, chosen.target)
+        arguments = dbt_arguments(root, target)
+        return plain_profile(
+            root, root / arguments.profiles_dir, arguments.profile, arguments.target
+        )
 
 
 def read_profile_by_dbt(root: Path, target: str | None = None) -> Profile:
     """Return the profile of the dbt project in a folder, to which its paths are relative.
 
-    If dbt cannot read it, a `ProjectError` without its lines, which may hold passwords.
+    A profile that dbt cannot read is a `ProjectError` without its lines, which may hold passwords.
     """
     # Slow to import.
     from dbt.config.runtime import load_profile  # noqa: PLC0415
@@ -76,22 +78,22 @@ def read_profile_by_dbt(root: Path, target: str | None = None) -> Profile:
     from dbt_common.exceptions import DbtBaseException  # noqa: PLC0415
 
     with contextlib.chdir(root):
-        chosen = dbt_arguments(root, target)
+        arguments = dbt_arguments(root, target)
         try:
-            set_from_args(chosen, None)
+            set_from_args(arguments, None)
             set_invocation_context(os.environ)  # in which `env_var` looks
-            return load_profile(str(root), {}, chosen.profile, chosen.target)
-        # dbt looks into it before it checks what it is.
+            return load_profile(str(root), {}, arguments.profile, arguments.target)
+        # dbt uses the profile before it checks its types.
         except (DbtBaseException, AttributeError, KeyError, TypeError) as error:
-            raise ProjectError(_what_is_wrong(root, chosen, error)) from None
+            raise ProjectError(_profile_problem(root, arguments, error)) from None
 
 
-def _what_is_wrong(root: Path, chosen: Namespace, error: Exception) -> str:
-    """Return why dbt cannot read a profile, naming files, profiles, targets and lines only."""
-    file = Path(chosen.profiles_dir) / "profiles.yml"
+def _profile_problem(root: Path, arguments: Namespace, error: Exception) -> str:
+    """Return why dbt cannot read a profile, naming only files, profiles, targets and lines."""
+    file = Path(arguments.profiles_dir) / "profiles.yml"
     try:
-        profiles = loaded(file.read_text(encoding="utf-8"))
-        project = loaded((root / "dbt_project.yml").read_text(encoding="utf-8"))
+        profiles = parse_yaml(file.read_text(encoding="utf-8"))
+        project = parse_yaml((root / "dbt_project.yml").read_text(encoding="utf-8"))
     except ProjectError as broken:
         return f"{file}: {broken}"
     except (OSError, ValueError) as unreadable:
@@ -99,18 +101,18 @@ def _what_is_wrong(root: Path, chosen: Namespace, error: Exception) -> str:
             f"{file}: must be a file that can be read ({type(unreadable).__name__}). Write it, or "
             "name its folder with --profiles-dir."
         )
-    profile = chosen.profile or mapping(project).get("profile")
+    profile = arguments.profile or mapping(project).get("profile")
     if profile not in mapping(profiles):
-        known = [str(name) for name in mapping(profiles) if name != "config"]
+        others = [str(name) for name in mapping(profiles) if name != "config"]
         return (
             f"{file}: must have the profile {profile}, which dbt_project.yml names; it has "
-            f"{names(known)}. {did_you_mean(profile, known, 'Write it, or correct the name.')}"
+            f"{names(others)}. {did_you_mean(profile, others, 'Write it, or correct the name.')}"
         )
     declared = mapping(profiles[profile])
     targets = list(map(str, mapping(declared.get("outputs"))))
     if not targets:
         return f"{file}: the profile {profile} must have targets under outputs. Write one."
-    target = chosen.target or declared.get("target", "default")
+    target = arguments.target or declared.get("target", "default")
     if target not in targets and "{{" not in str(target):
         remedy = did_you_mean(target, targets, "Name one of them with --target.")
         return (
@@ -123,10 +125,10 @@ def _what_is_wrong(root: Path, chosen: Namespace, error: Exception) -> str:
     )
 
 
-def require_reached(root: Path, target: str | None) -> None:
-    """Stop before anything is read where rows of the target cannot be."""
+def require_reachable(root: Path, target: str | None) -> None:
+    """Stop if commands cannot read rows of the target."""
     credentials: Any = read_profile(root, target).credentials
-    server = known_server(str(credentials.type))
+    server = find_server(str(credentials.type))
     if server and (reason := server.unreached(credentials)):
         raise WarehouseError(reason)
 

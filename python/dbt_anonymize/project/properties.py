@@ -1,4 +1,4 @@
-"""Descriptions of the relations of a spec, as the registry has them."""
+"""Descriptions of the relations of a spec, from the registry."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Described:
+class RelationDescription:
     """A relation of a spec; ``number`` is that of its effort."""
 
     relation: Relation
@@ -43,7 +43,7 @@ class Described:
 
 
 def description_context(spec: Spec) -> dict[str, Any]:
-    """Return what texts and columns of the registry are about."""
+    """Return the context of texts and columns of the registry."""
     return {
         **context_of(spec),
         "confidence": f"{100 * spec.quality.confidence:g}" if spec.quality else "",
@@ -55,30 +55,32 @@ def description_context(spec: Spec) -> dict[str, Any]:
     }
 
 
-def described(spec: Spec, steps: Collection[Step] = ()) -> Iterator[Described]:
-    """Give the relations of a spec, those of each effort together."""
+def describe_all(spec: Spec, steps: Collection[Step] = ()) -> Iterator[RelationDescription]:
+    """Yield the relations of a spec, those of each effort together."""
     context = description_context(spec)
-    wanted = relations_of(spec, steps)
-    for per, group in itertools.groupby(wanted, key=lambda one: one.per):
+    relations = relations_of(spec, steps)
+    for per, group in itertools.groupby(relations, key=lambda relation: relation.per):
         if per is None:
-            yield from (describe(one, f"{spec.name}_{one.name}", context) for one in group)
+            yield from (
+                describe(relation, f"{spec.name}_{relation.name}", context) for relation in group
+            )
             continue
         for number, effort in spec.numbered_efforts.items() if spec.efforts else ():
             of_effort = {**context, "number": number, "effort": effort}
-            for one in relations_of_effort(of_effort):
-                yield describe(one, f"{spec.name}_{one.name}_{number}", of_effort)
+            for relation in relations_of_effort(of_effort):
+                yield describe(relation, f"{spec.name}_{relation.name}_{number}", of_effort)
 
 
 def column_names(spec: Spec, name: str) -> list[str]:
     """Return the columns of a relation of a spec, in order."""
-    described = describe(MODELS[name], "", description_context(spec))
-    return [column.name for column in described.columns]
+    description = describe(MODELS[name], "", description_context(spec))
+    return [column.name for column in description.columns]
 
 
-def describe(relation: Relation, name: str, context: Context) -> Described:
+def describe(relation: Relation, name: str, context: Context) -> RelationDescription:
     """Return a relation with the columns that it has in a context."""
     values = {key: expression(value)(**context) for key, value in (relation.values or {}).items()}
-    return Described(
+    return RelationDescription(
         relation,
         name,
         text(relation.text)(**context).strip(),
@@ -87,7 +89,7 @@ def describe(relation: Relation, name: str, context: Context) -> Described:
     )
 
 
-# What relations may set for the groups of columns that they use.
+# Values that relations may set for the groups of columns that they use.
 _UNSET = dict.fromkeys(("numbers", "has_modes", "midpoints", "with_levels", "with_shares"))
 
 
@@ -99,24 +101,24 @@ def _columns(items: Iterable[Any], context: Context) -> Iterator[Column]:
             for column in _columns(GROUPS[item["key"]], context):
                 yield Column(column.name, column.type, column.text, is_key=True)
         elif "columns" in item:
-            for inner in _repeated(item, context):
+            for inner in _contexts(item, context):
                 yield from _columns(item["columns"], inner)
         else:
-            ((name, (kind, description, *more)),) = item.items()
-            if not more or expression(more[0]["if"])(**context):
+            ((name, (kind, description, *options)),) = item.items()
+            if not options or expression(options[0]["if"])(**context):
                 yield Column(text(name)(**context), kind, text(description)(**context))
 
 
-def _repeated(item: Mapping[str, Any], context: Context) -> Iterator[Context]:
-    """Give the context of each turn of a loop, or the one that there is, where they are wanted."""
+def _contexts(group: Mapping[str, Any], context: Context) -> Iterator[Context]:
+    """Yield the context of each turn of a loop (or the only one) where its condition holds."""
     turns: Iterable[Context] = [context]
-    if "each" in item:
-        names, source = _LOOP.fullmatch(item["each"]).groups()  # type: ignore[union-attr]
+    if "each" in group:
+        names, source = _LOOP.fullmatch(group["each"]).groups()  # type: ignore[union-attr]
         turns = (
-            {**context, **_bound(names.split(", "), one), "index": index}
-            for index, one in enumerate(expression(source)(**context), start=1)
+            {**context, **_bound(names.split(", "), value), "index": index}
+            for index, value in enumerate(expression(source)(**context), start=1)
         )
-    condition = expression(item.get("if", "true"))
+    condition = expression(group.get("if", "true"))
     return (turn for turn in turns if condition(**turn))
 
 

@@ -1,4 +1,4 @@
-"""The register of releases: what each of them was, as counts that tell of no record."""
+"""The register of releases: figures of each release that reveal no record."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 
-# What a program reads of the register beside the figures; the digest of the source stays where its
-# records are: whoever knew all but one of them could try which one gives it.
+# Not printed for programs. Who knows all records but one could guess the last by the digest of the
+# source.
 _HIDDEN = frozenset({"source"})
-# Of the figures that a build measures, those that the register takes as they are.
+# Columns of the results that the register copies.
 _MEASURED = ("effort", "spec", "records", "suppressed_records", "qf", "qf_low", "qf_high", "qnf")
-_MADE_BY = "`dbt-anonymize results {name} --history --format json`"
+_COMMAND = "`dbt-anonymize results {name} --history --format json`"
 
 
 @dataclass(frozen=True)
 class RegisteredRelease:
-    """A release, or, without number and time, what the last build would have released.
+    """A release or, without number and time, the choice of the last build.
 
     ``levels`` are those of the effort, if it has some; ``spec``, ``hierarchies``, ``source`` and
     ``content``, the released rows, are digests. Figures are None where nothing was chosen or
@@ -66,7 +66,7 @@ class RegisteredRelease:
         return self.suppressed_records / self.records
 
     @property
-    def shown(self) -> str:
+    def title(self) -> str:
         """Its name in sentences."""
         if self.release is None:
             return "what the last build chose"
@@ -74,7 +74,7 @@ class RegisteredRelease:
 
 
 @dataclass(frozen=True)
-class Composed:
+class Composition:
     """Intersection of two releases: records by key, classes of both together below k."""
 
     joined_records: int
@@ -88,8 +88,8 @@ PUBLISHED_TARGETS = "dbt_anonymize_published_targets"
 _LINE = TypeAdapter(RegisteredRelease)
 _NAMED = TypeAdapter(dict[str, Any])
 COLUMNS = tuple(field.name for field in fields(RegisteredRelease))
-_OF_RELEASE = tuple(name for name in COLUMNS if name not in _HIDDEN)
-SHOWN_COLUMNS = (*_OF_RELEASE, "is_source_changed")
+_SHARED_COLUMNS = tuple(name for name in COLUMNS if name not in _HIDDEN)
+SHOWN_COLUMNS = (*_SHARED_COLUMNS, "is_source_changed")
 
 
 def read_register(warehouse: Warehouse, name: str) -> list[RegisteredRelease]:
@@ -102,16 +102,16 @@ def read_register(warehouse: Warehouse, name: str) -> list[RegisteredRelease]:
     if relation is None:
         return []
     # One of an earlier version, before its next release, lacks the last ones.
-    there = {column for column, _ in warehouse.columns(relation)}
-    columns = [column for column in COLUMNS if column in there]
+    present = {column for column, _ in warehouse.columns(relation)}
+    columns = [column for column in COLUMNS if column in present]
     sql = f"select {', '.join(columns)} from {relation} order by release"  # noqa: S608 (our own)
     return [_release(dict(zip(columns, row, strict=True))) for row in warehouse.rows(sql)]
 
 
 def digest_released(warehouse: Warehouse, name: str) -> str | None:
-    """Return the digest of the released rows as they are now, as the register has it.
+    """Return the digest of the current released rows, computed as for the register.
 
-    None where there is no release, or whoever asks may not read it.
+    None where there is no release, or this user may not read it.
     """
     with contextlib.suppress(WarehouseError):
         release = warehouse.relation_of_ref(f"{name}_anonymized")
@@ -121,20 +121,20 @@ def digest_released(warehouse: Warehouse, name: str) -> str | None:
 
 
 def publishes(warehouse: Warehouse, name: str) -> bool:
-    """Tell whether builds of this target are releases; else they are drafts, not counted."""
+    """Tell whether builds of this target are releases; others are drafts, which do not count."""
     beside = warehouse.place_of_ref(f"{name}_results")
     register = warehouse.macro("_register_relation", beside=beside, anonymization=name)
     return bool(warehouse.macro("_is_published", anonymization=name, register=register))
 
 
 def published_targets(warehouse: Warehouse) -> list[str] | None:
-    """Return the targets that the project says publish; None where it does not say."""
+    """Return the targets that the project declares to publish; None if it declares none."""
     targets = warehouse.macro("_listed_targets", variable=PUBLISHED_TARGETS)
     return None if targets is None else list(targets)
 
 
-def built_now(warehouse: Warehouse, name: str) -> RegisteredRelease:
-    """Return what the last build chose, whether it was released or not."""
+def last_choice(warehouse: Warehouse, name: str) -> RegisteredRelease:
+    """Return the choice of the last build, released or not."""
     results = warehouse.relation_of_ref(f"{name}_results")
     privacy = warehouse.relation_of_ref(f"{name}_privacy")
     rows = warehouse.rows(
@@ -149,38 +149,39 @@ def built_now(warehouse: Warehouse, name: str) -> RegisteredRelease:
 
 
 def last_published(warehouse: Warehouse, name: str) -> tuple[RegisteredRelease | None, bool]:
-    """Return the last release of the register, and whether the results are those that chose it."""
+    """Return the last release of the register, and whether the current results chose it."""
     register = read_register(warehouse, name)
     if not register:
         return None, False
-    columns = ", ".join({"spec": "fingerprint", "qf": "qf_mean"}.get(one, one) for one in _MEASURED)
+    columns = ", ".join(
+        {"spec": "fingerprint", "qf": "qf_mean"}.get(column, column) for column in _MEASURED
+    )
     results = warehouse.relation_of_ref(f"{name}_results")
     chosen = warehouse.rows(f"select {columns} from {results} where is_chosen")  # noqa: S608 (ours)
-    return register[-1], chosen == [_measured(register[-1])]
+    return register[-1], chosen == [_figures(register[-1])]
 
 
 def before_and_after(
     warehouse: Warehouse, spec: Spec
 ) -> tuple[Sequence[RegisteredRelease], RegisteredRelease]:
-    """Return the releases before what the last build chose, and that.
+    """Return the earlier releases, and the choice of the last build.
 
-    If it was released, it is the last of the register: the same effort of the same spec with the
-    same figures, as a build writes both.
+    A released choice is the last release of the register: same effort, spec and figures.
     """
-    register, now = read_register(warehouse, spec.name), built_now(warehouse, spec.name)
-    effort = spec.numbered_efforts.get(now.effort) if now.effort is not None else None
+    register, last = read_register(warehouse, spec.name), last_choice(warehouse, spec.name)
+    effort = spec.numbered_efforts.get(last.effort) if last.effort is not None else None
     if effort is not None and effort.levels is not None and effort.is_full_domain:
         levels = ", ".join(f"{name} {level}" for name, level in effort.levels.items())
-        now = replace(now, levels=levels)
-    if register and now.effort is not None and _measured(register[-1]) == _measured(now):
+        last = replace(last, levels=levels)
+    if register and last.effort is not None and _figures(register[-1]) == _figures(last):
         return register[:-1], register[-1]
-    return register, now
+    return register, last
 
 
 def compose(
     warehouse: Warehouse, spec: Spec, earlier: RegisteredRelease, later: RegisteredRelease
-) -> Composed | None:
-    """Count who joined, left and moved between two releases, if the vault remembers both."""
+) -> Composition | None:
+    """Count records that joined, left and moved between two releases that the vault remembers."""
     if spec.mapping == "none" or earlier.released_at is None or later.released_at is None:
         return None
     vault = warehouse.relation_of_ref(f"{spec.name}_identifiers")
@@ -195,64 +196,64 @@ def compose(
         k=spec.largest_k,
     )
     (counts,) = warehouse.rows(sql)
-    return None if counts[0] is None else Composed(*map(int, counts))
+    return None if counts[0] is None else Composition(*map(int, counts))
 
 
-def changes(earlier: RegisteredRelease, later: RegisteredRelease) -> list[str]:
-    """Name what a release depends on and is known to have changed: spec, hierarchies, data."""
+def changed_inputs(earlier: RegisteredRelease, later: RegisteredRelease) -> list[str]:
+    """Return the inputs that changed between two releases: spec, hierarchies, data."""
     names = {"spec": "spec", "hierarchies": "hierarchies", "source": "data"}
-    return [shown for name, shown in names.items() if is_changed(earlier, later, name)]
+    return [label for name, label in names.items() if is_changed(earlier, later, name)]
 
 
 def is_changed(earlier: RegisteredRelease, later: RegisteredRelease, name: str) -> bool | None:
-    """Tell whether a digest changed; None where one of both is not known."""
+    """Tell whether a digest changed; None where either is unknown."""
     digests = getattr(earlier, name), getattr(later, name)
     return None if None in digests else digests[0] != digests[1]
 
 
 def rows_of_register(register: Sequence[RegisteredRelease]) -> Iterator[tuple[Any, ...]]:
-    """Return the rows of a register as programs read them.
+    """Yield the rows of a register for programs, with the columns `SHOWN_COLUMNS`.
 
-    Columns are `SHOWN_COLUMNS`; the last is whether the source changed since the release before.
+    The last column tells whether the source changed since the release before.
     """
-    before: RegisteredRelease | None = None
+    previous: RegisteredRelease | None = None
     for release in register:
-        is_new = None if before is None else is_changed(before, release, "source")
-        yield (*(getattr(release, name) for name in _OF_RELEASE), is_new)
-        before = release
+        is_new = None if previous is None else is_changed(previous, release, "source")
+        yield (*(getattr(release, name) for name in _SHARED_COLUMNS), is_new)
+        previous = release
 
 
-def read_file(path: Path, name: str) -> RegisteredRelease:
+def read_register_file(path: Path, name: str) -> RegisteredRelease:
     """Return the last release of an anonymization in a file of JSON lines.
 
-    Such a file is what the register prints for programs; a `WarehouseError` if it is another.
+    The register prints such files for programs; any other file is a `WarehouseError`.
     """
-    made_by = _MADE_BY.format(name=name)
+    command = _COMMAND.format(name=name)
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
         raise WarehouseError(
             f"{path}: must be the number of a release, or a file that can be read. Write one by "
-            f"{made_by}."
+            f"{command}."
         ) from None
     release: RegisteredRelease | None = None
     for number, line in enumerate(filter(str.strip, lines), start=1):
         try:
-            named = _NAMED.validate_json(line)
-            if named["anonymization"] == name:
+            content = _NAMED.validate_json(line)
+            if content["anonymization"] == name:
                 release = _LINE.validate_json(line)
         except (ValidationError, KeyError):
             raise WarehouseError(
-                f"{path}: line {number} must be a release of {made_by}; it is not."
+                f"{path}: line {number} must be a release of {command}; it is not."
             ) from None
     if release is None:
         raise WarehouseError(
-            f"{path}: must hold a release of {name}; it has none. Write it by {made_by}."
+            f"{path}: must hold a release of {name}; it has none. Write it by {command}."
         )
     return release
 
 
-def _measured(release: RegisteredRelease) -> tuple[Any, ...]:
+def _figures(release: RegisteredRelease) -> tuple[Any, ...]:
     return tuple(getattr(release, name) for name in _MEASURED)
 
 

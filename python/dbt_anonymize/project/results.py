@@ -13,9 +13,9 @@ from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.tested import NO_MODEL
 
-# Half of the last decimal that is shown.
-_SHOWN = 0.0005
-# The best answer that looks at no feature, by measure.
+# Numbers are printed with three decimals.
+_HALF_OF_LAST_DIGIT = 0.0005
+# The best constant answer, by measure.
 _ZERO_RULES = {
     "accuracy": "always guessing the most frequent class",
     "precision": "always guessing the positive class",
@@ -58,14 +58,14 @@ class EffortResult:
 
     @property
     def qf(self) -> str:
-        """QF with its interval; one cut off by the end of the scale shows the other side only."""
+        """QF with its interval, or with the other bound where the scale cuts one off."""
         if self.qf_mean is None:
             return "-"
         text = f"{self.qf_mean:.3f}"
         if self.qf_low is None or self.qf_high is None:
             return text
         below, above = self.qf_mean - self.qf_low, self.qf_high - self.qf_mean
-        if abs(above - below) < _SHOWN:
+        if abs(above - below) < _HALF_OF_LAST_DIGIT:
             return f"{text} ± {below:.3f}"
         if above < below:
             return f"{text} (≥ {self.qf_low:.3f})"
@@ -75,10 +75,12 @@ class EffortResult:
 def read_results(warehouse: Warehouse, name: str) -> list[EffortResult]:
     """Read the results of an anonymization, ordered by effort; a `WarehouseError` if not built."""
     relation = warehouse.relation_of_ref(f"{name}_results")
-    # The last ones are not in results that an earlier version built.
-    has = {name.lower() for name, _ in warehouse.columns(relation)}
+    # Results of earlier versions lack the last columns.
+    present = {name.lower() for name, _ in warehouse.columns(relation)}
     columns = [
-        one.name for one in fields(EffortResult) if one.default is MISSING or one.name in has
+        field.name
+        for field in fields(EffortResult)
+        if field.default is MISSING or field.name in present
     ]
     sql = f"select {', '.join(columns)} from {relation} order by effort"  # noqa: S608 (our own names)
     rows = warehouse.rows(sql)
@@ -86,16 +88,16 @@ def read_results(warehouse: Warehouse, name: str) -> list[EffortResult]:
 
 
 def choice_sentences(efforts: Sequence[EffortResult], measure: str) -> list[str]:
-    """Say what is no better than guessing, and how certain the choice is, as far as known.
+    """Return sentences on the zero rule and on the certainty of the choice, as far as known.
 
-    ``measure``: that of QF; of loss, no model says anything.
+    ``measure`` is that of QF; if it is the loss, no model was trained.
     """
-    said = []
+    sentences = []
     zero = next((e.zero_rule for e in efforts if e.zero_rule is not None), None)
     if zero is not None:
         answer = _ZERO_RULES.get(measure, "always guessing the same class")
-        said.append(f"zero rule, {answer}: QF {zero:.3f}")
-    said += [
+        sentences.append(f"zero rule, {answer}: QF {zero:.3f}")
+    sentences += [
         "effort 0, the untouched table, is not surely above that: the model may learn nothing"
         for effort in efforts
         if effort.effort == 0 and effort.beats_zero_rule is False
@@ -104,17 +106,17 @@ def choice_sentences(efforts: Sequence[EffortResult], measure: str) -> list[str]
     if is_tested and any(
         effort.qf_mean is not None and effort.qf_low is None for effort in efforts
     ):
-        said.append("no intervals: too few splits to tell how much they vary (from 5 on)")
+        sentences.append("no intervals: too few splits to tell how much they vary (from 5 on)")
     for effort in efforts:
         if effort.is_chosen:
             words = [f"it {effort.levels_in_words}"] if effort.levels_in_words else []
-            said += [f"effort {effort.effort} is {effort.reason}", *words]
-            said += _certainty(effort, efforts)
-    return said
+            sentences += [f"effort {effort.effort} is {effort.reason}", *words]
+            sentences += _certainty(effort, efforts)
+    return sentences
 
 
 def legend(spec: Spec, efforts: Sequence[EffortResult], same: int) -> list[str]:
-    """Say what the columns of the results are; ``same`` quasi-identifiers have the same levels."""
+    """Return the legend of the results; ``same`` quasi-identifiers have the same levels."""
     qnf = f"QNF: privacy, {spec.model_dump(mode='json')['qnf']}"
     levels = "levels: what is left of values; * is nothing"
     if same:
@@ -135,7 +137,7 @@ def legend(spec: Spec, efforts: Sequence[EffortResult], same: int) -> list[str]:
 
 
 def _optimism(spec: Spec) -> Iterator[str]:
-    """Say that scores look better than they are where models chose the levels."""
+    """Yield the note that scores are optimistic where models chose the levels."""
     if spec.is_searched_by_models and not spec.outer_share:
         yield (
             "QF looks a little better than it is: the search chose levels on the records that "
@@ -144,7 +146,7 @@ def _optimism(spec: Spec) -> Iterator[str]:
 
 
 def _certainty(chosen: EffortResult, efforts: Sequence[EffortResult]) -> Iterator[str]:
-    """Say how far ahead the chosen effort is, and how often it wins."""
+    """Yield sentences on the lead of the chosen effort and how often it wins."""
     low, high = chosen.q_difference_to_runner_up_low, chosen.q_difference_to_runner_up_high
     if chosen.q_difference_to_runner_up is not None and low is not None and high is not None:
         second = f"effort {chosen.runner_up}"
@@ -157,48 +159,48 @@ def _certainty(chosen: EffortResult, efforts: Sequence[EffortResult]) -> Iterato
     if len(shares) > 1:
         listed = ", ".join(
             f"effort {number} in {share:.1%}"
-            for share, number in sorted(shares, key=lambda one: (-one[0], one[1]))
+            for share, number in sorted(shares, key=lambda pair: (-pair[0], pair[1]))
         )
         yield f"chosen if repetitions are drawn again: {listed}"
 
 
 def outer_quality(warehouse: Warehouse, spec: Spec) -> list[str]:
-    """Say how good the chosen effort is on outer records, where the spec has some."""
+    """Return sentences on the quality of the chosen effort on outer records, if there are any."""
     if not spec.outer_share:
         return []
     relation = warehouse.relation_of_ref(f"{spec.name}_outer_quality")
     columns = "effort, outer_records, qf, qf_low, qf_high, qf_mean, reason"
     sql = f"select {columns} from {relation} order by effort"  # noqa: S608 (names of our own)
-    said = []
+    sentences = []
     for effort, records, qf, low, high, qf_mean, reason in warehouse.rows(sql):
         if qf is None:
-            said.append(f"effort {effort} has no QF on outer records: {reason or 'undefined'}")
+            sentences.append(f"effort {effort} has no QF on outer records: {reason or 'undefined'}")
             continue
         ends = "" if low is None else f", with an interval from {low:.3f} to {high:.3f}"
         chosen_by = "" if qf_mean is None else f"; {qf_mean:.3f} over the splits"
-        said.append(
+        sentences.append(
             f"effort {effort} on {pluralized(records, 'outer record')}, which no choice has seen: "
             f"QF {qf:.3f}{ends}{chosen_by}"
         )
-    return said
+    return sentences
 
 
 def records_of_one_value(warehouse: Warehouse, spec: Spec, effort: int | None) -> int:
     """Count the released records whose whole class has the same value of a sensitive target.
 
-    0 where the target is a number or not sensitive, and where people wait: what is released is then
-    not what was counted.
+    0 where the target is a number or not sensitive, and where people wait, since released rows then
+    differ from the counted ones.
     """
-    is_told = (
+    is_applicable = (
         spec.task == "classification"
         and spec.target in spec.sensitive
         and not spec.holds_back_joiners
     )
-    if not is_told or effort is None:
+    if not is_applicable or effort is None:
         return 0
     try:
         relation = warehouse.relation_of_ref(f"{spec.name}_classes")
-    except WarehouseError:  # dropped since: what needs it says so
+    except WarehouseError:  # dropped since: commands that need it report it
         return 0
     sql = (
         f"select coalesce(sum(records), 0) from {relation} where effort = {effort} "  # noqa: S608
@@ -207,8 +209,8 @@ def records_of_one_value(warehouse: Warehouse, spec: Spec, effort: int | None) -
     return int(warehouse.rows(sql)[0][0])
 
 
-def of_one_value(spec: Spec, records: int) -> list[str]:
-    """Say what whoever finds the class of such records knows, and which guarantee prevents it."""
+def one_value_sentences(spec: Spec, records: int) -> list[str]:
+    """Return a sentence on what the class of such records reveals, and the remedy."""
     if not records:
         return []
     return [
@@ -222,7 +224,7 @@ def of_one_value(spec: Spec, records: int) -> list[str]:
 def results_are_current(warehouse: Warehouse, spec: Spec) -> bool:
     """Tell whether the results belong to the current spec.
 
-    A build knows generated models only: a change of the spec counts once they are generated again.
+    Builds read generated models: a change of the spec counts once these are generated again.
     """
     relation = warehouse.relation_of_ref(f"{spec.name}_results")
     sql = f"select distinct fingerprint from {relation}"  # noqa: S608 (name of our own)
@@ -237,18 +239,18 @@ def is_built(warehouse: Warehouse, spec: Spec) -> bool:
     try:
         place = warehouse.place_of_ref(f"{spec.name}_effort_0")
         return warehouse.find(place) is not None or results_are_current(warehouse, spec)
-    except WarehouseError:  # nothing is generated or built: what needs it says so
+    except WarehouseError:  # nothing is generated or built: commands that need it report it
         return True
 
 
 def release_file(warehouse: Warehouse, name: str) -> Path:
-    """Return where the release is published with the current target, relative to the project."""
+    """Return the file of the release for the current target, relative to the project."""
     folder = warehouse.meta(f"{name}_anonymized")["folder"]
     return Path(folder, warehouse.target_name, f"{name}.duckdb")
 
 
 def release_location(warehouse: Warehouse, name: str) -> str | None:
-    """Return where the release is, if anywhere: the file (DuckDB), or the relation."""
+    """Return the place of an existing release, the file (DuckDB) or the relation, else None."""
     if warehouse.is_duckdb:
         file = release_file(warehouse, name)
         return str(file) if file.is_file() else None

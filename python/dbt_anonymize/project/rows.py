@@ -1,6 +1,6 @@
-"""Run the steps that need Python outside of dbt, and keep their rows in the warehouse.
+"""Run the steps in Python outside of dbt, and store their rows in the warehouse.
 
-What runs is the generated Python model itself, with relations in the place of `dbt.ref`.
+The generated Python model itself runs, with relations in the place of `dbt.ref`.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ class _Dbt:
     ref: Callable[[str], duckdb.DuckDBPyRelation]
 
     def config(self, **settings: Any) -> None:
-        """Take what is about the table of the model."""
+        """Ignore the settings of the model's table."""
 
 
 def update_rows(warehouse: Warehouse, spec: Spec, step: Step) -> int:
-    """Compute the rows of a step and put them in the place of earlier ones; return their number.
+    """Compute the rows of a step, replace earlier ones and return their number.
 
-    Nothing is written if what they are computed from changes meanwhile (`WarehouseError`).
+    Nothing is written if their input changes meanwhile (`WarehouseError`).
     """
     relation = _rows_relation(warehouse, step)
     before = fingerprint_of(warehouse, spec)
@@ -51,12 +51,12 @@ def update_rows(warehouse: Warehouse, spec: Spec, step: Step) -> int:
             f"Run `{step.command}` again."
         )
     warehouse.adapter.create_schema(relation)
-    engine_of(warehouse).write_rows(warehouse, relation, _stamped(frame, step, before))
+    engine_of(warehouse).write_rows(warehouse, relation, _with_fingerprint(frame, step, before))
     return len(frame)
 
 
-def are_current(warehouse: Warehouse, spec: Spec, step: Step) -> bool:
-    """Tell whether current rows exist."""
+def has_current_rows(warehouse: Warehouse, spec: Spec, step: Step) -> bool:
+    """Tell whether the rows of a step exist and are current."""
     relation = warehouse.find(_rows_relation(warehouse, step))
     if relation is None:
         return False
@@ -65,31 +65,31 @@ def are_current(warehouse: Warehouse, spec: Spec, step: Step) -> bool:
 
 
 def fingerprint_of(warehouse: Warehouse, spec: Spec) -> str:
-    """Return what `<n>_fingerprint` says now."""
+    """Return the fingerprint in `<n>_fingerprint`."""
     remedy = f"Run `dbt-anonymize build {spec.name}`, which builds it first."
     relation = warehouse.relation_of_ref(f"{spec.name}_fingerprint", remedy=remedy)
-    ((found,),) = warehouse.rows(f"select fingerprint from {relation}")  # noqa: S608
-    return str(found)
+    ((fingerprint,),) = warehouse.rows(f"select fingerprint from {relation}")  # noqa: S608
+    return str(fingerprint)
 
 
 def compute_rows(warehouse: Warehouse, spec: Spec, step: Step) -> pd.DataFrame:
-    """Return what the Python model of a step returns."""
+    """Run the Python model of a step and return its rows."""
     engine = engine_of(warehouse)
     drawn = Drawn(spec.record_key)
     if step.name == EVALUATION and not engine.READS_IN_PLACE:
         drawn = draw(warehouse, spec)
     names: dict[str, Any] = {}
     with engine.open_reader(warehouse) as reader:
-        # What dbt itself would run; a spec can put nothing into it but literals.
+        # The code that dbt would run; a spec puts only literals into it.
         exec(render(spec)[f"{step.model}.py"], names)  # noqa: S102
         if step.writes_labels and not engine.READS_IN_PLACE:
             server_of(warehouse).write_alike(warehouse, reader.session)
         rows = names["model"](_Dbt(_ref(reader, drawn)), reader.session)
-        return rows if isinstance(rows, pd.DataFrame) else _as_frame(rows, step)
+        return rows if isinstance(rows, pd.DataFrame) else _fetch_frame(rows, step)
 
 
-def _as_frame(rows: duckdb.DuckDBPyRelation, step: Step) -> pd.DataFrame:
-    """Fetch a relation; what has the type of another column is text on the way."""
+def _fetch_frame(rows: duckdb.DuckDBPyRelation, step: Step) -> pd.DataFrame:
+    """Fetch a relation; columns with the type of another relation are fetched as text."""
     columns = [
         quote_name(name) if isinstance(kind, str) else f"cast({quote_name(name)} as text)"
         for name, kind in step.columns.items()
@@ -108,7 +108,7 @@ def _ref(reader: Reader, drawn: Drawn) -> Callable[[str], duckdb.DuckDBPyRelatio
 def feature_columns(
     spec: Spec, relation: Callable[[str], duckdb.DuckDBPyRelation]
 ) -> list[FeatureColumn]:
-    """Return the features of a spec; ``relation`` gives the hierarchies that they have."""
+    """Return the features of a spec; ``relation`` returns their hierarchies."""
     return [
         FeatureColumn(name, spec.kind_of_feature(name), relation(tree.ref) if tree else None)
         for name in spec.features
@@ -119,7 +119,7 @@ def feature_columns(
 def draw(warehouse: Warehouse, spec: Spec, model: str | None = None) -> Drawn:
     """Draw the records of `draw_sample` in the warehouse: those with the smallest MD5.
 
-    ``model`` has them; effort 0 by default.
+    They are drawn from ``model``, by default effort 0.
     """
     quality, key = spec.tests, warehouse.macro("_quote", name=spec.record_key)
     untouched = warehouse.relation_of_ref(model or f"{spec.name}_effort_0")
@@ -130,7 +130,7 @@ def draw(warehouse: Warehouse, spec: Spec, model: str | None = None) -> Drawn:
     where = f" where {seen}" if seen else ""
     ((records,),) = warehouse.rows(f"select count(*) from {untouched}{where}")  # noqa: S608
     if records <= quality.sample:
-        # The model leaves out who is outer.
+        # The model itself leaves out outer records.
         return Drawn(spec.record_key)
     text = (
         f"{warehouse.macro('_as_text', expression=key)} || {quote_text(str(quality.random_state))}"
@@ -150,8 +150,8 @@ def draw(warehouse: Warehouse, spec: Spec, model: str | None = None) -> Drawn:
     return Drawn(spec.record_key, f"{condition} and {seen}" if seen else condition)
 
 
-def _stamped(rows: pd.DataFrame, step: Step, fingerprint: str) -> pd.DataFrame:
-    """Return rows with the fingerprint; one row without anything else where there is none."""
+def _with_fingerprint(rows: pd.DataFrame, step: Step, fingerprint: str) -> pd.DataFrame:
+    """Return rows with the fingerprint; if there are none, one row with only the fingerprint."""
     if rows.empty:
         rows = rows.reindex([0])
     return rows[[*step.columns]].assign(fingerprint=fingerprint)

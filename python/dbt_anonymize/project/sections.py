@@ -1,4 +1,4 @@
-"""One section of a report: a sentence, a table, and what a chart draws."""
+"""A section of a report: a sentence, a table, and the data of a chart."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from dbt_anonymize.spec import Spec
 
 # Statistical offices round counts to multiples of at least this.
 _FEWEST = 5
+# Bars of a chart; tables have all rows.
+MOST_BARS = 10
 _ACRONYMS = {"auc", "mae", "r2", "rmse", "roc"}
 
 Cell = str | int | float | bool | None
@@ -21,8 +23,8 @@ Cell = str | int | float | bool | None
 class Section:
     """``chart`` names a chart of the report, which draws ``data``; the table says the same.
 
-    ``is_open``: what matters for this release; other parts are folded. ``is_worst_first``: of a
-    table in this order the first rows are enough, and the others are folded.
+    ``is_open``: it matters for this release; other sections are folded. ``is_worst_first``: the
+    first rows of the table are enough, and the others are folded.
     """
 
     key: str
@@ -38,12 +40,12 @@ class Section:
 
     @property
     def texts(self) -> list[list[str]]:
-        """The table as it is read."""
+        """The cells of the table as text."""
         return [["-" if cell is None else format_figure(cell) for cell in row] for row in self.rows]
 
 
 def missing(key: str, title: str, relation: str, made_by: str) -> Section:
-    """Return a part whose relation is missing, and the command that makes it."""
+    """Return the section of a missing relation, with the command that makes it."""
     return Section(key, title, f"Not there: {relation} is missing or empty. Run `{made_by}`.")
 
 
@@ -63,16 +65,16 @@ def number(value: Any) -> float | None:
     """Return a number of a relation, also a decimal; NULL and NaN are None."""
     if value is None:
         return None
-    found = float(value)
-    return None if found != found else found  # noqa: PLR0124 (NaN)
+    result = float(value)
+    return None if result != result else result  # noqa: PLR0124 (NaN)
 
 
-def fewest_shown(spec: Spec) -> int:
+def rounding_unit(spec: Spec) -> int:
     """Return the number to whose multiples counts of people are rounded: 5, or the k if larger."""
     return max(_FEWEST, spec.largest_k)
 
 
-def class_shown(spec: Spec, rows: Sequence[Row]) -> str | None:
+def charted_class(spec: Spec, rows: Sequence[Row]) -> str | None:
     """Return the class whose predictions are shown: the positive one, or the last."""
     classes = sorted({str(row["class"]) for row in rows})
     positive = str(spec.tests.positive)
@@ -80,5 +82,5 @@ def class_shown(spec: Spec, rows: Sequence[Row]) -> str | None:
 
 
 def table_name(effort: Any) -> str:
-    """Return how a report calls the table that models learned from."""
+    """Return the name of an effort's table in a report."""
     return "original" if int(effort) == 0 else f"anonymized (effort {effort})"

@@ -17,7 +17,7 @@ from dbt_anonymize.project.manifest import parse_project
 
 @dataclass(frozen=True)
 class SeedTypes:
-    """The declared types of a seed, where they are declared, and the engine that they are of."""
+    """The declared types of a seed, the file that declares them, and their engine."""
 
     name: str
     types: dict[str, str]
@@ -26,17 +26,17 @@ class SeedTypes:
 
     @classmethod
     def of_node(cls, manifest: Any, node: Any) -> SeedTypes:
-        """Read them from the manifest."""
+        """Return the types of a seed from the manifest."""
         types = {str(name): str(kind) for name, kind in (node.config.column_types or {}).items()}
         place = node.patch_path.partition("://")[2] if node.patch_path else None
         return cls(node.name, types, place, str(manifest.metadata.adapter_type))
 
     def is_text(self, column: str) -> bool:
-        """Tell whether a column is declared to be text."""
+        """Tell whether a column is declared as text."""
         return is_text(self.types.get(column, ""))
 
     def remedy(self, kind: Kind, levels: int) -> str:
-        """Return the lines that make its labels text, and how it is loaded again."""
+        """Return the lines that declare its labels as text, and the command to reload it."""
         text = text_type(self.engine)
         lines = text_lines(self.name, kind, levels, declared=self.types, text=text)
         where = (
@@ -49,9 +49,9 @@ class SeedTypes:
 
 
 def declared_types(file: Path) -> SeedTypes | None:
-    """Return the types of the seed that a file is; None where no project that can be read has it.
+    """Return the types of the seed in a file; None if no readable project has it.
 
-    dbt reads the project for that, which takes seconds.
+    dbt parses the project for this, which takes seconds.
     """
     with contextlib.suppress(AnonymizeError):
         project = find_project(file.parent)

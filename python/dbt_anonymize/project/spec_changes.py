@@ -11,17 +11,16 @@ from dbt_anonymize.literals import quote_text
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.loading import FOLDER, SUFFIX, load_specs, read_shape, spec_paths
 
-# Database in memory in which a message waits for dbt. Whatever Python raises within dbt it prints
-# as a traceback.
+# Database in memory that holds a message for dbt, which would print a Python error as a traceback.
 MESSAGE = "dbt_anonymize_message"
 
 
 def leave_changes(
     session: Any, *, project: str, generated: Mapping[str, Mapping[str, Any]]
 ) -> None:
-    """Leave a message for dbt if a spec is not the one that its models were generated from.
+    """Leave a message for dbt if models were not generated from the current spec.
 
-    That of an earlier build of the same process goes.
+    It replaces the message of an earlier build in this process.
     """
     session.execute(f"detach database if exists {MESSAGE}")
     if message := describe_changes(Path(project), generated):
@@ -31,10 +30,10 @@ def leave_changes(
 
 
 def describe_changes(root: Path, generated: Mapping[str, Mapping[str, Any]]) -> str:
-    """Say which specs are wrong, missing or changed; nothing where models are of their specs.
+    """Return a message on invalid, missing or changed specs; empty if models match them.
 
-    ``generated`` is what the models carry of their specs by anonymization: a ``digest``, and of
-    each of their ``keys``, which those of earlier versions lack.
+    ``generated`` holds, by anonymization, the ``digest`` of the spec in its models and the digests
+    of its ``keys``, which models of earlier versions lack.
     """
     paths = spec_paths(root)
     shapes = {name: read_shape(paths[name]) if name in paths else None for name in generated}
@@ -47,7 +46,7 @@ def describe_changes(root: Path, generated: Mapping[str, Mapping[str, Any]]) -> 
         return ""
     try:
         load_specs(root, changed)
-    except SpecError as error:  # one that is wrong says so itself
+    except SpecError as error:  # an invalid spec has its own message
         return f"{error}\nNothing was built."
     return "\n".join(
         f"{FOLDER}/{name}{SUFFIX}: must be what its models were generated from; "
@@ -59,7 +58,7 @@ def describe_changes(root: Path, generated: Mapping[str, Mapping[str, Any]]) -> 
 
 
 def _differences(before: Mapping[str, str] | None, spec: Spec) -> str:
-    """Say which keys differ.
+    """Return the changed, added and removed keys as text.
 
     Examples
     --------
@@ -71,14 +70,14 @@ def _differences(before: Mapping[str, str] | None, spec: Spec) -> str:
     now = spec.key_digests
     if before is None or before == now:
         return "it changed since"
-    known = [key for key in now if key in before and now[key] != before[key]]
+    changed = [key for key in now if key in before and now[key] != before[key]]
     groups = {
-        "changed since": known,
+        "changed since": changed,
         "added": [key for key in now if key not in before],
         "removed": [key for key in before if key not in now],
     }
-    said = []
-    for what, keys in groups.items():
-        verb = "" if what == "changed since" else "were " if keys[1:] else "was "
-        said += [f"{', '.join(keys)} {verb}{what}"] if keys else []
-    return ", ".join(said)
+    clauses = []
+    for change, keys in groups.items():
+        verb = "" if change == "changed since" else "were " if keys[1:] else "was "
+        clauses += [f"{', '.join(keys)} {verb}{change}"] if keys else []
+    return ", ".join(clauses)

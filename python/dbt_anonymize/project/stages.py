@@ -1,4 +1,4 @@
-"""The order of a build: what dbt selects, and the step that needs Python before it."""
+"""Stages of a build: the selection of each dbt call, and the Python step before it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dbt_anonymize.project.engines import works_in_one_process
 from dbt_anonymize.project.generate import with_results
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.profile import read_profile
-from dbt_anonymize.project.rows import are_current, update_rows
+from dbt_anonymize.project.rows import has_current_rows, update_rows
 from dbt_anonymize.project.steps import OUTER_QUALITY, Step, steps_of
 from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
 from dbt_anonymize.relations import HISTORY
@@ -37,7 +37,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Dbt:
-    """An executable of dbt, or that of this process, with the options of this command."""
+    """An executable of dbt, or dbt in this process, with the options of this command."""
 
     project: Project
     executable: str | None
@@ -45,7 +45,7 @@ class Dbt:
     target: str | None
 
     @classmethod
-    def found(
+    def locate(
         cls,
         project: Project,
         executable: Path | None,
@@ -54,9 +54,9 @@ class Dbt:
         profiles_dir: Path | None,
         is_quiet: bool,
     ) -> Dbt:
-        """Return the named executable, or that beside the running Python, or that of the path.
+        """Return the named executable, else the one beside the running Python, else that of PATH.
 
-        Where only one process may work, it is dbt in this one, unless an executable is named.
+        Where only one process may work, dbt runs in this one unless an executable is named.
         """
         options = ["--quiet"] if is_quiet else []
         options += ["--target", target] if target else []
@@ -88,7 +88,7 @@ def _adapter(project: Project, target: str | None) -> str:
 
 
 def _run_here(root: Path, words: list[str]) -> int:
-    """Run dbt in this process, and in the session that it holds; dbt itself says what failed."""
+    """Run dbt in this process and its session; dbt prints its own errors."""
     from dbt.cli.main import dbtRunner  # noqa: PLC0415 (slow to import)
 
     with contextlib.chdir(root):
@@ -110,7 +110,7 @@ def _stages(own: str, spec: Spec) -> Iterator[Stage]:
     before_results = [None, *(step for step in steps if step.name != OUTER_QUALITY)]
     for place, step in enumerate([None, *steps]):
         later = tuple(f"{other.model}+" for other in steps[place:])
-        # A comma is an intersection: what reads a release is for others to build.
+        # A comma is an intersection: models that read a release are not built here.
         selected = f"{step.model}+,+{own}" if step else f"+{own}"
         yield Stage(step, (selected,), later, has_results=step == before_results[-1])
 
@@ -120,7 +120,7 @@ def run_stage(dbt: Dbt, spec: Spec, stage: Stage) -> tuple[int, int | None]:
     rows = None
     if stage.step or stage.has_results:
         with open_warehouse(dbt.project, dbt.target) as warehouse:
-            if stage.step and not are_current(warehouse, spec, stage.step):
+            if stage.step and not has_current_rows(warehouse, spec, stage.step):
                 rows = update_rows(warehouse, spec, stage.step)
             if stage.has_results and _can_be_recorded(warehouse, dbt.project, spec):
                 stage = replace(stage, selected=(*stage.selected, HISTORY))

@@ -1,7 +1,7 @@
-"""The steps of an anonymization that need Python: models of dbt, or else commands.
+"""The steps of an anonymization in Python: Python models of dbt, or else commands.
 
-A project with ``vars: {dbt_anonymize_python: false}`` has no Python model. Each is then SQL over a
-table that `dbt-anonymize evaluate` has written, with the code that the Python model would have run.
+With ``vars: {dbt_anonymize_python: false}`` a project has no Python models. Each is then SQL over a
+table that `dbt-anonymize evaluate` writes by running the code of the Python model.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dbt_anonymize.evaluation import outer, outputs
 from dbt_anonymize.extension import steps as added_steps
 from dbt_anonymize.spec import Spec
 
-# The kinds of columns that `rows_of_command` knows, by those of pandas.
+# The kinds of columns of `rows_of_command`, by pandas type.
 _KINDS = {"int64": "whole", "float64": "number", "str": "text", "boolean": "boolean"}
 EVALUATION, OUTER_QUALITY = "evaluation", "outer_quality"
 

@@ -16,7 +16,7 @@ from dbt_anonymize.extension import extensions
 @functools.cache
 def environment() -> jinja2.Environment:
     """Return the environment of templates: those of the core, and of relations of extensions."""
-    packages = (one.package for one in extensions() if one.has_relations)
+    packages = (extension.package for extension in extensions() if extension.has_relations)
     jinja = jinja2.Environment(
         loader=jinja2.ChoiceLoader(
             [jinja2.PackageLoader(package) for package in ("dbt_anonymize.project", *packages)]
@@ -44,7 +44,7 @@ _CONSTANTS = {"true": True, "false": False, "none": None}
 
 @functools.cache
 def expression(source: object) -> Callable[..., Any]:
-    """Return a function of names that evaluates an expression; what is undefined is None."""
+    """Return a function of names that evaluates an expression; undefined names are None."""
     # Most are constants and attributes, which need no context of their own.
     if isinstance(source, bool):
         return lambda **_: source
@@ -64,5 +64,5 @@ def text(source: str) -> Callable[..., str]:
     """Return a function of names that fills in a text."""
     if all(name.isidentifier() for name in _EXPRESSION.findall(source)):
         # Names alone need no template.
-        return lambda **names: _EXPRESSION.sub(lambda found: str(names[found[1]]), source)
+        return lambda **names: _EXPRESSION.sub(lambda match: str(names[match[1]]), source)
     return environment().from_string(source).render

@@ -1,4 +1,4 @@
-"""Values of a column of the warehouse, as hierarchies are built from them."""
+"""Values of a warehouse column, for building hierarchies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec.problems import did_you_mean
 
-# A seed of more values is nothing that anybody reads; builders take as many codes.
+# Nobody reads a seed of more values; builders accept as many codes.
 MOST_VALUES = 1_000_000
 
 
@@ -27,13 +27,13 @@ class TableColumn:
 
     @classmethod
     def find(cls, warehouse: Warehouse, relation: Any, name: str) -> TableColumn:
-        """Return a column as the warehouse writes it; none of that name is a `WarehouseError`."""
+        """Return a column as the warehouse spells it; a missing one is a `WarehouseError`."""
         known = [column for column, _ in warehouse.columns(relation)]
-        found = {column.casefold(): column for column in known}.get(name.casefold())
-        if found is None:
+        column_name = {column.casefold(): column for column in known}.get(name.casefold())
+        if column_name is None:
             remedy = did_you_mean(name, known, f"It has {', '.join(known)}.")
             raise WarehouseError(f"{relation.identifier}: must have the column {name}. {remedy}")
-        return cls(warehouse, relation, found)
+        return cls(warehouse, relation, column_name)
 
     @property
     def quoted(self) -> str:
@@ -43,25 +43,25 @@ class TableColumn:
     def counts(self) -> dict[str, int]:
         """Return each value as text, as hierarchies compare it, with its records, in order."""
         text = self.warehouse.macro("_as_text", expression=self.quoted)
-        found = self.warehouse.rows(
+        rows = self.warehouse.rows(
             f"select {text}, count(*) from {self.relation} "  # noqa: S608 (quoted)
             f"where {self.quoted} is not null group by 1 limit {MOST_VALUES + 1}"
         )
-        if len(found) > MOST_VALUES:
+        if len(rows) > MOST_VALUES:
             raise WarehouseError(
                 f"{self.name}: must have at most {MOST_VALUES} different values; it has more. "
                 "Round or group it in a model before."
             )
-        return dict(sorted((str(value), int(count)) for value, count in found))
+        return dict(sorted((str(value), int(count)) for value, count in rows))
 
     def values(self) -> list[str]:
-        """Return its values, each as often as it occurs; of many records about in proportion."""
+        """Return its values as often as they occur, or in proportion if there are many records."""
         counts = self.counts()
         one_in = max(1, sum(counts.values()) // MOST_VALUES)
         return [value for value, count in counts.items() for _ in range(math.ceil(count / one_in))]
 
     def ends(self) -> tuple[Any, Any]:
-        """Return the smallest and the largest value: people's own, to be widened before use."""
+        """Return the smallest and the largest value: of real people, so widen them before use."""
         ((lower, upper),) = self.warehouse.rows(
             f"select min({self.quoted}), max({self.quoted}) from {self.relation}"  # noqa: S608
         )

@@ -1,4 +1,4 @@
-"""Owner of a vault: each schema of one belongs to one project and target, which it remembers."""
+"""Owner of a vault: each schema remembers the one project and target that it belongs to."""
 
 # ruff: noqa: S608 (names are quoted)
 
@@ -25,16 +25,16 @@ class Owner:
     target: str
 
     @property
-    def shown(self) -> str:
+    def title(self) -> str:
         """Its name in sentences."""
         return f"project {self.project}, target {self.target}"
 
 
 @dataclass(frozen=True)
 class Takeover:
-    """A schema of a vault, to whom it belongs so far, and what it remembers once it is taken over.
+    """A schema of a vault with its owner before and after a takeover.
 
-    ``before`` is None where it remembers nobody; ``rows`` are those of the table.
+    ``before`` is None without an owner; ``rows`` are the new rows of the table.
     """
 
     table: Any
@@ -46,9 +46,9 @@ class Takeover:
 def require_own_vault(warehouse: Warehouse, spec: Spec) -> None:
     """Stop a command that would write into a vault of another project or target, as a build does.
 
-    Who only reads need not own it, nor who re-links, which adds an attempt to the audit.
+    Reading does not need ownership, nor does re-linking, which only adds an attempt to the audit.
     """
-    found = [
+    errors = [
         error
         for place in _places(warehouse, [spec.name])
         for error in warehouse.macro(
@@ -59,28 +59,30 @@ def require_own_vault(warehouse: Warehouse, spec: Spec) -> None:
             registers=_registers(warehouse),
         )
     ]
-    if found:
-        raise VaultError("\n".join(f"{spec.name}: {error}" for error in found))
+    if errors:
+        raise VaultError("\n".join(f"{spec.name}: {error}" for error in errors))
 
 
 def takeovers(warehouse: Warehouse, specs: Sequence[Spec]) -> Iterator[Takeover]:
-    """Yield what has to be taken over for this target, and these anonymizations, to build.
+    """Yield the takeovers that this target needs to build these anonymizations.
 
-    What is remembered of others stays, if it is of this project.
+    Entries of other anonymizations of this project stay.
     """
     config = warehouse.adapter.config
     here = Owner(config.project_name, config.target_name)
     for place in _places(warehouse, [spec.name for spec in specs]):
         table = _table(warehouse, place)
-        known = []
+        remembered = []
         if warehouse.find(table) is not None:
-            known = warehouse.rows(f"select project, target, anonymization, source from {table}")
-        before = next((Owner(*row[:2]) for row in known if row[2] is None), None)
-        sources = {row[2]: row[3] for row in known if row[2] and row[0] == here.project}
+            remembered = warehouse.rows(
+                f"select project, target, anonymization, source from {table}"
+            )
+        before = next((Owner(*row[:2]) for row in remembered if row[2] is None), None)
+        sources = {row[2]: row[3] for row in remembered if row[2] and row[0] == here.project}
         names = [spec.name for spec in specs if place in _places(warehouse, [spec.name])]
         sources |= {spec.name: spec.source.name for spec in specs if spec.name in names}
-        rows = [(here.project, here.target, *one) for one in [(None, None), *sources.items()]]
-        if before != here or sorted(map(str, known)) != sorted(map(str, rows)):
+        rows = [(here.project, here.target, *entry) for entry in [(None, None), *sources.items()]]
+        if before != here or sorted(map(str, remembered)) != sorted(map(str, rows)):
             yield Takeover(table, before, here, rows)
 
 
@@ -101,8 +103,10 @@ def take_over(warehouse: Warehouse, takeover: Takeover) -> None:
             cursor.execute(closing)
 
 
-def renamed_owner(warehouse: Warehouse, before: str, after: str) -> list[tuple[str, list[str]]]:
-    """Return statements, with values, by which the vaults of this target remember another name."""
+def rename_owner_statements(
+    warehouse: Warehouse, before: str, after: str
+) -> list[tuple[str, list[str]]]:
+    """Return statements, with values, that rename an anonymization in the vaults of this target."""
     return [
         (f"update {table} set anonymization = ? where anonymization = ?", [after, before])
         for table in _tables(warehouse, [before, after])
@@ -110,14 +114,14 @@ def renamed_owner(warehouse: Warehouse, before: str, after: str) -> list[tuple[s
 
 
 def forget_source(warehouse: Warehouse, name: str) -> None:
-    """Have the vault forget an anonymization of which it has nothing any more."""
+    """Have the vault forget an anonymization of which it stores nothing."""
     for table in _tables(warehouse, [name]):
         with warehouse.transaction() as cursor:
             cursor.execute(f"delete from {table} where anonymization = ?", [name])
 
 
 def owners_in_file(session: Any) -> dict[str, Owner]:
-    """Return the owner of each schema of a vault's file that is open, as far as it knows one."""
+    """Return the known owner of each schema in an open vault file."""
     schemas = session.execute(
         "select schema_name from duckdb_tables() where table_name = ?", [TABLE]
     ).fetchall()
@@ -158,7 +162,7 @@ def _places(warehouse: Warehouse, names: Sequence[str]) -> list[_Place]:
 
 
 def _registers(warehouse: Warehouse) -> dict[str, Any]:
-    """Return where this target has the registers of its anonymizations."""
+    """Return the relation of each anonymization's register on this target."""
     registers = {}
     for node in warehouse.manifest.nodes.values():
         if node.config.materialized == "dbt_anonymize_release":

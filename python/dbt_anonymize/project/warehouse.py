@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.errors import WarehouseError, safe_reason
-from dbt_anonymize.project.driver_errors import explaining
+from dbt_anonymize.project.driver_errors import explain_driver_errors
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.manifest import parse_project
 from dbt_anonymize.project.profile import dbt_arguments, read_profile, read_profile_by_dbt
@@ -42,7 +42,7 @@ class Warehouse:
     manifest: Any
 
     def meta(self, name: str) -> dict[str, Any]:
-        """Return what a generated model declares about itself."""
+        """Return the meta data of a generated model."""
         node = self._node(name)
         return dict(node.config.meta.get("dbt_anonymize", {}))
 
@@ -55,7 +55,7 @@ class Warehouse:
                 "does not hold it. Materialize it, in the vault where it has identifiers."
             )
         remedy = remedy or "Run `dbt build` first."
-        return self._existing(name, node, remedy)
+        return self._find_existing(name, node, remedy)
 
     def place_of_ref(self, name: str) -> Any:
         """Return where the relation of a model, seed or snapshot lies, whether or not it exists."""
@@ -68,17 +68,17 @@ class Warehouse:
         )
 
     def identifier_of(self, name: str) -> str:
-        """Return what the relation of a name is called: `generate_alias_name` may say otherwise."""
+        """Return the identifier of a node's relation, which `generate_alias_name` may change."""
         node = self._nodes.get(name)
         return name if node is None else str(node.alias)
 
     def name_of(self, database: str, schema: str, identifier: str) -> str:
-        """Return the name of the model or seed of a relation; its own where it is of none."""
-        node = self._named.get((database, schema, identifier))
+        """Return the name of the model or seed of a relation, or else its identifier."""
+        node = self._nodes_by_place.get((database, schema, identifier))
         return identifier if node is None else str(node.name)
 
     @cached_property
-    def _named(self) -> dict[tuple[str, str, str], Any]:
+    def _nodes_by_place(self) -> dict[tuple[str, str, str], Any]:
         return {
             (node.database, node.schema, node.alias): node
             for node in self.manifest.nodes.values()
@@ -95,10 +95,10 @@ class Warehouse:
 
     def _node(self, name: str, remedy: str | None = None) -> Any:
         if name not in self._nodes:
-            meant = [one for one in self.manifest.sources.values() if one.name == name]
+            sources = [source for source in self.manifest.sources.values() if source.name == name]
             otherwise = "Write its name as in ref()."
-            if meant:
-                otherwise = f"Did you mean the source {meant[0].source_name}.{name}?"
+            if sources:
+                otherwise = f"Did you mean the source {sources[0].source_name}.{name}?"
             raise WarehouseError(
                 f"{name}: must be a model or seed of the project. "
                 + (remedy or did_you_mean(name, self._nodes, otherwise))
@@ -114,7 +114,7 @@ class Warehouse:
                 f"{name}: must be a source of the project. "
                 + did_you_mean(name, map(".".join, sources), "Write its name as in source().")
             )
-        return self._existing(name, sources[source, table], "Load it first.")
+        return self._find_existing(name, sources[source, table], "Load it first.")
 
     def relation_of(self, source: Source) -> Any:
         """Return the existing relation of a model, seed, snapshot or dbt source."""
@@ -138,12 +138,12 @@ class Warehouse:
         )
 
     def external(self, node: Any) -> str | None:
-        """Return the SQL by which dbt-duckdb reads a dbt source where it lies, if it does."""
+        """Return the SQL by which dbt-duckdb reads an external source, or None."""
         relation = self._external(node)
         return relation and str(relation)
 
     def _external(self, node: Any) -> Any:
-        # What a plugin loads becomes a relation, and making this would load it again.
+        # Making the relation of a plugin's source would load it again.
         if not self.is_duckdb or node.resource_type != "source" or "plugin" in node.meta:
             return None
         relation = self.adapter.Relation.create_from(self.adapter.config, node)
@@ -182,7 +182,7 @@ class Warehouse:
         return engine_of(self).HAS_TRANSACTIONS
 
     def cursor(self) -> Any:
-        """Return a cursor of the driver: what it runs is not written into the log of dbt."""
+        """Return a cursor of the driver, whose statements stay out of the log of dbt."""
         return self.adapter.connections.get_thread_connection().handle.cursor()
 
     def rows(self, sql: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
@@ -192,7 +192,7 @@ class Warehouse:
         return [tuple(row) for row in cursor.fetchall()]
 
     def macro(self, name: str, /, *, package: str = PACKAGE, **arguments: Any) -> Any:
-        """Return what a macro returns or, where it returns nothing, writes."""
+        """Return the result of a macro or, without one, its text."""
         return self.adapter.execute_macro(name, project=package, kwargs=arguments)
 
     def numbers(self, sql: str) -> dict[str, NDArray[Any]]:
@@ -221,9 +221,9 @@ class Warehouse:
 
     @contextlib.contextmanager
     def replacing(self, relation: Any, types: Mapping[str, str]) -> Iterator[Any]:
-        """Give a cursor to fill an empty table in place of an earlier one, in one transaction.
+        """Yield a cursor to fill a new table that replaces an earlier one, in one transaction.
 
-        Without transactions there is no table where filling fails, and whoever reads it says so.
+        Without transactions, a failure leaves no table, which its readers report.
         """
         declared = ", ".join(f"{name} {kind}" for name, kind in types.items())
         with self.transaction() as cursor:
@@ -237,7 +237,7 @@ class Warehouse:
                 raise
 
     def begin(self) -> None:
-        """Begin a transaction: after dbt's COMMIT a driver may begin none by itself."""
+        """Begin a transaction: after dbt's COMMIT some drivers begin none themselves."""
         self.adapter.connections.begin()
         statement = self.macro("_begin_transaction")
         if statement:
@@ -245,7 +245,7 @@ class Warehouse:
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Any]:
-        """Give a cursor whose statements count all or, where one fails and it can, none."""
+        """Yield a cursor whose statements all take effect or, with transactions, none."""
         connections = self.adapter.connections
         if self.has_transactions:
             connections.clear_transaction()
@@ -260,7 +260,7 @@ class Warehouse:
                 connections.rollback_if_open()
             raise
 
-    def _existing(self, name: str, node: Any, remedy: str) -> Any:
+    def _find_existing(self, name: str, node: Any, remedy: str) -> Any:
         relation = self.find_node(node)
         if relation is None:
             raise WarehouseError(
@@ -333,13 +333,13 @@ def open_warehouse(
     from dbt.mp_context import get_mp_context  # noqa: PLC0415
 
     # Paths in profiles.yml are relative to the project.
-    with contextlib.chdir(project.root), contextlib.ExitStack() as until_closed:
-        # What dbt prints itself of a broken profile are the lines around, which hold passwords.
+    with contextlib.chdir(project.root), contextlib.ExitStack() as stack:
+        # Read it ourselves first: dbt would print lines of a broken profile, with passwords.
         read_profile_by_dbt(project.root, target)
         target = target or os.environ.get("DBT_TARGET")
         choice = ["--target", target] if target else []
         manifest = manifest or parse_project(project, choice)
-        # What dbt falls back to; parsing has proved that it leads to a profile.
+        # The defaults of dbt; parsing has shown that they lead to a profile.
         config = RuntimeConfig.from_args(dbt_arguments(project.root, target))
         require_folders(config.credentials)
         reset_adapters()
@@ -348,13 +348,13 @@ def open_warehouse(
         adapter.set_macro_resolver(manifest)
         adapter.set_macro_context_generator(generate_runtime_macro_context)
         try:
-            with explaining(), adapter.connection_named("dbt_anonymize"):
+            with explain_driver_errors(), adapter.connection_named("dbt_anonymize"):
                 warehouse = Warehouse(adapter=adapter, manifest=manifest)
                 if warehouse.is_duckdb:
                     database = config.credentials.database
                     protect_vaults(warehouse, project, database, is_writing=writes_vault)
-                # Not before: a warehouse that is only made now is for others too.
-                until_closed.enter_context(private_files())
+                # Only now: a new warehouse file is for others too.
+                stack.enter_context(private_files())
                 yield warehouse
         finally:
             adapter.cleanup_connections()
@@ -366,10 +366,10 @@ def open_warehouse(
 
 @contextlib.contextmanager
 def closed_vaults(project: Project, target: str | None) -> Iterator[None]:
-    """Close the vaults of files for the calls of dbt in the block, where dbt itself cannot.
+    """Protect vault files during the dbt calls of the block, where dbt itself cannot.
 
-    What those calls create is for nobody else either. With Python, and where a vault is no file,
-    nothing happens.
+    Files that those calls create are private too. Does nothing with Python models, or where the
+    vault is no file.
     """
     if project.has_python or read_profile(project.root, target).credentials.type != "duckdb":
         yield
@@ -377,8 +377,8 @@ def closed_vaults(project: Project, target: str | None) -> Iterator[None]:
     with open_warehouse(project, target, writes_vault=True) as warehouse:
         database, session = warehouse.adapter.config.credentials.database, warehouse.cursor()
         files = [database_file(session, vault) for vault in vaults_of(warehouse, database)]
-    with contextlib.ExitStack() as until_done:
+    with contextlib.ExitStack() as stack:
         for file in filter(None, files):
-            until_done.enter_context(key_beside(project.root / file))
-        until_done.enter_context(private_files())
+            stack.enter_context(key_beside(project.root / file))
+        stack.enter_context(private_files())
         yield

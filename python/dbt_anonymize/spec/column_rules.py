@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dbt_anonymize.privacy.registry import MEASURES
 from dbt_anonymize.relations import ALL, OWN_COLUMNS, SHARED
 from dbt_anonymize.spec.draft import UNDECIDED, RawSpec, mapping, unknown_column
-from dbt_anonymize.spec.efforts import levels_alone
+from dbt_anonymize.spec.efforts import is_shorthand
 from dbt_anonymize.spec.masks import NUMERIC
 from dbt_anonymize.spec.problems import Problem, did_you_mean, names, short_repr
 from dbt_anonymize.spec.quality import task_of_measure
@@ -29,7 +29,7 @@ TARGET_SUFFIXES = ("_majority_records", "_has_majority")
 # Our own relations: `<name>_<suffix>` of an anonymization. Numbers of efforts change with every
 # search, so those of efforts that do not exist yet count too.
 OWN_RELATIONS = re.compile(
-    "|".join(f"{name}{'_[0-9]+' if one.per else ''}" for name, one in ALL.items())
+    "|".join(f"{name}{'_[0-9]+' if relation.per else ''}" for name, relation in ALL.items())
 )
 
 
@@ -137,8 +137,8 @@ def _target_is_released(draft: RawSpec) -> Iterator[Problem]:
     roles = "sensitive insensitive"
     task = task_of_measure(str(draft.quality.get("measure")))
     if task == "classification" and all(
-        mapping(effort if levels_alone(effort) else effort.get("levels")).get(draft.target) == 0
-        for effort in (one or {} for one in draft.efforts)
+        mapping(effort if is_shorthand(effort) else effort.get("levels")).get(draft.target) == 0
+        for effort in (effort or {} for effort in draft.efforts)
     ):
         roles += " quasi_identifier"
     return _has_role(draft, "target", draft.target, roles, (rule, remedy))
@@ -216,18 +216,18 @@ def _origins_are_protected(draft: RawSpec) -> Iterator[Problem]:
     secrets += [draft.record_key] if draft.record_key else []
     for name, origins in draft.derived_from.items():
         place = ("columns", name, "derived_from")
-        known = list(secrets)
+        allowed = list(secrets)
         if roles[name] in {"sensitive", "insensitive"}:
-            known += [other for other, role in roles.items() if role == "quasi_identifier"]
+            allowed += [other for other, role in roles.items() if role == "quasi_identifier"]
         if roles[name] in {"identifier", "masked", "dropped"}:
             rule = f"must not be declared for a column of role {roles[name]}"
             yield Problem(place, rule, "Remove it.")
-        for origin in (o for o in origins if isinstance(o, str) and o not in known):
+        for origin in (o for o in origins if isinstance(o, str) and o not in allowed):
             yield Problem(
                 place,
                 "must name an identifier or the record key, or a quasi-identifier of a column that "
                 "is released as it is",
-                did_you_mean(origin, known, f"Those are {names(known)}."),
+                did_you_mean(origin, allowed, f"Those are {names(allowed)}."),
                 short_repr(origin),
             )
 

@@ -33,7 +33,7 @@ def _one_or_several(value: object) -> object:
 
 
 def _read_levels(schema: dict[str, Any]) -> None:
-    """Take levels out of what a file must hold: they are read before it is validated."""
+    """Make levels optional in the schema: they are read from files before validation."""
     schema["required"].remove("levels")
 
 

@@ -21,7 +21,7 @@ class ColumnsByRole:
 
     @property
     def identifiers(self) -> list[str]:
-        """Columns that name a person; of masked ones something else is released."""
+        """Columns that name a person; of masked ones only the mask is released."""
         return self.columns_with_role("identifier", "masked")
 
     @property
@@ -55,11 +55,11 @@ class ColumnsByRole:
 
     @property
     def masked_attributes(self) -> list[str]:
-        """Columns whose value effort 0 has, and whose mask the others have."""
+        """Columns with their value in effort 0 and their mask in the other efforts."""
         return [name for name in self.masks if self.columns[name].role == "insensitive"]
 
     def stored_column(self, name: str) -> str:
-        """Return the column of the microdata that holds what is released of a kept column."""
+        """Return the microdata column with the released form of a kept column."""
         return f"{name}_masked" if name in self.masked_attributes else name
 
     @cached_property

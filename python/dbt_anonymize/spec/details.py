@@ -1,4 +1,4 @@
-"""Relations that tell more of an anonymization, and that its choice can do without."""
+"""Optional relations, which the choice of an effort does not need."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ else:
     Detail = Literal[DETAILS]
 
 
-def _known(value: object) -> object:
-    """Refuse what is no detail, before pydantic names both branches of the union."""
+def _check_names(value: object) -> object:
+    """Refuse names of no detail, before pydantic reports both branches of the union."""
     if value == "all":
         return value
-    wrong = [one for one in value if one not in DETAILS] if isinstance(value, (list, tuple)) else []
+    wrong = (
+        [name for name in value if name not in DETAILS] if isinstance(value, (list, tuple)) else []
+    )
     if wrong or not isinstance(value, (list, tuple)):
         remedy = f"Write `details: all`, or some of {names(DETAILS)} as a list."
         if wrong and "all" not in wrong:
@@ -32,7 +34,8 @@ def _known(value: object) -> object:
 
 
 Details = Annotated[
-    Literal["all"] | Annotated[tuple[Detail, ...], Field(strict=False)], BeforeValidator(_known)
+    Literal["all"] | Annotated[tuple[Detail, ...], Field(strict=False)],
+    BeforeValidator(_check_names),
 ]
 
 

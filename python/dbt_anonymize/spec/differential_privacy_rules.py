@@ -14,8 +14,8 @@ _RELEASED = {"sensitive", "insensitive", "masked"}
 _UNDER = f"under {MODEL}"
 
 
-def _declared(draft: RawSpec) -> Mapping[str, Any] | None:
-    """Return the parameters, if the guarantee is declared once."""
+def _declared_parameters(draft: RawSpec) -> Mapping[str, Any] | None:
+    """Return the parameters of the guarantee, or of the first if a list declares several."""
     declaration = draft.guarantees.get(MODEL)
     if isinstance(declaration, (list, tuple)) and declaration:
         declaration = declaration[0]
@@ -104,7 +104,7 @@ def _the_data_choose_nothing(draft: RawSpec) -> Iterator[Problem]:
 
 
 def _limit_leaves_something(draft: RawSpec) -> Iterator[Problem]:
-    if draft.suppression_limit == 1 and _declared(draft) is None:
+    if draft.suppression_limit == 1 and _declared_parameters(draft) is None:
         yield Problem(
             ("suppression_limit",),
             f"must be < 1: only {_UNDER} may every record be suppressed",
@@ -113,8 +113,8 @@ def _limit_leaves_something(draft: RawSpec) -> Iterator[Problem]:
         )
 
 
-def _private(draft: RawSpec) -> Iterator[Problem]:
-    if _declared(draft) is None:
+def _nothing_voids_it(draft: RawSpec) -> Iterator[Problem]:
+    if _declared_parameters(draft) is None:
         return
     for rule in (
         _all_released_columns_make_classes,
@@ -125,8 +125,8 @@ def _private(draft: RawSpec) -> Iterator[Problem]:
         yield from rule(draft)
 
 
-def _it_is_of_the_release(draft: RawSpec) -> Iterator[Problem]:
-    """Refuse it as a guarantee of one effort alone: nobody would draw a sample for it."""
+def _covers_all_efforts(draft: RawSpec) -> Iterator[Problem]:
+    """Refuse it as a guarantee of one effort: no sample would be drawn for it."""
     for number, effort in draft.efforts_with_keys:
         if MODEL in mapping(effort.get("guarantees")):
             yield Problem(
@@ -136,4 +136,4 @@ def _it_is_of_the_release(draft: RawSpec) -> Iterator[Problem]:
             )
 
 
-RULES = (_private, _limit_leaves_something, _it_is_of_the_release)
+RULES = (_nothing_voids_it, _limit_leaves_something, _covers_all_efforts)

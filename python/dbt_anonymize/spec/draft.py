@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dbt_anonymize.spec.efforts import FULL_DOMAIN, levels_alone
-from dbt_anonymize.spec.left_out import left_out
+from dbt_anonymize.spec.efforts import FULL_DOMAIN, is_shorthand
+from dbt_anonymize.spec.left_out import columns_left_out
 from dbt_anonymize.spec.problems import KeyPath, Problem, names, unknown
 from dbt_anonymize.spec.tested import KEYS
 
-# What `init` writes where a person decides.
+# Placeholder that `init` writes where somebody must decide.
 UNDECIDED = "TODO"
 ROLES = ("identifier", "quasi_identifier", "sensitive", "insensitive", "masked", "dropped")
 
@@ -31,24 +31,24 @@ class RawSpec:
         }
         self.roles = roles if isinstance(raw.get("columns"), Mapping) else None
         self.derived_from = {
-            name: [found] if isinstance(found, str) else items(found)
+            name: [origins] if isinstance(origins, str) else items(origins)
             for name, column in columns.items()
-            if (found := column.get("derived_from"))
+            if (origins := column.get("derived_from"))
         }
         self.masks = {
-            name: {kind: value for kind, value in mapping(found).items() if value is not None}
+            name: {kind: value for kind, value in mapping(mask).items() if value is not None}
             for name, column in columns.items()
-            if (found := column.get("mask"))
+            if (mask := column.get("mask"))
         }
-        self.data_types = {n: found for n, c in columns.items() if (found := c.get("data_type"))}
+        self.data_types = {n: kind for n, c in columns.items() if (kind := c.get("data_type"))}
         self.trees = {n: integer(tree.get("levels")) for n, tree in hierarchies.items() if tree}
-        # Of each quasi-identifier.
+        # By quasi-identifier.
         trees = {n: hierarchies[n] for n, role in roles.items() if role == "quasi_identifier"}
         self.levels = {name: integer(tree.get("levels")) for name, tree in trees.items()}
         self.kinds = {name: text(tree.get("kind")) for name, tree in trees.items()}
         self.nested = {name: tree.get("nested") is not False for name, tree in trees.items()}
 
-        # The whole, for the keys of extensions.
+        # The whole spec, for keys of extensions.
         self.raw = raw
         self.name = text(raw.get("name"))
         self.refs = _refs(raw, columns)
@@ -56,12 +56,13 @@ class RawSpec:
         self.subject = text(raw.get("subject"))
         self.population = mapping(raw.get("population"))
         self.sample = mapping(raw.get("sample"))
-        # An empty list was written by somebody; an empty tuple is the default.
-        self.of_models = [key for key in KEYS if raw.get(key) not in (None, ())]
+        # Somebody wrote an empty list; an empty tuple is the default.
+        self.model_keys = [key for key in KEYS if raw.get(key) not in (None, ())]
         self.target = text(raw.get("target"))
         self.features = [name for name in items(raw.get("features")) if isinstance(name, str)]
         self.efforts = [
-            dict(one) if isinstance(one, Mapping) else None for one in items(raw.get("efforts"))
+            dict(effort) if isinstance(effort, Mapping) else None
+            for effort in items(raw.get("efforts"))
         ]
         self.guarantees = mapping(raw.get("guarantees"))
         self.required_k = integer(mapping(self.guarantees.get("k_anonymity")).get("k"))
@@ -70,7 +71,7 @@ class RawSpec:
         self.choose = text(raw.get("choose"))
         self.freeze = raw.get("freeze") is True
         self.release = mapping(raw.get("release"))
-        self.left_out = left_out(raw)
+        self.left_out = columns_left_out(raw)
         self.mapping = text(raw.get("mapping")) or "class"
         self.loss_targets = mapping(mapping(raw.get("information_loss")).get("targets"))
         self.details = [name for name in items(raw.get("details")) if isinstance(name, str)]
@@ -79,7 +80,7 @@ class RawSpec:
     def efforts_with_keys(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
         """Number and content of each effort that is not written as its levels alone."""
         for number, effort in enumerate(self.efforts, start=1):
-            if effort and not levels_alone(effort):
+            if effort and not is_shorthand(effort):
                 yield number, effort
 
     @staticmethod
@@ -104,7 +105,7 @@ class RawSpec:
 
     @property
     def has_all_roles(self) -> bool:
-        """Tell whether every column is known with its role."""
+        """Tell whether every column has a valid role."""
         return self.roles is not None and None not in self.roles.values()
 
 
@@ -122,7 +123,7 @@ def _refs(raw: Mapping[str, Any], columns: Mapping[str, Mapping[str, Any]]) -> d
 def unknown_column(
     place: KeyPath, name: str, draft: RawSpec, rule: str = "must be a declared column"
 ) -> Problem:
-    """Return the problem of a name that no column has, or none that the rule allows."""
+    """Return the problem of a name of no column, or of a column that the rule refuses."""
     if name == UNDECIDED:
         declared = f"Declared columns are {names(list(draft.roles or {}))}."
         return Problem(place, "must be decided", declared, UNDECIDED)

@@ -16,13 +16,13 @@ from dbt_anonymize.literals import plain_yaml_text
 from dbt_anonymize.spec.efforts import Effort, as_yaml
 from dbt_anonymize.spec.loading import load_spec
 from dbt_anonymize.spec.models import Spec
-from dbt_anonymize.spec.yaml_text import newline_of, with_value
+from dbt_anonymize.spec.yaml_text import newline_of, set_value
 
 # Comments to stand behind efforts, by their content.
 Notes = Mapping[Any, str]
 
 _KEY = "efforts"
-# A list that is not there yet is written below this key, which every spec has.
+# A missing list is written below this key, which every spec has.
 _BEFORE = "features"
 
 
@@ -32,8 +32,8 @@ def with_efforts(text: str, efforts: Sequence[Effort], reasons: Sequence[str] = 
     In a block, the reason of a new effort stands behind it as a comment.
 
     Block or flow style and line ends are kept; a missing or empty list becomes a block. An effort
-    that stays keeps its text and comment, one that goes takes the comment behind it along; comments
-    on lines of their own stay. Text that cannot be changed here alone (an anchor in the list that
+    that stays keeps its text and comment; one that goes loses the comment behind it; comments on
+    lines of their own stay. A list that cannot be replaced as text (for example with an anchor that
     is used below) is a `SpecError` with the lines to write.
 
     Examples
@@ -50,10 +50,10 @@ def with_efforts(text: str, efforts: Sequence[Effort], reasons: Sequence[str] = 
     contents = [as_yaml(effort) for effort in efforts]
     before = yaml.safe_load(text)
     notes = {
-        _frozen(content): f"  # {' '.join(reason.split())}"
+        _hashable(content): f"  # {' '.join(reason.split())}"
         for content, reason in zip(contents, reasons, strict=False)
     }
-    edited = _edited(text, contents, notes)
+    edited = _replace_list(text, contents, notes)
     try:
         after = yaml.safe_load(edited)
     except yaml.YAMLError:
@@ -70,7 +70,7 @@ def with_efforts(text: str, efforts: Sequence[Effort], reasons: Sequence[str] = 
 def with_freeze(text: str, effort: int) -> str:
     r"""Return the text of a spec with ``freeze: true`` and the number of the released effort.
 
-    Text that cannot be changed here alone is a `SpecError` with the lines to write.
+    Keys that cannot be changed as text are a `SpecError` with the lines to write.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def with_freeze(text: str, effort: int) -> str:
     freeze: true
     """
     try:
-        return with_value(with_value(text, ["release", "effort"], effort), ["freeze"], True)
+        return set_value(set_value(text, ["release", "effort"], effort), ["freeze"], True)
     except ProjectError:
         release = {**(yaml.safe_load(text).get("release") or {}), "effort": effort}
         raise SpecError(
@@ -89,9 +89,9 @@ def with_freeze(text: str, effort: int) -> str:
         ) from None
 
 
-def with_released(text: str, effort: int | Literal["auto"]) -> str:
+def with_released_effort(text: str, effort: int | Literal["auto"]) -> str:
     """Return the text of a spec with the number of the released effort; see `with_freeze`."""
-    return with_value(text, ["release", "effort"], effort)
+    return set_value(text, ["release", "effort"], effort)
 
 
 def write_efforts(path: Path, efforts: Sequence[Effort], reasons: Sequence[str] = ()) -> bool:
@@ -104,21 +104,21 @@ def write_efforts(path: Path, efforts: Sequence[Effort], reasons: Sequence[str] 
     # Not read_text, which would turn the line ends of Windows into our own.
     text = path.read_bytes().decode("utf-8")
     edited = with_efforts(text, efforts, reasons)
-    if (released := released_among(spec, efforts)) != spec.release.effort:
-        edited = with_released(edited, released)
+    if (released := renumbered_release(spec, efforts)) != spec.release.effort:
+        edited = with_released_effort(edited, released)
     return replace_text(path, text, edited)
 
 
-def released_among(spec: Spec, efforts: Sequence[Effort]) -> int | Literal["auto"]:
-    """Return which of new efforts is the one that a spec releases by its number; else auto."""
+def renumbered_release(spec: Spec, efforts: Sequence[Effort]) -> int | Literal["auto"]:
+    """Return the number that the released effort of a spec has among new efforts, else auto."""
     number = spec.release.effort
-    if len(efforts) == 1 == number:  # there is no other; under differential_privacy auto is none
+    if len(efforts) == 1 == number:  # differential_privacy does not allow auto
         return number
     if number == "auto" or not 0 < number <= len(spec.efforts):
         return "auto" if efforts and number != "auto" else number
-    known = as_yaml(spec.efforts[number - 1])
-    places = [at for at, one in enumerate(efforts, start=1) if as_yaml(one) == known]
-    return places[0] if places else "auto"
+    released = as_yaml(spec.efforts[number - 1])
+    numbers = (n for n, effort in enumerate(efforts, start=1) if as_yaml(effort) == released)
+    return next(numbers, "auto")
 
 
 def write_freeze(path: Path, effort: int) -> bool:
@@ -129,9 +129,9 @@ def write_freeze(path: Path, effort: int) -> bool:
 
 
 def renamed_text(path: Path, name: str) -> str:
-    """Return the text of a spec under another name; what cannot be changed is a `SpecError`."""
+    """Return the text of a spec under another name; a key that is not plain is a `SpecError`."""
     try:
-        return with_value(path.read_bytes().decode("utf-8"), ["name"], name)
+        return set_value(path.read_bytes().decode("utf-8"), ["name"], name)
     except ProjectError:
         raise SpecError(
             f"{path.name}: name must be a plain key to be changed. Write the spec so, and repeat "
@@ -139,7 +139,7 @@ def renamed_text(path: Path, name: str) -> str:
         ) from None
 
 
-def write_renamed(path: Path, name: str) -> Path:
+def write_renamed_spec(path: Path, name: str) -> Path:
     """Write a spec under another name into the file of that name, if sound; the earlier stays."""
     target = path.with_name(f"{name}{path.suffix}")
     replace_text(target, "", renamed_text(path, name), mode_of=path)
@@ -162,19 +162,19 @@ def replace_text(path: Path, text: str, edited: str, *, mode_of: Path | None = N
     return True
 
 
-def _edited(text: str, contents: Sequence[Any], notes: Notes) -> str:
+def _replace_list(text: str, contents: Sequence[Any], notes: Notes) -> str:
     root = yaml.compose(text, Loader=yaml.SafeLoader)
     if not isinstance(root, yaml.MappingNode):
         return text
     entries = {key.value: (key, value) for key, value in root.value}
     newline = newline_of(text)
     if _KEY not in entries:
-        return _inserted(text, root, entries[_BEFORE], contents, notes)
+        return _insert_list(text, root, entries[_BEFORE], contents, notes)
     key, value = entries[_KEY]
     if isinstance(value, yaml.SequenceNode) and value.value:
         if value.flow_style:
-            return _replaced_flow(text, value, contents, newline)
-        return _replaced_block(text, value, contents, notes)
+            return _replace_flow_items(text, value, contents, newline)
+        return _replace_block_items(text, value, contents, notes)
     # An empty list, or nothing.
     start, end = value.start_mark.index, value.end_mark.index
     if root.flow_style:
@@ -183,12 +183,12 @@ def _edited(text: str, contents: Sequence[Any], notes: Notes) -> str:
     column = key.start_mark.column
     line_end = _line_end(text, end)
     rest = text[end:line_end]
-    # What stands behind the list, a comment perhaps, stays behind the key.
-    kept = f"{text[:start]}{rest if rest.strip() else ''}"
-    return f"{kept}{_block(contents, notes, column + 2, newline)}{text[line_end:]}"
+    # Text behind the list, perhaps a comment, stays behind the key.
+    head = f"{text[:start]}{rest if rest.strip() else ''}"
+    return f"{head}{_block(contents, notes, column + 2, newline)}{text[line_end:]}"
 
 
-def _inserted(
+def _insert_list(
     text: str,
     root: yaml.MappingNode,
     entry: tuple[yaml.Node, yaml.Node],
@@ -212,7 +212,7 @@ def _inserted(
     return f"{text[:end]}{gap}{' ' * column}{_KEY}:{block}{text[end:]}"
 
 
-def _replaced_flow(
+def _replace_flow_items(
     text: str, value: yaml.SequenceNode, contents: Sequence[Any], newline: str
 ) -> str:
     """Replace the items between brackets and keep their separators."""
@@ -221,20 +221,20 @@ def _replaced_flow(
     opening = text[value.start_mark.index + 1 : start]
     between = f",{opening}" if newline in opening and not opening.strip() else ", "
     if len(value.value) > 1:
-        found = text[_end(first) : value.value[1].start_mark.index]
-        between = found if found.strip() == "," else between
-    old = {_frozen(item): text[item.start_mark.index : _end(item)] for item in value.value}
-    items = [old.get(_frozen(content)) or _flow(content) for content in contents]
+        separator = text[_end(first) : value.value[1].start_mark.index]
+        between = separator if separator.strip() == "," else between
+    old = {_hashable(item): text[item.start_mark.index : _end(item)] for item in value.value}
+    items = [old.get(_hashable(content)) or _flow(content) for content in contents]
     return f"{text[:start]}{between.join(items)}{text[end:]}"
 
 
-def _replaced_block(
+def _replace_block_items(
     text: str, value: yaml.SequenceNode, contents: Sequence[Any], notes: Notes
 ) -> str:
     """Replace the items of a block; comments on lines of their own keep their position."""
     items, newline = value.value, newline_of(text)
     ends = [_line_end(text, _end(item)) for item in items]
-    # From the dash of the first item on; what lies above it belongs to the key.
+    # From the dash of the first item; lines above it belong to the key.
     start = value.start_mark.index
     column = value.start_mark.column
     dashed = f"\n{' ' * column}-"
@@ -243,14 +243,14 @@ def _replaced_block(
     for number, (item, end) in enumerate(zip(items, ends, strict=True)):
         # The first line that starts like an item; a comment may hold a dash too.
         dash = text.index(dashed, ends[number - 1]) + len(dashed) - 1 if number else start
-        old.setdefault(_frozen(item), text[dash:end])
+        old.setdefault(_hashable(item), text[dash:end])
         if number:
-            comments.append(_own_lines(text[ends[number - 1] : dash]))
+            comments.append(_whole_lines(text[ends[number - 1] : dash]))
     in_flow = bool(getattr(items[0], "flow_style", True))
     indent = " " * column
     parts: list[str] = []
     for number, content in enumerate(contents):
-        key = _frozen(content)
+        key = _hashable(content)
         new = f"- {_item(content, column + 2, in_flow, newline)}{notes.get(key, '')}"
         item = old.get(key) or new
         above = comments[number] if number < len(comments) else ""
@@ -260,7 +260,7 @@ def _replaced_block(
     return f"{text[:start]}{newline.join(parts)}{below}{text[ends[-1] :]}"
 
 
-def _own_lines(between: str) -> str:
+def _whole_lines(between: str) -> str:
     """Return the whole lines between two items: comments and blank lines."""
     rest = between.partition("\n")[2]
     return rest[: rest.rfind("\n") + 1]
@@ -281,7 +281,7 @@ def _line_end(text: str, start: int) -> int:
 
 def _block(contents: Sequence[Any], notes: Notes, column: int, newline: str) -> str:
     return "".join(
-        f"{newline}{' ' * column}- {_flow(content)}{notes.get(_frozen(content), '')}"
+        f"{newline}{' ' * column}- {_flow(content)}{notes.get(_hashable(content), '')}"
         for content in contents
     )
 
@@ -305,12 +305,12 @@ def _flow(content: Any) -> str:
     return plain_yaml_text(content) if isinstance(content, str) else str(content)
 
 
-def _frozen(item: Any) -> Any:
+def _hashable(item: Any) -> Any:
     """Return an effort, a YAML node or its content, as a hashable value."""
     if isinstance(item, yaml.Node):
         item = yaml.SafeLoader("").construct_document(item)
     if isinstance(item, Mapping):
-        return tuple(sorted((str(key), _frozen(value)) for key, value in item.items()))
+        return tuple(sorted((str(key), _hashable(value)) for key, value in item.items()))
     if isinstance(item, (list, tuple)):
-        return tuple(map(_frozen, item))
+        return tuple(map(_hashable, item))
     return (type(item).__name__, str(item))

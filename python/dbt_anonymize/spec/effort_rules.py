@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dbt_anonymize.spec.draft import RawSpec, integer, items, mapping
-from dbt_anonymize.spec.efforts import levels_alone
+from dbt_anonymize.spec.efforts import is_shorthand
 from dbt_anonymize.spec.guarantee_rules import less_than_guaranteed
 from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, short_repr
 
@@ -26,7 +26,7 @@ def _level_vectors(number: int, effort: object) -> Iterator[tuple[KeyPath, Mappi
     """Yield every mapping of quasi-identifiers to levels of an effort, and its path."""
     if not isinstance(effort, Mapping):
         return
-    if levels_alone(effort):
+    if is_shorthand(effort):
         yield ("efforts", number), effort
         return
     if isinstance(effort.get("levels"), Mapping):

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from dbt_anonymize.extension import Part, keys
 from dbt_anonymize.spec.columns import Hierarchy
 from dbt_anonymize.spec.guarantees import EffortGuarantees
-from dbt_anonymize.spec.of_extensions import keys_known_of
+from dbt_anonymize.spec.of_extensions import extension_keys
 from dbt_anonymize.spec.sample import EffortSample
 from dbt_anonymize.validation import Levels, Strict, rule_error
 
@@ -18,9 +18,9 @@ FULL_DOMAIN = "full_domain"
 
 
 class CoreEffort(Strict):
-    """One effort: a level for every quasi-identifier, also written as the levels alone.
+    """One effort: a level for every quasi-identifier, also written as the levels only.
 
-    Extensions add ways in which levels differ per record; what they do is asked here.
+    Extensions override the properties below where levels differ per record.
     """
 
     levels: Levels | None = None
@@ -93,7 +93,7 @@ class CoreEffort(Strict):
         return self.guarantees.resolved if self.guarantees else []
 
     def exact(self, hierarchies: Mapping[str, Hierarchy]) -> list[str]:
-        """Name the numbers and dates of which a recoding may release values as they are."""
+        """Return the numbers and dates that the effort may release as they are."""
         return [
             name
             for name, tree in hierarchies.items()
@@ -123,18 +123,18 @@ else:
         """One effort."""
 
 
-# Keys by which a form of an effort is known, also of an extension that is not here.
-_OF_EXTENSIONS = keys_known_of(Part.effort)
+# Keys that extensions add to efforts, of missing extensions too.
+_OF_EXTENSIONS = extension_keys(Part.effort)
 
 
-def levels_alone(raw: object) -> bool:
-    """Tell whether an effort is written as its levels alone, without the key ``levels``.
+def is_shorthand(raw: object) -> bool:
+    """Tell whether an effort is written as its levels only, without the key ``levels``.
 
     A quasi-identifier may be named like one of our keys, so the types of the values decide.
 
     Examples
     --------
-    >>> levels_alone({"age": 1, "k": 2}), levels_alone({"levels": {"age": 1}, "k": 20})
+    >>> is_shorthand({"age": 1, "k": 2}), is_shorthand({"levels": {"age": 1}, "k": 20})
     (True, False)
     """
     if not isinstance(raw, Mapping):
@@ -145,19 +145,21 @@ def levels_alone(raw: object) -> bool:
     )
 
 
-def _effort(raw: object) -> object:
-    if isinstance(raw, Mapping) and levels_alone(raw):
+def _expand_shorthand(raw: object) -> object:
+    if isinstance(raw, Mapping) and is_shorthand(raw):
         return {"levels": dict(raw)}
     return raw
 
 
-AnyEffort = Annotated[Effort, BeforeValidator(_effort, json_schema_input_type=Levels | Effort)]
+AnyEffort = Annotated[
+    Effort, BeforeValidator(_expand_shorthand, json_schema_input_type=Levels | Effort)
+]
 
 
 def as_yaml(effort: Effort) -> dict[str, Any]:
     """Return an effort in its shortest written form."""
     content = effort.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
-    if set(content) == {"levels"} and levels_alone(effort.levels):
+    if set(content) == {"levels"} and is_shorthand(effort.levels):
         return dict(effort.levels or {})
     # The form first, then what it has.
     return {key: content[key] for key in (*_OF_EXTENSIONS, *content) if key in content}

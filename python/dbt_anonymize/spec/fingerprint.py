@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dbt_anonymize.privacy.differential_privacy import DifferentialPrivacy
     from dbt_anonymize.spec.models import Spec
 
-# What changes neither which records are released nor what was measured of them.
+# Keys that affect neither the released records nor their measures.
 _NOT_OF_RESULTS: dict[str, Any] = {
     "description": True,
     "owner": True,
@@ -25,32 +25,32 @@ _NOT_OF_RESULTS: dict[str, Any] = {
     "quality": {"groups", "importance", "decision_grid"},
 }
 
-# What a column says that no released row depends on.
+# Keys of columns that affect no released row.
 _NOT_OF_ROWS = {"data_type", "derived_from", "free_text", "unique", "repeats", "weight"}
-# What changes no generated model but its description.
+# Keys that affect only descriptions of generated models.
 _NOT_OF_MODELS = {"description", "owner"}
 
 
 def digest_of(spec: BaseModel) -> str:
-    """Return digits that change with whatever generated models say, for a build to compare.
+    """Return a digest of the content of generated models, which a build compares.
 
-    What is as by default is left out: whether it is written or not, and in which version.
+    Defaults are left out, so neither writing them nor a version that adds keys changes it.
     """
     return _digest(_content_of_models(spec))[:16]
 
 
 def key_digests_of(spec: BaseModel) -> dict[str, str]:
-    """Return a few digits for each key that generated models depend on, to say which changed."""
+    """Return a short digest of each key that generated models depend on, to name changed keys."""
     return {key: _digest(value)[:4] for key, value in sorted(_content_of_models(spec).items())}
 
 
 def _content_of_models(spec: BaseModel) -> dict[str, Any]:
-    beside = _NOT_OF_MODELS | _marked(spec, BESIDE_MODELS)
+    beside = _NOT_OF_MODELS | _marked_keys(spec, BESIDE_MODELS)
     return spec.model_dump(mode="json", exclude=beside, exclude_defaults=True)
 
 
-def _marked(spec: BaseModel, mark: str) -> set[str]:
-    """Return the keys of a spec that have a mark."""
+def _marked_keys(spec: BaseModel, mark: str) -> set[str]:
+    """Return the keys of a spec that carry a mark."""
     return {name for name, field in type(spec).model_fields.items() if mark in field.metadata}
 
 
@@ -59,9 +59,9 @@ def _digest(content: object) -> str:
 
 
 def fingerprint_of(spec: BaseModel) -> str:
-    """Return eight hexadecimal digits that change with whatever results or release depend on."""
-    # What is not declared is left out: a version that can declare more gives the same digits.
-    beside = dict.fromkeys(_marked(spec, BESIDE_RESULTS), True)
+    """Return eight hexadecimal digits that change with the keys of results and release."""
+    # Undeclared keys are left out, so a version that adds keys gives the same digits.
+    beside = dict.fromkeys(_marked_keys(spec, BESIDE_RESULTS), True)
     content = spec.model_dump(mode="json", exclude=_NOT_OF_RESULTS | beside, exclude_none=True)
     if content.get("freeze") is False:
         del content["freeze"]
@@ -69,10 +69,10 @@ def fingerprint_of(spec: BaseModel) -> str:
 
 
 def mechanism_of(spec: Spec, private: DifferentialPrivacy) -> str:
-    """Return digits that change with whatever makes a private release another mechanism.
+    """Return a digest that identifies the mechanism of a differentially private release.
 
-    That is everything of a spec that decides which rows come of the records, but for its name: a
-    renamed anonymization takes its draws along. Releases of other digits draw independently.
+    It covers every key that decides which rows the records become, but not the name: a renamed
+    anonymization keeps its draws. Releases with different digests draw independently.
     """
     number = spec.release.effort
     released = spec.numbered_efforts.get(number) if isinstance(number, int) else None
@@ -96,9 +96,9 @@ def mechanism_of(spec: Spec, private: DifferentialPrivacy) -> str:
 
 
 def labels_digest_of(spec: BaseModel) -> str:
-    """Return digits that change with what a row shows of a record: columns, labels and masks."""
-    kept = {"name", "record_key", "columns", "efforts", "release", "sample"}
-    content = spec.model_dump(mode="json", include=kept, exclude_none=True)
+    """Return a digest of the released form of a record: columns, labels and masks."""
+    fields = {"name", "record_key", "columns", "efforts", "release", "sample"}
+    content = spec.model_dump(mode="json", include=fields, exclude_none=True)
     for column in content["columns"].values():
         for name in _NOT_OF_ROWS:
             column.pop(name, None)

@@ -10,7 +10,7 @@ from dbt_anonymize.spec.guarantee_rules import declared_guarantees
 from dbt_anonymize.spec.problems import Problem
 
 _PRIVATE = "differential_privacy"
-# Where new records wait, in words, and what to write instead.
+# Condition and remedy in messages about waiting records.
 WAITING = "where new records wait (release.joiners, by default of a frozen effort)"
 PUBLISH = "Write release: {joiners: publish}, and read docs/second_month.md on what that shows."
 
@@ -24,22 +24,24 @@ def _one_effort_is_frozen(draft: RawSpec) -> Iterator[Problem]:
         )
 
 
-def waits(draft: RawSpec) -> bool:
+def holds_back_joiners(draft: RawSpec) -> bool:
     """Tell whether new records wait until their class keeps its promises."""
     models = [str(place[1]) for place, _ in declared_guarantees(draft)]
     default = "publish" if _PRIVATE in models else "wait"
     return draft.freeze and (draft.release.get("joiners") or default) != "publish"
 
 
-def _who_joins_can_wait(draft: RawSpec) -> Iterator[Problem]:
-    """Refuse to wait where nobody could tell whether a group keeps its promises by itself."""
+def _joiners_can_wait(draft: RawSpec) -> Iterator[Problem]:
+    """Refuse waiting where it cannot be judged whether a group keeps the guarantees by itself."""
     declared = draft.release.get("joiners")
     models = [(place, str(place[1])) for place, _ in declared_guarantees(draft)]
     number = draft.release_effort or 0
     if 0 < number <= len(draft.efforts):
         own = mapping((draft.efforts[number - 1] or {}).get("guarantees"))
         models += [
-            (("efforts", number, "guarantees", name), name) for name, one in own.items() if one
+            (("efforts", number, "guarantees", name), name)
+            for name, parameters in own.items()
+            if parameters
         ]
     if declared == "wait" and not draft.freeze:
         yield Problem(
@@ -49,7 +51,7 @@ def _who_joins_can_wait(draft: RawSpec) -> Iterator[Problem]:
             "wait",
         )
         return
-    if not waits(draft):
+    if not holds_back_joiners(draft):
         return
     if draft.subject is not None:
         yield Problem(
@@ -73,5 +75,5 @@ def _who_joins_can_wait(draft: RawSpec) -> Iterator[Problem]:
 
 RULES = (
     _one_effort_is_frozen,
-    _who_joins_can_wait,
+    _joiners_can_wait,
 )

@@ -14,7 +14,7 @@ def _guarantees_name_sensitive_columns(draft: RawSpec) -> Iterator[Problem]:
     if not draft.has_all_roles:
         return
     sensitive = [name for name, role in (draft.roles or {}).items() if role == "sensitive"]
-    for place, guarantee in (*declared_guarantees(draft), *_of_efforts(draft)):
+    for place, guarantee in (*declared_guarantees(draft), *_effort_guarantees(draft)):
         attribute = guarantee.get("attribute")
         if not isinstance(attribute, str):
             continue
@@ -45,23 +45,23 @@ def _guarantees_differ(draft: RawSpec) -> Iterator[Problem]:
     """Refuse a second limit of one measure: each measure of an attribute has one column."""
     seen: set[tuple[object, ...]] = set()
     for place, guarantee in declared_guarantees(draft):
-        what = (
+        measure = (
             place[1],
             str(guarantee.get("attribute")),
             str(guarantee.get("variant")),
             str(guarantee.get("distance")),
             str(guarantee.get("estimator")),
         )
-        if what in seen:
+        if measure in seen:
             yield Problem(
                 place, "must not limit the same measure twice", "Keep the stronger one of them."
             )
-        seen.add(what)
+        seen.add(measure)
 
 
 def _populations_are_declared(draft: RawSpec) -> Iterator[Problem]:
     has_relation = bool(draft.population.get("ref") or draft.population.get("source"))
-    # Of a sample of records the source is the population.
+    # The source is the population of a sample of records.
     is_sample = bool(draft.sample) and not draft.population and draft.subject is None
     has_size = integer(draft.population.get("size")) is not None
     for place, guarantee in declared_guarantees(draft):
@@ -82,8 +82,8 @@ def _populations_are_declared(draft: RawSpec) -> Iterator[Problem]:
 
 
 def _efforts_keep_what_is_counted_in_them(draft: RawSpec) -> Iterator[Problem]:
-    of_efforts = list(_of_efforts(draft))
-    for place, guarantee in of_efforts:
+    effort_guarantees = list(_effort_guarantees(draft))
+    for place, guarantee in effort_guarantees:
         if guarantee.get("attacker") == "journalist":
             yield Problem(
                 (*place, "attacker"),
@@ -91,7 +91,7 @@ def _efforts_keep_what_is_counted_in_them(draft: RawSpec) -> Iterator[Problem]:
                 "Declare it among the guarantees of the spec, or write prosecutor.",
                 "journalist",
             )
-    if of_efforts and draft.quality.get("fit") == "per_split":
+    if effort_guarantees and draft.quality.get("fit") == "per_split":
         yield Problem(
             ("quality", "fit"),
             "must be once where an effort has guarantees of its own",
@@ -114,15 +114,15 @@ def less_than_guaranteed(place: KeyPath, value: object, draft: RawSpec) -> Itera
 
 def declared_guarantees(draft: RawSpec) -> Iterator[tuple[KeyPath, Mapping[str, Any]]]:
     """Yield every guarantee of the spec that is a mapping, and its path."""
-    yield from _listed(draft.guarantees, ())
+    yield from _guarantees_in(draft.guarantees, ())
 
 
-def _of_efforts(draft: RawSpec) -> Iterator[tuple[KeyPath, Mapping[str, Any]]]:
+def _effort_guarantees(draft: RawSpec) -> Iterator[tuple[KeyPath, Mapping[str, Any]]]:
     for number, effort in draft.efforts_with_keys:
-        yield from _listed(mapping(effort.get("guarantees")), ("efforts", number))
+        yield from _guarantees_in(mapping(effort.get("guarantees")), ("efforts", number))
 
 
-def _listed(
+def _guarantees_in(
     guarantees: Mapping[str, Any], place: KeyPath
 ) -> Iterator[tuple[KeyPath, Mapping[str, Any]]]:
     for model, declared in guarantees.items():

@@ -29,11 +29,11 @@ def _one_or_several(model: type[PrivacyModel]) -> Any:
     """Return the type of a guarantee that may be declared several times, or not at all."""
     several = Annotated[tuple[model, ...], _SEVERAL]  # type: ignore[valid-type]
     as_list = BeforeValidator(_as_list, json_schema_input_type=model | several)
-    described = Field(default=None, description=(inspect.getdoc(model) or "").partition("\n")[0])
-    return (Annotated[several, as_list] | None, described)
+    field = Field(default=None, description=(inspect.getdoc(model) or "").partition("\n")[0])
+    return (Annotated[several, as_list] | None, field)
 
 
-class _Declared(Strict):
+class _GuaranteeSet(Strict):
     """Guarantees as fields, named after their models."""
 
     @property
@@ -55,7 +55,7 @@ class _Declared(Strict):
         ]
 
 
-class _Guarantees(_Declared):
+class _Guarantees(_GuaranteeSet):
     """Guarantees of a release; checked on the data of every build.
 
     Examples
@@ -84,11 +84,11 @@ class _Guarantees(_Declared):
 # Every model but k_anonymity may be declared several times, or not at all.
 if TYPE_CHECKING:
     Guarantees = _Guarantees
-    EffortGuarantees = _Declared
+    EffortGuarantees = _GuaranteeSet
 else:
     EffortGuarantees = create_model(
         "EffortGuarantees",
-        __base__=_Declared,
+        __base__=_GuaranteeSet,
         __doc__="What an effort must keep beside the guarantees of the spec.",
         __module__=__name__,
         **{

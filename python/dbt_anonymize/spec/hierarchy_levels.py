@@ -20,38 +20,42 @@ from dbt_anonymize.spec.yaml_file import read_yaml
 
 
 def with_levels(raw: Mapping[str, Any], path: Path) -> tuple[dict[str, Any], list[Problem]]:
-    """Return a spec as read from a file, with the levels of its hierarchies; and what is wrong.
+    """Return a raw spec with the levels of its hierarchies filled in, and the problems.
 
-    Levels that are not declared are read. Those that are must agree with what is found.
+    Undeclared levels are read from files; declared ones must agree with them.
     """
-    found = {
+    hierarchies = {
         name: dict(tree)
         for name, column in mapping(raw.get("columns")).items()
         if (tree := mapping(mapping(column).get("hierarchy")))
     }
-    if not found:
+    if not hierarchies:
         return dict(raw), []
-    project = _Files.around(path)
+    project = _ProjectFiles.around(path)
     problems = [
-        problem for name, tree in found.items() if (problem := _complete(str(name), tree, project))
+        problem
+        for name, tree in hierarchies.items()
+        if (problem := _fill_in_levels(str(name), tree, project))
     ]
     columns = {
-        name: {**column, "hierarchy": found[name]} if name in found else column
+        name: {**column, "hierarchy": hierarchies[name]} if name in hierarchies else column
         for name, column in raw["columns"].items()
     }
     return {**raw, "columns": columns}, problems
 
 
-def _complete(column: str, tree: dict[str, Any], project: _Files | None) -> Problem | None:
-    """Add the levels to a hierarchy if they are not declared; return what is wrong with them."""
+def _fill_in_levels(
+    column: str, tree: dict[str, Any], project: _ProjectFiles | None
+) -> Problem | None:
+    """Add undeclared levels to a hierarchy; return the problem if there is one."""
     place, ref, declared = ("columns", column, "hierarchy", "levels"), text(tree.get("ref")), None
     if tree.get("levels") is not None:
         declared = integer(tree["levels"])
         if declared is None:
-            return None  # of another type, which is reported
+            return None  # a type error, reported elsewhere
     if ref is None:
         return None
-    levels, where, is_all = _found(project, ref, text(tree.get("kind")))
+    levels, where, is_all = _read_levels(project, ref, text(tree.get("kind")))
     if declared is None and levels is None:
         remedy = "Write the number of its level columns, the root included."
         return Problem(place, f"must be given, since {where}", remedy)
@@ -67,10 +71,12 @@ def _complete(column: str, tree: dict[str, Any], project: _Files | None) -> Prob
     return None
 
 
-def _found(project: _Files | None, ref: str, kind: str | None) -> tuple[int | None, str, bool]:
-    """Return the levels of a hierarchy, the file that says so, and whether it names all columns.
+def _read_levels(
+    project: _ProjectFiles | None, ref: str, kind: str | None
+) -> tuple[int | None, str, bool]:
+    """Return the levels of a hierarchy, their file, and whether that file lists all columns.
 
-    Without levels: why there are none.
+    Without levels, the reason stands in place of the file.
     """
     if project is None:
         return (
@@ -78,20 +84,20 @@ def _found(project: _Files | None, ref: str, kind: str | None) -> tuple[int | No
             f"there is no {PROJECT_FILE} around the spec, by which its seed is found",
             True,
         )
-    kind_ = next((one for one in LEAF_COLUMNS if one == kind), None)
-    wanted = f"columns of a hierarchy{f' of kind {kind}' if kind_ else ''}"
+    leaf_kind = next((name for name in LEAF_COLUMNS if name == kind), None)
+    wanted = f"columns of a hierarchy{f' of kind {kind}' if leaf_kind else ''}"
     seeds = project.seeds(ref)
     if len(seeds) > 1:
         return None, f"there are {len(seeds)} seeds {ref}.csv", True
     for seed in seeds:
-        shown_seed = project.relative_name(seed)
+        file_name = project.relative_name(seed)
         try:
-            levels = count_levels(read_header(seed), kind_)
+            levels = count_levels(read_header(seed), leaf_kind)
         except HierarchyError:
             levels = None
-        return levels, shown_seed if levels else f"{shown_seed} has no {wanted}", True
+        return levels, file_name if levels else f"{file_name} has no {wanted}", True
     for file, columns in project.models(ref):
-        if levels := count_levels(columns, kind_):
+        if levels := count_levels(columns, leaf_kind):
             return levels, project.relative_name(file), False
         return None, f"{project.relative_name(file)} lists no {wanted} for {ref}", False
     return (
@@ -103,11 +109,11 @@ def _found(project: _Files | None, ref: str, kind: str | None) -> tuple[int | No
 
 def seed_files(root: Path, refs: Iterable[str]) -> dict[str, Path]:
     """Return the files of seeds of a project; names without one file are left out."""
-    project = _Files(root)
+    project = _ProjectFiles(root)
     return {ref: files[0] for ref in refs if len(files := project.seeds(ref)) == 1}
 
 
-class _Files:
+class _ProjectFiles:
     """The seeds of a dbt project, and the files that list the columns of its models."""
 
     def __init__(self, root: Path) -> None:
@@ -117,8 +123,8 @@ class _Files:
         self._models = _folders(root, content, "models")
 
     @classmethod
-    def around(cls, path: Path) -> _Files | None:
-        """Return those of the nearest project above a spec, if there is one."""
+    def around(cls, path: Path) -> _ProjectFiles | None:
+        """Return the files of the nearest project above a spec, if there is one."""
         root = project_folder(path.resolve().parent)
         return None if root is None else cls(root)
 
@@ -134,7 +140,7 @@ class _Files:
         """Return the columns of a model, and the file that lists them, if one does."""
         named = re.compile(rf"name:\s*['\"]?{re.escape(ref)}\b")
         for path, content in self._properties.items():
-            if named.search(content) and (columns := _listed(content, ref)):
+            if named.search(content) and (columns := _listed_columns(content, ref)):
                 return [(path, columns)]
         return []
 
@@ -150,18 +156,21 @@ class _Files:
 
 
 def _folders(root: Path, content: Mapping[str, Any], kind: str) -> list[Path]:
-    """Return folders of a project; of paths that dbt has to render, the usual one."""
-    declared = [str(one) for one in items(content.get(f"{kind[:-1]}-paths"))] or [kind]
-    return [root / path for path in dict.fromkeys(kind if "{{" in one else one for one in declared)]
+    """Return the folders of a kind; paths that dbt has to render become the default."""
+    declared = [str(path) for path in items(content.get(f"{kind[:-1]}-paths"))] or [kind]
+    return [root / path for path in dict.fromkeys(kind if "{{" in p else p for p in declared)]
 
 
-def _listed(content: str, ref: str) -> Sequence[str]:
+def _listed_columns(content: str, ref: str) -> Sequence[str]:
     """Return the columns that a file of properties lists for a model."""
     try:
         models = items(mapping(yaml.safe_load(content)).get("models"))
     except yaml.YAMLError:
-        return []  # dbt says what is wrong with it
+        return []  # dbt reports the error
     columns = (
-        items(mapping(one).get("columns")) for one in models if mapping(one).get("name") == ref
+        column
+        for model in models
+        if mapping(model).get("name") == ref
+        for column in items(mapping(model).get("columns"))
     )
-    return [str(mapping(one).get("name")) for of_model in columns for one in of_model]
+    return [str(mapping(column).get("name")) for column in columns]

@@ -1,6 +1,6 @@
 """The JSON schema of a spec: editors complete keys with it, explain them and mark mistakes.
 
-It accepts all that `load_spec` does; what must hold between keys it does not know.
+It accepts every spec that `load_spec` accepts, but knows no rules between keys.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from dbt_anonymize.spec.models import Spec
 SCHEMA_FILE = "spec.schema.json"
 # The comment by which editors with a YAML language server find it.
 MODELINE = f"# yaml-language-server: $schema={SCHEMA_FILE}"
-# What the YAML language server reads.
+# The draft that the YAML language server reads.
 _DIALECT = "http://json-schema.org/draft-07/schema#"
 
 
-class _Described(GenerateJsonSchema):
+class _WithDescriptions(GenerateJsonSchema):
     """Describes keys by the docstrings below them."""
 
     def model_schema(self, schema: ModelSchema) -> JsonSchemaValue:
-        made = super().model_schema(schema)
+        json_schema = super().model_schema(schema)
         described = {
             name: text
             for kind in reversed(schema["cls"].__mro__)
@@ -41,16 +41,16 @@ class _Described(GenerateJsonSchema):
         }
         for name, field in schema["cls"].model_fields.items():
             key = field.alias or name
-            if name in described and key in made.get("properties", {}):
-                made["properties"][key]["description"] = described[name]
-        return made
+            if name in described and key in json_schema.get("properties", {}):
+                json_schema["properties"][key]["description"] = described[name]
+        return json_schema
 
 
 @functools.cache
 def _docstrings(kind: type) -> tuple[tuple[str, str], ...]:
-    """Return the attributes that a class declares itself, with their docstrings."""
-    found = []
-    with contextlib.suppress(OSError, TypeError):  # made without a source
+    """Return the attributes that a class itself declares, with their docstrings."""
+    docstrings = []
+    with contextlib.suppress(OSError, TypeError):  # class without source code
         (declared,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
         assert isinstance(declared, ast.ClassDef)
         for statement, below in pairwise(declared.body):
@@ -59,8 +59,8 @@ def _docstrings(kind: type) -> tuple[tuple[str, str], ...]:
                     ast.AnnAssign(target=ast.Name(id=name)),
                     ast.Expr(value=ast.Constant(value=str(text))),
                 ):
-                    found.append((name, inspect.cleandoc(text)))
-    return tuple(found)
+                    docstrings.append((name, inspect.cleandoc(text)))
+    return tuple(docstrings)
 
 
 def json_schema() -> dict[str, Any]:
@@ -72,7 +72,7 @@ def json_schema() -> dict[str, Any]:
     False
     """
     schema: dict[str, Any] = _plain(
-        Spec.model_json_schema(mode="validation", schema_generator=_Described)
+        Spec.model_json_schema(mode="validation", schema_generator=_WithDescriptions)
     )
     return {"$schema": _DIALECT, "title": "Spec of dbt-anonymize", **schema}
 
@@ -93,7 +93,7 @@ def write_schema(root: Path) -> Path:
 def _plain(node: Any, *, are_names: bool = False) -> Any:
     """Return a schema without titles, which repeat keys, and without absent defaults.
 
-    Keys of a mapping of names are what users write, not words of JSON schema.
+    Keys of a mapping of names are words of users, not of JSON schema.
     """
     if isinstance(node, list):
         return [_plain(item) for item in node]
@@ -107,13 +107,13 @@ def _plain(node: Any, *, are_names: bool = False) -> Any:
         if key != "title" and not (key == "default" and item is None)
     }
     if "description" in plain:
-        plain["description"] = _text(plain["description"])
+        plain["description"] = _description(plain["description"])
     # Draft 7 has another word for tuples; ours are of one type.
     for item in plain.pop("prefixItems", [])[:1]:
         plain["items"] = item
     return plain
 
 
-def _text(docstring: str) -> str:
+def _description(docstring: str) -> str:
     paragraphs = docstring.partition("\n\nExamples\n")[0].split("\n\n")
     return "\n\n".join(" ".join(text.split()) for text in paragraphs).replace("``", "`")

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, TypeGuard
 
-from dbt_anonymize.spec.efforts import levels_alone
+from dbt_anonymize.spec.efforts import is_shorthand
 
 _RELEASED = frozenset({"quasi_identifier", "sensitive", "insensitive", "masked"})
 
 
-def left_out(raw: Mapping[str, Any]) -> list[str]:
-    """Return the columns that a spec, which may be wrong elsewhere, leaves out of its release."""
+def columns_left_out(raw: Mapping[str, Any]) -> list[str]:
+    """Return the columns that a raw spec leaves out of its release."""
     release = raw.get("release")
     names = release.get("leave_out") if isinstance(release, Mapping) else None
     return [name for name in names if isinstance(name, str)] if _is_list(names) else []
 
 
 def without_left_out(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a spec in which these columns are dropped, and no effort has levels of them.
+    """Return a raw spec with these columns dropped and without their levels in efforts.
 
-    Whatever else names one of them breaks the rule that names a dropped column.
+    Other keys that name such a column break the rules about dropped columns.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def without_left_out(raw: Mapping[str, Any]) -> dict[str, Any]:
     >>> changed["columns"]["region"], changed["efforts"]
     ({'role': 'dropped'}, [{'age': 1}])
     """
-    names = frozenset(left_out(raw))
+    names = frozenset(columns_left_out(raw))
     changed = dict(raw)
     columns = raw.get("columns")
     if not names or not isinstance(columns, Mapping):
@@ -40,31 +40,27 @@ def without_left_out(raw: Mapping[str, Any]) -> dict[str, Any]:
         for name, column in columns.items()
     }
     if _is_list(raw.get("efforts")):
-        changed["efforts"] = [_effort(effort, names) for effort in raw["efforts"]]
+        changed["efforts"] = [_effort_without(effort, names) for effort in raw["efforts"]]
     return changed
 
 
-def _effort(effort: object, names: Collection[str]) -> object:
+def _effort_without(effort: object, names: Collection[str]) -> object:
     if not isinstance(effort, Mapping):
         return effort
-    if levels_alone(effort):
+    if is_shorthand(effort):
         return _without(effort, names)
-    inner = _within(effort, ("levels", "importance"), names)
-    if _is_list(effort.get("rounds")):
-        inner["rounds"] = [_without(one, names) for one in effort["rounds"]]
-    return inner
-
-
-def _within(
-    content: Mapping[str, Any], keys: Collection[str], names: Collection[str]
-) -> dict[str, Any]:
-    return {key: _without(one, names) if key in keys else one for key, one in content.items()}
+    changed = dict(effort)
+    for key in changed.keys() & {"levels", "importance"}:
+        changed[key] = _without(changed[key], names)
+    if _is_list(changed.get("rounds")):
+        changed["rounds"] = [_without(levels, names) for levels in changed["rounds"]]
+    return changed
 
 
 def _without(content: object, names: Collection[str]) -> object:
     if not isinstance(content, Mapping):
         return content
-    return {key: one for key, one in content.items() if key not in names}
+    return {key: value for key, value in content.items() if key not in names}
 
 
 def _is_released(column: object) -> bool:

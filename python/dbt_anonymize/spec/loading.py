@@ -12,9 +12,9 @@ from pydantic_core import ErrorDetails
 
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.spec.draft import UNDECIDED
-from dbt_anonymize.spec.efforts import levels_alone
+from dbt_anonymize.spec.efforts import is_shorthand
 from dbt_anonymize.spec.hierarchy_levels import with_levels
-from dbt_anonymize.spec.models import SHAPE_ALONE, Spec
+from dbt_anonymize.spec.models import SHAPE_ONLY, Spec
 from dbt_anonymize.spec.of_extensions import remedy_of
 from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, short_repr
 from dbt_anonymize.spec.rules import BROKEN_RULES, violations
@@ -23,7 +23,7 @@ from dbt_anonymize.spec.yaml_file import read_yaml
 FOLDER = "anonymizations"
 SUFFIX = ".yml"
 
-# What each type of error means in the words of our messages: rule, remedy.
+# Rule and remedy of each type of pydantic error.
 _MESSAGES = {
     "missing": ("must be given", "Add it."),
     "string_type": ("must be text", "Put it in quotes."),
@@ -75,7 +75,7 @@ def load_specs(project_dir: Path, names: Collection[str] | None = None) -> list[
 
 
 def read_shape(path: Path) -> Spec | None:
-    """Return the spec of a file whose rules between keys are known to hold; None if it is wrong."""
+    """Return the spec of a file without checking the rules between keys; None if it is invalid."""
     content, problems = read_yaml(path)
     if problems or not isinstance(content, dict):
         return None
@@ -83,7 +83,7 @@ def read_shape(path: Path) -> Spec | None:
     if problems:
         return None
     try:
-        return Spec.model_validate(raw, context=SHAPE_ALONE)
+        return Spec.model_validate(raw, context=SHAPE_ONLY)
     except ValidationError:
         return None
 
@@ -98,8 +98,8 @@ def _load(paths: Iterable[Path], root: Path) -> list[Spec]:
     lines: list[str] = []
     for path in paths:
         spec, problems = _read(path)
-        shown_path = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
-        lines.extend(f"{shown_path}: {problem}" for problem in problems)
+        file = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
+        lines.extend(f"{file}: {problem}" for problem in problems)
         if spec is not None:
             specs.append(spec)
     if lines:
@@ -111,22 +111,22 @@ def _read(path: Path) -> tuple[Spec | None, list[Problem]]:
     content, problems = read_yaml(path)
     if not isinstance(content, dict):
         if not problems:
-            came = "an empty file" if content is None else short_repr(content)
+            got = "an empty file" if content is None else short_repr(content)
             problems.append(
                 Problem(
                     (),
                     "must be a mapping of keys to values",
                     "Start with `dbt-anonymize init`.",
-                    came,
+                    got,
                 )
             )
         return None, problems
-    # A key that is not text is reported by its own text already.
+    # A key that is not text is already reported.
     raw, of_levels = with_levels(_with_text_keys(content), path)
     problems.extend(of_levels)
     reported = {problem.path for problem in problems}
-    spec, found = validate(raw)
-    problems.extend(problem for problem in found if problem.path not in reported)
+    spec, invalid = validate(raw)
+    problems.extend(problem for problem in invalid if problem.path not in reported)
     name = raw.get("name")
     if isinstance(name, str) and name != path.stem:
         problems.append(
@@ -148,10 +148,10 @@ def validate(raw: dict[str, Any]) -> tuple[Spec | None, list[Problem]]:
         errors = error.errors()
     details = [item for item in errors if not _is_repetition(item)]
     # A union reports each of its branches at the same place.
-    translated = (_translated(_as_written(item, raw)) for item in details)
+    translated = (_problem_of(_at_written_path(item, raw)) for item in details)
     single = {problem.path: problem for problem in translated}
     between = [problem for problem in violations(raw) if problem.path not in single]
-    # What was taken for a repetition and is not must never pass for a sound spec.
+    # An error mistaken for a repetition must never let a spec pass.
     hidden = [
         Problem((), f"must keep the rules between its keys: {item['msg']}", "Correct it.")
         for item in errors
@@ -166,14 +166,14 @@ def _is_repetition(detail: ErrorDetails) -> bool:
     return detail["type"] == BROKEN_RULES
 
 
-def _as_written(detail: ErrorDetails, raw: object) -> ErrorDetails:
+def _at_written_path(detail: ErrorDetails, raw: object) -> ErrorDetails:
     """Return an error at the path that the user wrote: validation expands shorthand."""
     location: list[int | str] = []
     for key in detail["loc"]:
         is_list = isinstance(raw, (list, tuple))
         if isinstance(key, int) and not is_list:
             continue
-        if key == "levels" and location[:1] == ["efforts"] and levels_alone(raw):
+        if key == "levels" and location[:1] == ["efforts"] and is_shorthand(raw):
             continue
         location.append(key)
         if isinstance(raw, Mapping):
@@ -185,7 +185,7 @@ def _as_written(detail: ErrorDetails, raw: object) -> ErrorDetails:
     return {**detail, "loc": tuple(location)}
 
 
-def _translated(detail: ErrorDetails) -> Problem:
+def _problem_of(detail: ErrorDetails) -> Problem:
     kind, context = detail["type"], detail.get("ctx", {})
     location = tuple(key for key in detail["loc"] if key != "[key]")
     path: KeyPath = tuple(key + 1 if isinstance(key, int) else key for key in location)
@@ -198,9 +198,9 @@ def _translated(detail: ErrorDetails) -> Problem:
             short_repr(detail["input"]),
         )
     if kind == "rule":
-        return Problem(path, context["rule"], context["remedy"], _came(detail["input"]))
+        return Problem(path, context["rule"], context["remedy"], _input_text(detail["input"]))
     if kind == "extra_forbidden":
-        return Problem(path, "must be a key that we know", _known_keys(path))
+        return Problem(path, "must be a key that we know", _unknown_key_remedy(path))
     rule, remedy = _MESSAGES.get(kind, (f"must be valid ({detail['msg']})", "Correct it."))
     if kind == "missing":
         return Problem(path, rule, remedy)
@@ -209,15 +209,15 @@ def _translated(detail: ErrorDetails) -> Problem:
     if kind == "literal_error":
         remedy = did_you_mean(detail["input"], re.findall("'([^']*)'", context["expected"]), remedy)
     limits = {key: _whole(value) for key, value in context.items()}
-    return Problem(path, rule.format(**limits), remedy, _came(detail["input"]))
+    return Problem(path, rule.format(**limits), remedy, _input_text(detail["input"]))
 
 
 def _whole(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _came(value: object) -> str:
-    """Return what came: a scalar as it is, a collection by its kind."""
+def _input_text(value: object) -> str:
+    """Return the input for a message: a scalar as it is, a collection by its kind."""
     if isinstance(value, dict):
         return f"a mapping of {names(str(key) for key in value)}"
     if isinstance(value, (list, tuple)):
@@ -225,17 +225,17 @@ def _came(value: object) -> str:
     return short_repr(value)
 
 
-def _known_keys(path: KeyPath) -> str:
+def _unknown_key_remedy(path: KeyPath) -> str:
     types: list[Any] = [Spec]
     for key in path[:-1]:
-        types = [found for one in types for found in _types_below(one, key)]
-    known = [name for one in types for name in _fields(one)]
+        types = [inner for kind in types for inner in _types_below(kind, key)]
+    known = [name for kind in types for name in _fields(kind)]
     remedy = did_you_mean(path[-1], known, f"Remove it; known keys are {names(known)}.")
     return remedy_of(path, remedy)
 
 
 def _types_below(annotation: Any, key: str | int) -> list[Any]:
-    """Return the types that a value may have under a key of a value of this type."""
+    """Return the types of the values under a key, for a value of this type."""
     if _is_model(annotation):
         field = annotation.model_fields.get(key)
         return [] if field is None else [field.annotation]
@@ -244,7 +244,7 @@ def _types_below(annotation: Any, key: str | int) -> list[Any]:
         return [inner[1]]
     if origin in {list, tuple} and isinstance(key, int):
         return [inner[0]]
-    return [found for one in inner for found in _types_below(one, key)]
+    return [below for kind in inner for below in _types_below(kind, key)]
 
 
 def _fields(annotation: Any) -> list[str]:
@@ -252,7 +252,7 @@ def _fields(annotation: Any) -> list[str]:
     if _is_model(annotation):
         return list(annotation.model_fields)
     is_mapping = get_origin(annotation) is dict
-    return [] if is_mapping else [name for one in get_args(annotation) for name in _fields(one)]
+    return [] if is_mapping else [name for kind in get_args(annotation) for name in _fields(kind)]
 
 
 def _is_model(annotation: Any) -> bool:

@@ -9,9 +9,9 @@ from pydantic import Field, model_validator
 from dbt_anonymize.validation import Strict, rule_error
 
 Number = int | float
-# Their values mean what the source's mean, so models may train on them.
+# Their values keep the meaning of the source, so models may train on them.
 NUMERIC = frozenset({"round", "top", "bottom", "truncate", "shift_days"})
-# What may stand together; every other mask stands alone.
+# Masks that may be combined; every other mask stands alone.
 TOGETHER = (frozenset({"round", "top", "bottom"}), frozenset({"shift_days", "truncate"}))
 
 
@@ -67,12 +67,12 @@ class Mask(Strict):
         return self.model_dump(exclude_none=True)
 
     def __str__(self) -> str:
-        """Return what is declared, as it is written."""
+        """Return the declared parameters as text."""
         return ", ".join(f"{kind} {value}" for kind, value in self.parts.items())
 
 
 def check_mask(role: str, mask: Mask | None) -> None:
-    """Raise the error of a mask that its column must not have, or of a missing one."""
+    """Raise the error of a forbidden or a missing mask."""
     if role == "masked" and mask is None:
         raise rule_error(
             "must have a mask: of a masked column nothing else is released",

@@ -54,7 +54,7 @@ LONGEST_NAME = 50
 RESERVED_SPEC_NAMES = frozenset({"anonymization"})
 
 
-def _name(value: object) -> object:
+def _check_name(value: object) -> object:
     if isinstance(value, str) and value in RESERVED_SPEC_NAMES:
         raise rule_error(
             "must not be 'anonymization': its results would be the history of all anonymizations",
@@ -64,12 +64,12 @@ def _name(value: object) -> object:
 
 
 SpecName = Annotated[
-    str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=LONGEST_NAME), BeforeValidator(_name)
+    str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=LONGEST_NAME), BeforeValidator(_check_name)
 ]
 
 
-# A context of validation that leaves out the rules between keys, some of which look at models.
-SHAPE_ALONE = "shape alone"
+# Validation context that skips the rules between keys, some of which import models.
+SHAPE_ONLY = "shape only"
 
 
 class CoreSpec(ColumnsByRole, TestedByModels, Strict):
@@ -174,7 +174,7 @@ class CoreSpec(ColumnsByRole, TestedByModels, Strict):
 
     @model_validator(mode="after")
     def _keeps_the_rules(self, info: ValidationInfo) -> Self:
-        problems = [] if info.context == SHAPE_ALONE else violations(self.model_dump(mode="python"))
+        problems = [] if info.context == SHAPE_ONLY else violations(self.model_dump(mode="python"))
         if problems:
             raise PydanticCustomError(
                 BROKEN_RULES, "{problems}", {"problems": "\n".join(map(str, problems))}
@@ -205,7 +205,7 @@ class CoreSpec(ColumnsByRole, TestedByModels, Strict):
 
     @property
     def has_payouts(self) -> bool:
-        """Tell whether losses of labels and payouts of records are counted."""
+        """Tell whether a guarantee needs losses of labels and payouts of records."""
         return any(guarantee.READS_LABELS for guarantee in self._declared_guarantees)
 
     def measures(self, attribute: str) -> dict[str, str]:
@@ -216,7 +216,7 @@ class CoreSpec(ColumnsByRole, TestedByModels, Strict):
     def _declared_guarantees(self) -> list[PrivacyModel]:
         """The privacy models of the spec and of all efforts."""
         sets = (self.guarantees, *(e.guarantees for e in self.efforts if e.guarantees))
-        return [model for one in sets for _, model in one.declared]
+        return [model for guarantees in sets for _, model in guarantees.declared]
 
     @property
     def largest_k(self) -> int:
@@ -247,7 +247,7 @@ class CoreSpec(ColumnsByRole, TestedByModels, Strict):
 
     @property
     def mechanism(self) -> str | None:
-        """Digits by which a private release is known, and under which its draws are kept."""
+        """Digest of a differentially private release; its draws are stored under it."""
         private = self.differential_privacy
         return None if private is None else mechanism_of(self, private)
 
@@ -268,8 +268,8 @@ class CoreSpec(ColumnsByRole, TestedByModels, Strict):
         return self.population.size if self.population else None
 
     @property
-    def shown_columns(self) -> list[str]:
-        """Columns of the source of which values are released as they are."""
+    def ungeneralized_columns(self) -> list[str]:
+        """Columns of the source whose values an effort releases as they are."""
         exact = {
             name
             for number, effort in self.numbered_efforts.items()
@@ -280,7 +280,7 @@ class CoreSpec(ColumnsByRole, TestedByModels, Strict):
 
     @property
     def mapping_columns(self) -> list[str]:
-        """The released column that leads back through the vault, if there is a mapping."""
+        """The released column that the vault maps to people, if there is a mapping."""
         return {"class": ["cqi"], "token": ["token"], "none": []}[self.mapping]
 
     @property
@@ -321,7 +321,7 @@ class CoreSpec(ColumnsByRole, TestedByModels, Strict):
 
     @property
     def holds_back_joiners(self) -> bool:
-        """Tell whether new records wait, as by default of a frozen effort with fixed labels."""
+        """Tell whether new records wait: the default of a frozen effort with fixed labels."""
         default = "wait" if self.freeze and self.differential_privacy is None else "publish"
         return bool(self.efforts) and (self.release.joiners or default) == "wait"
 

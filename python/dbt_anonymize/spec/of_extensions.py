@@ -17,13 +17,14 @@ FILE = "of_extensions.txt"
 
 
 def lines() -> Iterator[str]:
-    """Yield what our extensions add, as the file has it."""
-    for one in shipped():
-        for part, model in one.keys.items():
-            yield from (f"{one.name} {part}{name}" for name in one.load(model).model_fields)
-        details = (name for name, of in MODELS.items() if of.detail and of.extension == one.name)
-        yield from (f"{one.name} details.{name}" for name in details)
-        yield from (f"{one.name} adapter.{kind}" for kind in one.engines)
+    """Yield the lines of the file, from the extensions of this package."""
+    for extension in shipped():
+        owner = extension.name
+        for part, model in extension.keys.items():
+            yield from (f"{owner} {part}{name}" for name in extension.load(model).model_fields)
+        details = (name for name, of in MODELS.items() if of.detail and of.extension == owner)
+        yield from (f"{owner} details.{name}" for name in details)
+        yield from (f"{owner} adapter.{kind}" for kind in extension.engines)
 
 
 def owner_of(name: str) -> str | None:
@@ -31,14 +32,14 @@ def owner_of(name: str) -> str | None:
     return _owners().get(name)
 
 
-def keys_known_of(part: Part) -> tuple[str, ...]:
-    """Return the keys that extensions add to a part of a spec, also those that are not here."""
+def extension_keys(part: Part) -> tuple[str, ...]:
+    """Return the keys that extensions add to a part of a spec, missing extensions included."""
     return tuple(key.removeprefix(part) for key in _owners() if part and key.startswith(part))
 
 
 def remedy_of(path: KeyPath, otherwise: str) -> str:
-    """Return what to do about a key that is unknown here, or ``otherwise``."""
-    key = ".".join("*" if place == 1 else str(one) for place, one in enumerate(path))
+    """Return the remedy of an unknown key of a missing extension, or ``otherwise``."""
+    key = ".".join("*" if depth == 1 else str(step) for depth, step in enumerate(path))
     owner = owner_of(key) or owner_of(".".join(map(str, path)))
     if owner is None:
         return otherwise

@@ -68,7 +68,7 @@ def names(known: Iterable[str]) -> str:
 
 
 def split_names(options: Iterable[str], known: Container[str]) -> list[str]:
-    """Return names that stand in options one by one, or with commas between them.
+    """Return the names in options, each of which holds one name or several with commas.
 
     A known name may hold a comma itself.
 
@@ -98,6 +98,6 @@ def did_you_mean(name: object, known: Iterable[str], otherwise: str) -> str:
 
 
 def unknown(path: KeyPath, rule: str, name: object, known: Sequence[str], what: str) -> Problem:
-    """Return the problem of a name that is none of the known ones; ``what`` says what they are."""
+    """Return the problem of a name that is not among the known ones, which ``what`` names."""
     remedy = did_you_mean(name, known, f"{what} are {names(known)}.")
     return Problem(path, rule, remedy, short_repr(name))

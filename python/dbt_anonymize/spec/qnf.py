@@ -12,7 +12,7 @@ from dbt_anonymize.relations import MODELS
 from dbt_anonymize.spec.problems import did_you_mean, names
 from dbt_anonymize.validation import rule_error
 
-# Beside those of the sensitive attributes, and where payouts are counted.
+# Measures of sensitive attributes are allowed too, and these where payouts are counted.
 COLUMNS = MODELS["privacy"].numbers()[1:]  # without the effort
 PAYOUTS = MODELS["privacy"].numbers(condition="spec.has_payouts")
 FUNCTIONS = ("least", "greatest", "ln", "sqrt", "abs")
@@ -32,8 +32,8 @@ def _refuse(what: str) -> NoReturn:
     )
 
 
-def _parsed(text: object) -> Any:
-    # Takes longer to import than all that specs need otherwise.
+def _parse(text: object) -> Any:
+    # Slower to import than everything else that specs need.
     import sqlglot  # noqa: PLC0415
     from sqlglot import exp  # noqa: PLC0415
     from sqlglot.errors import SqlglotError  # noqa: PLC0415
@@ -62,13 +62,13 @@ def _columns(parsed: Any) -> list[str]:
     return list(dict.fromkeys(column.name for column in parsed.find_all(exp.Column)))
 
 
-def _checked(value: object) -> object:
-    if not _columns(_parsed(value)):
+def _check_expression(value: object) -> object:
+    if not _columns(_parse(value)):
         _refuse("it names no column")
     return value
 
 
-def _weight(value: object) -> object:
+def _check_weight(value: object) -> object:
     if value == "auto":
         return value
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
@@ -80,13 +80,15 @@ def _weight(value: object) -> object:
     )
 
 
-Qnf = Annotated[str, PlainValidator(_checked, json_schema_input_type=str)]
+Qnf = Annotated[str, PlainValidator(_check_expression, json_schema_input_type=str)]
 _Written = Literal["auto"] | Annotated[float, Field(ge=0)]
-Alpha = Annotated[Literal["auto"] | float, PlainValidator(_weight, json_schema_input_type=_Written)]
+Alpha = Annotated[
+    Literal["auto"] | float, PlainValidator(_check_weight, json_schema_input_type=_Written)
+]
 
 
 def check_columns(text: str, spec: Mapping[str, Any]) -> str:
-    """Refuse a column that ``<n>_privacy`` lacks; ``spec`` holds its columns and guarantees."""
+    """Refuse columns that ``<n>_privacy`` lacks; ``spec`` holds columns and guarantees."""
     declared, columns = spec.get("guarantees"), spec.get("columns")
     if declared is None or columns is None:  # reported themselves
         return text
@@ -96,10 +98,10 @@ def check_columns(text: str, spec: Mapping[str, Any]) -> str:
     attributes = [*sensitive, *(getattr(model, "attribute", None) for model in models)]
     measured = (f"{a}_{measure}" for a in attributes if a for measure in measures_of(models, a))
     has_payouts = any(model.READS_LABELS for model in models)
-    known = list(dict.fromkeys([*COLUMNS, *(PAYOUTS if has_payouts else ()), *measured]))
-    for name in _columns(_parsed(text)):
-        if name not in known:
-            remedy = did_you_mean(name, known, f"Columns of numbers are {names(known)}.")
+    allowed = list(dict.fromkeys([*COLUMNS, *(PAYOUTS if has_payouts else ()), *measured]))
+    for name in _columns(_parse(text)):
+        if name not in allowed:
+            remedy = did_you_mean(name, allowed, f"Columns of numbers are {names(allowed)}.")
             raise rule_error(f"must name columns of <n>_privacy, which has no {name}", remedy)
     return text
 
@@ -117,17 +119,17 @@ def qnf_argument(text: str) -> dict[str, Any]:
     """
     from sqlglot import exp  # noqa: PLC0415
 
-    parsed = _parsed(text)
+    parsed = _parse(text)
     columns = _columns(parsed)
 
-    def portable(node: Any) -> Any:
+    def with_portable_names(node: Any) -> Any:
         if isinstance(node, exp.Column):
             return exp.column(f"qnf_{columns.index(node.name) + 1}")
         if isinstance(node, exp.Literal) and node.this.isdigit():
             return exp.Literal.number(f"{node.this}.0")
         return node
 
-    def defined(node: Any) -> Any:
+    def null_where_undefined(node: Any) -> Any:
         if isinstance(node, exp.Div):
             return exp.Div(this=node.this, expression=exp.func("NULLIF", node.expression, 0))
         if isinstance(node, (exp.Ln, exp.Sqrt)):
@@ -136,7 +138,7 @@ def qnf_argument(text: str) -> dict[str, Any]:
             return exp.Case(ifs=[exp.If(this=exp.condition(condition), true=node)])
         return node
 
-    sql = _bottom_up(parsed.transform(portable), defined).sql()
+    sql = _bottom_up(parsed.transform(with_portable_names), null_where_undefined).sql()
     return {"columns": columns, "sql": sql.lower()}
 
 
@@ -144,7 +146,7 @@ def _bottom_up(node: Any, change: Any) -> Any:
     """Rewrite an expression bottom-up, never revisiting new nodes."""
     for key, part in list(node.args.items()):
         if isinstance(part, list):
-            node.set(key, [_bottom_up(one, change) for one in part])
+            node.set(key, [_bottom_up(item, change) for item in part])
         elif hasattr(part, "args"):
             node.set(key, _bottom_up(part, change))
     return change(node)

@@ -39,7 +39,7 @@ LARGEST_SEED = 2**32 - 1
 # A hundred times what publications use; every split trains each model once for each effort.
 MOST_REPETITIONS = 10_000
 MOST_FOLDS = 1_000
-# Always trained too, so that every score has a floor to be compared with.
+# Always trained too, as the floor of every score.
 BASELINE = "zero_rule"
 
 _TASKS: dict[str, Task] = {
@@ -48,7 +48,7 @@ _TASKS: dict[str, Task] = {
     "rmse": "regression",
     "concordance_index": "survival",
 }
-# With fewer, nothing says how much splits vary: there are no intervals.
+# With fewer splits there are no intervals: their variation is unknown.
 FEWEST_SPLITS = 5
 
 
@@ -63,7 +63,7 @@ def task_of_measure(measure: str) -> Task:
     return _TASKS.get(measure, "classification")
 
 
-def _parameter(value: object) -> object:
+def _check_parameter(value: object) -> object:
     """Accept a scalar or a list of scalars: a message names one rule, not one per type."""
     items = value if isinstance(value, list) else [value]
     finite = all(
@@ -87,7 +87,7 @@ def _levels_of_groups(value: object) -> object:
 
 _Scalar = str | float | bool | None
 Parameter = Annotated[
-    Any, PlainValidator(_parameter, json_schema_input_type=_Scalar | list[_Scalar])
+    Any, PlainValidator(_check_parameter, json_schema_input_type=_Scalar | list[_Scalar])
 ]
 ModelName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=63)]
 ClassValue = StrictStr | StrictInt | StrictBool | None
@@ -197,5 +197,5 @@ class Quality(Strict):
 
     @property
     def task(self) -> Task:
-        """Kind of models that the measure asks for."""
+        """Task of the measure."""
         return task_of_measure(self.measure)

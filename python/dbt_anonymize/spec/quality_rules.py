@@ -10,10 +10,10 @@ from dbt_anonymize.spec.draft import RawSpec, mapping, unknown_column
 from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, short_repr, unknown
 from dbt_anonymize.spec.quality import BASELINE, FEWEST_SPLITS, task_of_measure
 
-# The measure of information loss that depends on what models predict.
+# Measures of one class, which `positive` names.
 MEASURES_OF_ONE_CLASS = frozenset({"precision", "recall", "sensitivity", "specificity", "f1"})
 _NEED_PROBABILITIES = frozenset({"brier_score", "log_loss"})
-# A constant answer has 1, the best there is.
+# A constant answer scores 1, the best.
 _WON_BY_A_CONSTANT = frozenset({"recall", "sensitivity", "specificity"})
 _WITHOUT_PROBABILITIES = frozenset({"linear_svm", "kernel_svm"})
 
@@ -31,7 +31,7 @@ def quality_violations(draft: RawSpec) -> Iterator[Problem]:
 
 
 def _some_effort_can_be_chosen(draft: RawSpec) -> Iterator[Problem]:
-    """Check what keeps every effort from being chosen, whatever is measured."""
+    """Refuse declarations under which no effort can ever be chosen."""
     if draft.release_effort is not None:
         return
     quality, choose = draft.quality, draft.choose
@@ -59,14 +59,14 @@ def _some_effort_can_be_chosen(draft: RawSpec) -> Iterator[Problem]:
 
 
 def _one_way_to_split(quality: Mapping[str, Any], _task: str | None) -> Iterator[Problem]:
-    given = [key for key in ("test_share", "folds") if quality.get(key) is not None]
-    if len(given) != 1:
+    keys = [key for key in ("test_share", "folds") if quality.get(key) is not None]
+    if len(keys) != 1:
         yield Problem(
             ("quality",),
             "must say how records are split: test_share (repeated hold-out) or folds "
             "(repeated k-fold), one of them",
             "Write test_share: 0.3, or folds: 10.",
-            names(given) if given else "neither",
+            names(keys) if keys else "neither",
         )
 
 
@@ -160,18 +160,18 @@ def _outer_records_are_unseen(quality: Mapping[str, Any], _task: str | None) -> 
 
 
 def _shares_are_added_up(quality: Mapping[str, Any], task: str | None) -> Iterator[Problem]:
-    # Not at the top: as in _model.
+    # Imported here as in _model_problems.
     from dbt_anonymize.evaluation.estimators import estimator_type  # noqa: PLC0415
 
     categories = quality.get("categories")
     if categories not in ("leaves", "frequencies") or task is None:
         return
-    named = {name: c for name, c in mapping(quality.get("models")).items() if mapping(c) or not c}
-    models = [mapping(choice).get("model") or name for name, choice in named.items()]
+    choices = {name: c for name, c in mapping(quality.get("models")).items() if mapping(c) or not c}
+    models = [mapping(choice).get("model") or name for name, choice in choices.items()]
     for model in [quality.get("model"), *models]:
         try:
             splits = isinstance(model, str) and estimator_type(model, task).splits
-        except EvaluationError:  # said of the model itself
+        except EvaluationError:  # reported for the model itself
             continue
         if splits:
             yield Problem(
@@ -185,7 +185,7 @@ def _shares_are_added_up(quality: Mapping[str, Any], task: str | None) -> Iterat
 
 def _models_exist(quality: Mapping[str, Any], task: str | None) -> Iterator[Problem]:
     if quality.get("model") is not None:
-        yield from _model(("quality",), quality, quality.get("model"), task)
+        yield from _model_problems(("quality",), quality, quality.get("model"), task)
     for name, choice in mapping(quality.get("models")).items():
         place = ("quality", "models", str(name))
         if not isinstance(choice, Mapping):
@@ -198,10 +198,12 @@ def _models_exist(quality: Mapping[str, Any], task: str | None) -> Iterator[Prob
                 "Choose another name.",
             )
             continue
-        yield from _model(place, {**choice, "measure": quality.get("measure")}, model, task)
+        yield from _model_problems(
+            place, {**choice, "measure": quality.get("measure")}, model, task
+        )
 
 
-def _model(
+def _model_problems(
     parent: KeyPath, choice: Mapping[str, Any], model: Any, task: str | None
 ) -> Iterator[Problem]:
     from dbt_anonymize.evaluation.estimators import (  # noqa: PLC0415 (a spec may have no models)

@@ -12,13 +12,13 @@ from dbt_anonymize.spec.tested import KEYS
 
 
 def _all_or_none_is_given(draft: RawSpec) -> Iterator[Problem]:
-    if missing := [key for key in KEYS if key not in draft.of_models]:
-        if draft.of_models:
+    if missing := [key for key in KEYS if key not in draft.model_keys]:
+        if draft.model_keys:
             yield Problem(
                 (),
                 f"must have all of {names(KEYS)}, or none of them where no model is to test it",
-                f"Add {names(missing)}, or remove {names(draft.of_models)}.",
-                f"{names(draft.of_models)} without {names(missing)}",
+                f"Add {names(missing)}, or remove {names(draft.model_keys)}.",
+                f"{names(draft.model_keys)} without {names(missing)}",
             )
         else:
             yield from _nothing_needs_a_target(draft)

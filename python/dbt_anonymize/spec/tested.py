@@ -1,4 +1,4 @@
-"""Target and quality of a spec, by which models test it, and what follows from having neither."""
+"""Target and quality of a spec: the test of efforts by models, and defaults without one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # They are declared together or not at all.
 KEYS = ("target", "features", "quality", "alpha")
-# How results, release, report and dossier say it.
+# Wording of results, release, report and dossier.
 NO_MODEL = "no model tested it"
 
 
@@ -63,7 +63,7 @@ class TestedByModels:
 
     @property
     def measure(self) -> str:
-        """Measure behind QF: a measure of models, or loss; QF is then 1 - loss."""
+        """Measure behind QF: that of the models, or loss, where QF is 1 - loss."""
         return self.quality.measure if self.quality else LOSS
 
     @property
@@ -88,7 +88,7 @@ class TestedByModels:
 
     @property
     def random_state(self) -> int:
-        """Seed of whatever is drawn about the release; 0 where no model needs one."""
+        """Seed of random draws about the release; 0 where no model needs one."""
         return self.quality.random_state if self.quality else 0
 
     @property

@@ -22,11 +22,11 @@ def training_factors(spec: Spec) -> dict[str, int]:
 
 
 def describe_training(spec: Spec) -> str:
-    """Return in one line how many models will be trained, and what happens to a large source."""
+    """Return one line with the number of models to train and the treatment of a large source."""
     if not spec.is_tested:
         return f"{spec.name}: no model to train, since there is no target; QF is 1 - loss"
     factors = training_factors(spec)
-    shown = [
+    texts = [
         pluralized(number, name) + (" (with the zero rule)" if name == "model" else "")
         for name, number in factors.items()
         if number > 1
@@ -34,6 +34,6 @@ def describe_training(spec: Spec) -> str:
     # Equivalence classes of a sample are smaller than those of the source.
     treated = "refused" if spec.tests.fit == "per_split" else "sampled"
     return (
-        f"{spec.name}: {' x '.join(shown)} = {math.prod(factors.values()):,} models to train; "
+        f"{spec.name}: {' x '.join(texts)} = {math.prod(factors.values()):,} models to train; "
         f"sources of more than {spec.tests.sample:,} records are {treated}"
     )

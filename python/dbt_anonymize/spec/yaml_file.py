@@ -33,7 +33,7 @@ _TEXT, _BOOLEAN, _MERGE = (f"tag:yaml.org,2002:{kind}" for kind in ("str", "bool
 
 
 def read_yaml(path: Path) -> tuple[object, list[Problem]]:
-    """Return the content of a UTF-8 file (None if unreadable) and what is wrong with it as YAML.
+    """Return the content of a UTF-8 file (None if unreadable) and its problems as YAML.
 
     Duplicate keys, keys and values that YAML takes for something else, syntax errors.
     """
@@ -46,7 +46,7 @@ def read_yaml(path: Path) -> tuple[object, list[Problem]]:
         return None, [Problem((), "must be a readable file", "Check the path.", reason.lower())]
     with contextlib.suppress(*UNREADABLE):
         return _read(text, _loader_of(text))
-    try:  # what is wrong, in the words of Python's own loader
+    try:  # the error message of Python's own loader
         return _read(text, yaml.SafeLoader)
     except UNREADABLE as error:
         return None, [Problem((), "must be valid YAML", "Correct it.", _syntax_error(error))]
@@ -79,15 +79,15 @@ def _read(text: str, kind: Any) -> tuple[object, list[Problem]]:
         loader.dispose()
 
 
-def _size(node: yaml.Node, known: dict[int, int]) -> int:
-    """Return how many values a node stands for, each alias written out; each node is read once."""
-    if id(node) not in known:
-        known[id(node)] = 1  # an end where a node contains itself, which is reported apart
+def _size(node: yaml.Node, sizes: dict[int, int]) -> int:
+    """Return the number of values of a node with aliases written out; nodes are visited once."""
+    if id(node) not in sizes:
+        sizes[id(node)] = 1  # an end where a node contains itself, which is reported apart
         children = node.value if isinstance(node, yaml.CollectionNode) else ()
         pairs = isinstance(node, yaml.MappingNode)
         items = (item for pair in children for item in pair) if pairs else iter(children)
-        known[id(node)] = 1 + sum(_size(item, known) for item in items)
-    return known[id(node)]
+        sizes[id(node)] = 1 + sum(_size(item, sizes) for item in items)
+    return sizes[id(node)]
 
 
 def _problems(node: yaml.Node, path: KeyPath, above: frozenset[int]) -> Iterator[Problem]:

@@ -10,14 +10,14 @@ import yaml
 from dbt_anonymize.errors import ProjectError
 from dbt_anonymize.spec.yaml_file import UNREADABLE
 
-Path = Sequence[str | int]
+Keys = Sequence[str | int]
 _STEP = 2
 
 
-def add_key(text: str, path: Path, value: Any) -> str:
+def add_key(text: str, path: Keys, value: Any) -> str:
     r"""Return the text with a value at a path of keys that is not there yet.
 
-    What cannot be added by text alone (anchors, tags, a scalar in the way) is a `ProjectError`.
+    A place that text alone cannot change (anchors, tags, a scalar) is a `ProjectError`.
 
     Examples
     --------
@@ -25,22 +25,22 @@ def add_key(text: str, path: Path, value: Any) -> str:
     name: shop  # ours
     flags: {a: true, b: false}
     """
-    before = loaded(text)
-    edited = _added(text, list(path), value)
-    return _checked(edited, _with(before, list(path), value), path, value)
+    before = parse_yaml(text)
+    edited = _add_at(text, list(path), value)
+    return _check_edit(edited, _with_item(before, list(path), value), path, value)
 
 
-def appended(text: str, path: Path, value: Any) -> str:
+def append_item(text: str, path: Keys, value: Any) -> str:
     r"""Return the text with a last item of the list at a path, which may be missing; as `add_key`.
 
     Examples
     --------
-    >>> print(appended("packages:\n  - local: a\n", ["packages"], {"local": "b"}), end="")
+    >>> print(append_item("packages:\n  - local: a\n", ["packages"], {"local": "b"}), end="")
     packages:
       - local: a
       - local: b
     """
-    document = loaded(text)
+    document = parse_yaml(text)
     for key in path:
         document = document.get(key) if isinstance(document, dict) else None
     if document is None:
@@ -48,51 +48,53 @@ def appended(text: str, path: Path, value: Any) -> str:
     node = yaml.compose(text, Loader=yaml.SafeLoader)
     for key in path:
         node = _child(node, key) if node is not None else None
-    edited = text if node is None else _appended(text, node, [value])
-    expected = _with(loaded(text), list(path), value) if isinstance(document, list) else None
-    return _checked(edited, expected, path, value)
+    edited = text if node is None else _append_to(text, node, [value])
+    expected = (
+        _with_item(parse_yaml(text), list(path), value) if isinstance(document, list) else None
+    )
+    return _check_edit(edited, expected, path, value)
 
 
-def replaced(text: str, path: Path, value: Any) -> str:
+def replace_value(text: str, path: Keys, value: Any) -> str:
     r"""Return the text with another value at a path; as `add_key`.
 
     Examples
     --------
-    >>> replaced("packages:\n  - local: a  # ours\n", ["packages", 0, "local"], "b")
+    >>> replace_value("packages:\n  - local: a  # ours\n", ["packages", 0, "local"], "b")
     'packages:\n  - local: b  # ours\n'
     """
-    expected = _changed(loaded(text), path, lambda _: value)
+    expected = _change_at(parse_yaml(text), path, lambda _: value)
     node = _node(text, path)
     start, end = node.start_mark.index, node.end_mark.index
     gap = "" if end > start else " "
-    return _checked(f"{text[:start]}{gap}{_flow(value)}{text[end:]}", expected, path, value)
+    return _check_edit(f"{text[:start]}{gap}{_flow(value)}{text[end:]}", expected, path, value)
 
 
-def with_value(text: str, path: Path, value: Any) -> str:
+def set_value(text: str, path: Keys, value: Any) -> str:
     r"""Return the text with a value at a path of keys, whether or not it has one; as `add_key`.
 
     Examples
     --------
-    >>> with_value("release: {effort: auto}  # ours\n", ["release", "effort"], 2)
+    >>> set_value("release: {effort: auto}  # ours\n", ["release", "effort"], 2)
     'release: {effort: 2}  # ours\n'
     """
-    holder = loaded(text)
+    holder = parse_yaml(text)
     for key in path[:-1]:
         holder = holder.get(key) if isinstance(holder, dict) else None
     is_there = isinstance(holder, dict) and path[-1] in holder
-    return (replaced if is_there else add_key)(text, path, value)
+    return (replace_value if is_there else add_key)(text, path, value)
 
 
-def inserted(text: str, path: Path, position: int, value: str) -> str:
+def insert_item(text: str, path: Keys, position: int, value: str) -> str:
     r"""Return the text with a scalar before an item of a list; as `add_key`.
 
     Examples
     --------
-    >>> inserted("order: [shop, dbt]\n", ["order"], 1, "ours")
+    >>> insert_item("order: [shop, dbt]\n", ["order"], 1, "ours")
     'order: [shop, ours, dbt]\n'
     """
-    expected = _changed(
-        loaded(text), path, lambda items: [*items[:position], value, *items[position:]]
+    expected = _change_at(
+        parse_yaml(text), path, lambda items: [*items[:position], value, *items[position:]]
     )
     node: Any = _node(text, path)
     start = node.value[position].start_mark.index
@@ -101,26 +103,26 @@ def inserted(text: str, path: Path, position: int, value: str) -> str:
     else:
         line = text.rindex("\n", 0, start) + 1
         edited = f"{text[:line]}{_block(value, node.start_mark.column, text, '- ')}{text[line:]}"
-    return _checked(edited, expected, path, value)
+    return _check_edit(edited, expected, path, value)
 
 
-def _changed(content: Any, path: Path, change: Callable[[Any], Any]) -> Any:
-    """Return content with a change at a path, and nowhere else: an alias is no second place."""
+def _change_at(content: Any, path: Keys, change: Callable[[Any], Any]) -> Any:
+    """Return a copy of content that is changed at a path only, not where an alias repeats it."""
     if not path:
         return change(content)
     copied = content.copy()
-    copied[path[0]] = _changed(content[path[0]], path[1:], change)
+    copied[path[0]] = _change_at(content[path[0]], path[1:], change)
     return copied
 
 
-def _added(text: str, path: list[str | int], value: Any) -> str:
+def _add_at(text: str, path: list[str | int], value: Any) -> str:
     node: yaml.Node | None = yaml.compose(text, Loader=yaml.SafeLoader)
     if node is None or _is_null(node):
         return f"{text.rstrip()}\n{_block(_nested(path, value), 0, text)}".lstrip("\n")
     for place, key in enumerate(path):
         below = _child(node, key)
         if below is None:
-            return _appended(text, node, _nested(path[place:], value))
+            return _append_to(text, node, _nested(path[place:], value))
         if _is_null(below):
             content = _nested(path[place + 1 :], value)
             column = _key_column(node, key) + _STEP
@@ -131,7 +133,7 @@ def _added(text: str, path: list[str | int], value: Any) -> str:
     return text
 
 
-def _appended(text: str, node: yaml.Node, content: Any) -> str:
+def _append_to(text: str, node: yaml.Node, content: Any) -> str:
     """Add a mapping of one key, or a list of one item, to the end of a collection."""
     if not isinstance(node, yaml.CollectionNode):
         return text
@@ -164,7 +166,7 @@ def _last(node: yaml.Node) -> yaml.Node:
     return node
 
 
-def _node(text: str, path: Path) -> yaml.Node:
+def _node(text: str, path: Keys) -> yaml.Node:
     node: Any = yaml.compose(text, Loader=yaml.SafeLoader)
     for key in path:
         node = _child(node, key)
@@ -192,19 +194,19 @@ def _nested(path: Sequence[str | int], value: Any) -> Any:
     return value
 
 
-def _with(content: Any, path: list[str | int], value: Any) -> Any:
-    """Return parsed content with the value added, as the text should say it."""
+def _with_item(content: Any, path: list[str | int], value: Any) -> Any:
+    """Return parsed content with the value added, to compare the edited text with."""
     if not path:
         return value if content is None else [*content, value]
     if not isinstance(content, dict | None):
         return None
     copy = dict(content or {})
-    copy[str(path[0])] = _with(copy.get(str(path[0])), path[1:], value)
+    copy[str(path[0])] = _with_item(copy.get(str(path[0])), path[1:], value)
     return copy
 
 
-def loaded(text: str) -> Any:
-    """Return the content of YAML; an error in it is a `ProjectError` that shows no line of it."""
+def parse_yaml(text: str) -> Any:
+    """Return the content of YAML; a syntax error is a `ProjectError` that quotes none of it."""
     try:
         return yaml.safe_load(text)
     except UNREADABLE as error:
@@ -213,7 +215,7 @@ def loaded(text: str) -> Any:
         raise ProjectError(f"must be valid YAML; there is an error{place}. Correct it.") from None
 
 
-def _checked(edited: str, expected: Any, path: Path, value: Any) -> str:
+def _check_edit(edited: str, expected: Any, path: Keys, value: Any) -> str:
     try:
         after = yaml.safe_load(edited)
     except yaml.YAMLError:
@@ -227,14 +229,14 @@ def _checked(edited: str, expected: Any, path: Path, value: Any) -> str:
 
 
 def _block(value: Any, indent: int, text: str = "", dash: str = "") -> str:
-    """Return lines that end as those of a text do."""
+    """Return a value as block YAML with the line ends of a text."""
     end = newline_of(text)
     lines = (line for line in block_yaml(value).splitlines() if line != "...")
     return "".join(f"{' ' * indent}{dash}{line}{end}" for line in lines)
 
 
 def newline_of(text: str) -> str:
-    """Return how the lines of a text end."""
+    """Return the line end of a text."""
     return "\r\n" if "\r\n" in text else "\n"
 
 

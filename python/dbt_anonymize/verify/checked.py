@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dbt_anonymize.project.engines import is_refused, known_engine
+from dbt_anonymize.project.engines import find_engine, is_refused
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.register import digest_released
 from dbt_anonymize.project.warehouse import Warehouse
@@ -38,7 +38,7 @@ class Checked:
 
 def content_of(warehouse: Warehouse, spec: Spec) -> str | None:
     """Return the digest of the released rows; None where whoever verifies may not read them."""
-    if known_engine(warehouse.kind) is None:
+    if find_engine(warehouse.kind) is None:
         return None
     try:
         return digest_released(warehouse, spec.name)

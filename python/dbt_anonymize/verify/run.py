@@ -8,9 +8,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 from dbt_anonymize.errors import VerificationError, WarehouseError, safe_reason
-from dbt_anonymize.project.engines import engine_names, is_refused, known_engine, missing_engine
+from dbt_anonymize.project.engines import engine_names, find_engine, is_refused, missing_engine
 from dbt_anonymize.project.layout import Project
-from dbt_anonymize.project.profile import require_reached
+from dbt_anonymize.project.profile import require_reachable
 from dbt_anonymize.project.results import is_built, release_file
 from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
 from dbt_anonymize.release.audit import why_unreadable
@@ -51,7 +51,7 @@ def verify(
     """
     findings: list[Finding] = []
     checks = _known(check_names() if checks is None else checks)
-    require_reached(project.root, target)
+    require_reachable(project.root, target)
     manifest = None
     # Compiling has dbt open the warehouse for itself.
     for one in (one for one in of_sources() if one.name in checks):
@@ -113,7 +113,7 @@ def _known(checks: Collection[str]) -> Collection[str]:
 def _why_unchecked(warehouse: Warehouse, project: Project, spec: Spec) -> str | None:
     """Say why nothing can be checked on the release, or None where it can."""
     if not warehouse.is_duckdb:
-        if known_engine(warehouse.kind):
+        if find_engine(warehouse.kind):
             return None
         return missing_engine(warehouse.kind) or (
             f"this can be checked on {', '.join(engine_names())} only; the warehouse is "

@@ -15,7 +15,7 @@ from dbt_anonymize.project.generate import generate
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.warehouse import open_warehouse
 from dbt_anonymize.spec import load_specs
-from dbt_anonymize.spec.yaml_text import with_value
+from dbt_anonymize.spec.yaml_text import set_value
 from tests.projects import Project
 from tests.second_month.forgetting import places_of, without
 from tests.second_month.half_written import half_written
@@ -164,7 +164,7 @@ def test_no_difference_of_frozen_releases_shows_who_was_erased(
 ) -> None:
     project = frozen_copy(built_consumer, tmp_path / "project")
     # Independent code must know as well who takes part.
-    project.edit(SPEC, lambda text: with_value(text, ["release", "recompute"], True))
+    project.edit(SPEC, lambda text: set_value(text, ["release", "recompute"], True))
     generate(project.folder)
     classes = list(members_of(project).values())
     large, small = classes[0], min((one for one in classes if len(one) >= K), key=len)

@@ -10,7 +10,7 @@ import pytest
 
 from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.extensions.diff.differences import Comparison
-from dbt_anonymize.project.register import Composed, RegisteredRelease, read_file
+from dbt_anonymize.project.register import Composition, RegisteredRelease, read_register_file
 from dbt_anonymize.spec import Spec
 from tests.spec.declarations import spec
 
@@ -37,7 +37,9 @@ BEFORE = RegisteredRelease(
 )
 
 
-def compared(tolerance: dict[str, Any], *, composed: Composed | None = None, **after: Any) -> Any:
+def compared(
+    tolerance: dict[str, Any], *, composed: Composition | None = None, **after: Any
+) -> Any:
     """Compare with a release that differs in some figures."""
     declared = Spec.model_validate(spec(tolerance=tolerance))
     return Comparison(declared, BEFORE, replace(BEFORE, release=4, **after), composed)
@@ -82,13 +84,13 @@ def test_what_changed_and_who_joined_is_said_in_counts() -> None:
     assert "whether the hierarchies changed is not known" in said
     assert "the data changed" in said
     assert "who joined and who left is not known" in said
-    said = " ".join(compared({}, composed=Composed(12, 1, 0, 1, 1)).sentences)
+    said = " ".join(compared({}, composed=Composition(12, 1, 0, 1, 1)).sentences)
     assert "12 records joined, 1 left and 0 moved to another class" in said
     assert (
         "1 class of both releases together has fewer than 3 records, 1 in all: whoever has both "
         "tells them apart"
     ) in said
-    said = " ".join(compared({}, composed=Composed(12, 0, 0, 0, 0)).sentences)
+    said = " ".join(compared({}, composed=Composition(12, 0, 0, 0, 0)).sentences)
     assert said.endswith("0 classes of both releases together have fewer than 3 records")
     said = " ".join(compared({}, effort=None, k=None).sentences)
     assert "nothing may be released: no effort is chosen" in said
@@ -113,4 +115,4 @@ def test_a_file_of_something_else_is_explained(
     if text is not None:
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(WarehouseError, match=message):
-        read_file(path, "visits")
+        read_register_file(path, "visits")

@@ -15,7 +15,7 @@ from dbt_anonymize.extensions.drafting.plans import Plan
 from dbt_anonymize.extensions.drafting.proposal import Proposal
 from dbt_anonymize.extensions.drafting.table import Draft, _combinations
 from dbt_anonymize.extensions.hierarchy_builders.intervals import equal_width_intervals
-from dbt_anonymize.project.driver_errors import explained
+from dbt_anonymize.project.driver_errors import as_warehouse_error
 from dbt_anonymize.project.warehouse import Warehouse
 
 
@@ -87,4 +87,4 @@ def test_a_wide_table_is_read_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_memory_that_runs_out_is_not_a_warehouse_that_cannot_be_read() -> None:
-    assert "must have more memory" in str(explained(MemoryError()))
+    assert "must have more memory" in str(as_warehouse_error(MemoryError()))

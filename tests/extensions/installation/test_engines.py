@@ -15,7 +15,7 @@ from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.extensions.installation import doctor
 from dbt_anonymize.extensions.installation.project_files import project_changes
 from dbt_anonymize.project import engines
-from dbt_anonymize.project.engines.settings import kind_of_target, missing_settings, needs
+from dbt_anonymize.project.engines.settings import kind_of_target, missing_settings, unmet_settings
 
 ENGINES = [pytest.param(kind, marks=pytest.mark.needs(kind)) for kind in ("postgres", "spark")]
 PYTHON = ("vars", "dbt_anonymize_python")
@@ -77,16 +77,16 @@ def test_generate_says_what_a_build_would_stop_for(
 ) -> None:
     for name in ("DBT_TARGET", "DBT_PROFILES_DIR", "DBT_PROFILE"):
         monkeypatch.delenv(name, raising=False)
-    (line,) = needs(written(tmp_path, "postgres"))
+    (line,) = unmet_settings(written(tmp_path, "postgres"))
     assert line == (
         "postgres needs in dbt_project.yml: vars: {dbt_anonymize_python: false} (it runs no Python "
         "models; `dbt-anonymize build` calls dbt and trains in between). Run `dbt-anonymize new`."
     )
-    assert needs(written(tmp_path, "postgres", vars={"dbt_anonymize_python": False})) == []
+    assert unmet_settings(written(tmp_path, "postgres", vars={"dbt_anonymize_python": False})) == []
     assert kind_of_target(tmp_path, "dev") == "duckdb"
     assert kind_of_target(tmp_path, "nowhere") is None
     (tmp_path / "profiles.yml").write_text("shop: [", encoding="utf-8")
-    assert needs(tmp_path) == []
+    assert unmet_settings(tmp_path) == []
 
 
 @pytest.mark.needs("postgres", "spark")
@@ -117,13 +117,13 @@ def test_an_engine_whose_extension_is_missing_is_named(
 ) -> None:
     for name in ("DBT_TARGET", "DBT_PROFILES_DIR", "DBT_PROFILE"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(engines, "known_engine", lambda _: None)
+    monkeypatch.setattr(engines, "find_engine", lambda _: None)
     root = written(tmp_path, "postgres")
     said = (
         "postgres: needs the extension postgres, which is not here. Add it, or choose another "
         "target."
     )
-    assert needs(root) == [said]
+    assert unmet_settings(root) == [said]
     (found,) = doctor._engine(root, SimpleNamespace(type="postgres"))
     assert (found.status, found.text) == ("stop", said)
     with pytest.raises(WarehouseError, match=re.escape(said)):

@@ -23,11 +23,11 @@ from hypothesis import strategies as st
 from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.extensions.report import charts, reading
 from dbt_anonymize.extensions.report.charts import spec_of
-from dbt_anonymize.extensions.report.reading import Findings, rounded, without_small
+from dbt_anonymize.extensions.report.reading import Findings, round_count, round_label_counts
 from dbt_anonymize.extensions.report.rendering import as_html, as_json, as_markdown
 from dbt_anonymize.extensions.report.sections import sections
 from dbt_anonymize.project.evidence import PARTS
-from dbt_anonymize.project.sections import fewest_shown
+from dbt_anonymize.project.sections import rounding_unit
 from dbt_anonymize.spec import Spec
 from tests.differential_privacy.private import changed
 from tests.effort_results import ABOUT, ALPHA, LINES
@@ -321,14 +321,14 @@ def test_no_count_tells_of_fewer_than_so_many(rows: list[tuple[int, int]], fewes
         {"effort": effort, "label": str(place), "records": records}
         for place, (effort, records) in enumerate(rows)
     ]
-    for row in without_small(given_rows, fewest):
+    for row in round_label_counts(given_rows, fewest):
         assert row["records"] % fewest == 0
         assert row["records"] >= fewest
         if row["label"] is not None:
             true = given_rows[int(row["label"])]["records"]
             assert true >= fewest
             assert abs(true - row["records"]) * 2 <= fewest
-    assert rounded(fewest - 1, fewest) == 0
+    assert round_count(fewest - 1, fewest) == 0
 
 
 class _Warehouse:
@@ -383,7 +383,7 @@ def test_rare_labels_values_and_suppressed_classes_are_not_read(
     monkeypatch.setattr(reading, "collect", lambda _warehouse, _spec: findings().evidence)
     with _warehouse() as warehouse:
         found = reading.read_findings(warehouse, spec())  # type: ignore[arg-type]
-    assert fewest_shown(spec()) == 5
+    assert rounding_unit(spec()) == 5
     assert found.labels["town"] == [{"effort": 1, "label": "a", "records": 10}]
     assert [row["x"] for row in found.rows("decision_grid")] == [1, 2, 3]
     sizes = {(r["effort"], r["size_from"], int(r["records"])) for r in found.rows("classes")}

@@ -10,7 +10,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from dbt_anonymize.project.driver_errors import explained
+from dbt_anonymize.project.driver_errors import as_warehouse_error
 from dbt_anonymize.project.warehouse import Warehouse
 
 ROWS = [
@@ -117,11 +117,11 @@ def test_an_error_of_the_database_quotes_no_value_of_a_table() -> None:
     with duckdb.connect() as connection, pytest.raises(duckdb.ConversionException) as caught:
         connection.execute("select cast(name as int) from (values ('Rasmussen')) as t (name)")
     assert "Rasmussen" in str(caught.value)
-    assert "Rasmussen" not in str(explained(caught.value))
-    assert "ConversionException" in str(explained(caught.value))
+    assert "Rasmussen" not in str(as_warehouse_error(caught.value))
+    assert "ConversionException" in str(as_warehouse_error(caught.value))
 
 
 def test_an_error_of_the_database_names_the_relation_that_is_missing() -> None:
     with duckdb.connect() as connection, pytest.raises(duckdb.CatalogException) as caught:
         connection.execute("select 1 from no_such_relation")
-    assert "no_such_relation" in str(explained(caught.value))
+    assert "no_such_relation" in str(as_warehouse_error(caught.value))

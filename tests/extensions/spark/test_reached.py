@@ -18,7 +18,7 @@ def test_rows_of_a_spark_elsewhere_are_refused_before_anything_is_read(
         credentials = SimpleNamespace(type="spark", method=method)
         found = SimpleNamespace(credentials=credentials)
         monkeypatch.setattr(profile, "read_profile", lambda *_: found)
-        profile.require_reached(tmp_path, None)
+        profile.require_reachable(tmp_path, None)
 
     reach("session")
     with pytest.raises(WarehouseError, match="reach only a Spark with `method: session`"):

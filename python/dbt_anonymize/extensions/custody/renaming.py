@@ -11,13 +11,13 @@ from dbt_anonymize.extensions.custody.removal import remove_files
 from dbt_anonymize.project.generate import generate, generated_files
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.spec import Spec, load_specs
-from dbt_anonymize.spec.editing import renamed_text, write_renamed
+from dbt_anonymize.spec.editing import renamed_text, write_renamed_spec
 from dbt_anonymize.spec.loading import spec_paths
 from dbt_anonymize.spec.models import LONGEST_NAME, SpecName
 
 
 def specs_of(project: Project, name: str, new: str) -> tuple[Spec, Spec, bool]:
-    """Return a spec under both names, and whether its files have the first.
+    """Return a spec under its old and new name, and whether its files still have the old one.
 
     Both names at once, or none, are a `SpecError`.
     """
@@ -38,7 +38,7 @@ def specs_of(project: Project, name: str, new: str) -> tuple[Spec, Spec, bool]:
 
 
 def _require_name(name: str) -> None:
-    """Stop before anything is renamed where a spec could not have the name."""
+    """Stop if a spec cannot have the name."""
     try:
         TypeAdapter(SpecName).validate_python(name)
     except ValidationError:
@@ -52,7 +52,7 @@ def _require_name(name: str) -> None:
 def rename_files(project: Project, name: str, new: str) -> list[Path]:
     """Rename spec, labels and generated models; return the files that changed."""
     path = spec_paths(project.root)[name]
-    target = write_renamed(path, new)
+    target = write_renamed_spec(path, new)
     labels = sorted(project.seeds.rglob(f"{name}_frozen_labels.csv"))
     moved = [file.with_name(f"{new}_frozen_labels.csv") for file in labels]
     for file, place in zip(labels, moved, strict=True):

@@ -17,7 +17,7 @@ from dbt_anonymize.hierarchies.model import IntervalHierarchy
 from dbt_anonymize.information_loss.measures.loss import Loss
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import BoolArray, Table
-from dbt_anonymize.project.left_out import FEWEST, Group, LeftOut, standing_out
+from dbt_anonymize.project.left_out import FEWEST, Group, LeftOut, find_outlier
 from dbt_anonymize.spec import Spec
 
 
@@ -41,7 +41,7 @@ def value_left_out(counted: CodedTable, is_suppressed: BoolArray) -> LeftOut | N
         Group(column, value, _size(table, rows), _size(table, rows & is_suppressed))
         for column, value, rows in _values(counted)
     )
-    return standing_out(
+    return find_outlier(
         groups, _size(table, np.ones_like(is_suppressed)), _size(table, is_suppressed)
     )
 

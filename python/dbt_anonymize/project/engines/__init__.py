@@ -44,7 +44,7 @@ class Drawn:
 
 
 class Reader(Protocol):
-    """Gives relations of a warehouse to code that asks DuckDB.
+    """Gives relations of a warehouse to code that queries DuckDB.
 
     ``session`` is the connection that they belong to.
     """
@@ -56,7 +56,7 @@ class Reader(Protocol):
 
 
 @dataclass(frozen=True)
-class Copied:
+class CopyReader:
     """Relations that an engine copied into a DuckDB in memory, each once."""
 
     warehouse: Warehouse
@@ -80,7 +80,7 @@ class Copied:
 
 @contextlib.contextmanager
 def in_memory() -> Iterator[duckdb.DuckDBPyConnection]:
-    """Give a DuckDB in memory, of which nothing is ever written: it may hold people."""
+    """Yield a DuckDB in memory that never spills to disk, because it may hold people."""
     import duckdb  # noqa: PLC0415 (slow to import)
 
     with duckdb.connect(":memory:") as session:
@@ -89,10 +89,10 @@ def in_memory() -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 @contextlib.contextmanager
-def reading_copies(warehouse: Warehouse, copy_relation: CopyRelation) -> Iterator[Copied]:
-    """Read into memory, and forget it again."""
+def open_copies(warehouse: Warehouse, copy_relation: CopyRelation) -> Iterator[CopyReader]:
+    """Yield a reader that copies relations into memory, and drop the copies at the end."""
     with in_memory() as session:
-        yield Copied(warehouse, session, copy_relation)
+        yield CopyReader(warehouse, session, copy_relation)
 
 
 class Diagnosis(NamedTuple):
@@ -108,18 +108,18 @@ class Engine(Protocol):
 
     # Whether the reader leaves it to the caller to draw a sample.
     READS_IN_PLACE: bool
-    # Whether dbt works in a session of its process, beside which no other may get in.
+    # Whether dbt holds the only session, so that commands must run dbt in their process.
     IN_ONE_PROCESS: bool
     # Whether a failed statement is rolled back with its transaction.
     HAS_TRANSACTIONS: bool
     # The data type of texts.
     TEXT_TYPE: str
-    # How it is read without dbt; None where it never is.
+    # Reader that needs no dbt; None if there is none.
     PLAIN: Plain | None
     open_reader: Callable[[Warehouse], contextlib.AbstractContextManager[Reader]]
     write_rows: Callable[[Warehouse, Any, pd.DataFrame], None]
-    # Makes a table of a DuckDB (SQL) of a relation: of ``only`` these columns, and of all ``rows``
-    # or those of the SQL that follows the relation in the query.
+    # Copies a relation into a table of a DuckDB: all columns or ``only`` some, all rows or
+    # those of ``rows``, SQL that follows the relation in the query.
     copy_relation: CopyRelation
     # The MD5 of a text as SQL, ordered by its bytes: a collation may have another order.
     md5_by_bytes: Callable[[str], str]
@@ -130,20 +130,20 @@ class Engine(Protocol):
 class Server(Engine, Protocol):
     """A module of an engine that serves tables where DuckDB has files."""
 
-    # What dbt_project.yml in a folder must have.
+    # The settings that dbt_project.yml in a folder must have.
     settings: Callable[[Path], Iterator[Setting]]
-    # What `doctor` says of dbt_project.yml and the credentials of dbt's profile.
+    # Lines of `doctor` about dbt_project.yml and the credentials of dbt's profile.
     diagnose: Callable[[Mapping[str, Any], Any], Iterator[Diagnosis]]
-    # Why commands read no rows with these credentials; None where they do.
+    # The reason why commands cannot read rows with these credentials, or None.
     unreached: Callable[[Any], str | None]
-    # Whether an error refuses a right; the connection can be used again.
+    # Whether an error is a missing right; makes the connection usable again.
     is_refused: Callable[[Warehouse, Exception], bool]
     # Whether roles have rights.
     HAS_GRANTS: bool
-    # What `verify` cannot look at: around a release, and where dropped rows lie.
+    # Sentences on what `verify` cannot see: around a release, and where dropped rows lie.
     UNSEEN_RELEASE: str
     UNSEEN_FILES: str
-    # Has a DuckDB write values as the engine does, by `WRITTEN`.
+    # Makes a DuckDB write values as text like the engine, by `WRITTEN`.
     write_alike: Callable[[Warehouse, duckdb.DuckDBPyConnection], None]
     # A query of one column, read in parts.
     stream: Callable[[Warehouse, str], Iterator[list[Any]]]
@@ -151,11 +151,11 @@ class Server(Engine, Protocol):
     stored_columns: Callable[[Warehouse, Sequence[str]], list[tuple[str, str, str, str]]]
     # SQL of the numbers of a column, exact and without sign; NULL where one is none.
     exact_number: Callable[[str], str]
-    # How many stored rows of a relation are not in the order of all its columns.
+    # The number of stored rows of a relation that are not in the order of all its columns.
     misplaced_rows: Callable[[Warehouse, Any, Sequence[str]], int]
-    # How many tables and views lie beside a relation that have none of these names.
+    # The number of tables and views beside a relation that have none of these names.
     count_beside: Callable[[Warehouse, Any, Collection[str]], int]
-    # What a relation says beside its rows: comments, and defaults of columns.
+    # The texts of a relation beside its rows: comments, and defaults of columns.
     texts_of: Callable[[Warehouse, Any], list[str]]
 
 
@@ -165,20 +165,20 @@ def engine_names() -> tuple[str, ...]:
 
 
 @cache
-def known_engine(kind: str) -> Engine | None:
-    """Return the engine of a type of adapter, or None where there is none here."""
+def find_engine(kind: str) -> Engine | None:
+    """Return the engine of a type of adapter, or None without its extension."""
     module = f"{__name__}.duckdb" if kind == _CORE else engines().get(kind)
     return cast(Engine, import_module(module)) if module else None
 
 
-def known_server(kind: str) -> Server | None:
-    """Return the engine of a type of adapter; None for DuckDB, or where there is none here."""
-    return None if kind == _CORE else cast("Server | None", known_engine(kind))
+def find_server(kind: str) -> Server | None:
+    """Return the server of a type of adapter; None for DuckDB or without its extension."""
+    return None if kind == _CORE else cast("Server | None", find_engine(kind))
 
 
 def missing_engine(kind: str) -> str | None:
-    """Return a message that names the missing extension of an engine; None where none is known."""
-    owner = owner_of(f"adapter.{kind}") if known_engine(kind) is None else None
+    """Return a message that names the missing extension of an engine, or None."""
+    owner = owner_of(f"adapter.{kind}") if find_engine(kind) is None else None
     return owner and (
         f"{kind}: needs the extension {owner}, which is not here. Add it, or choose another target."
     )
@@ -186,7 +186,7 @@ def missing_engine(kind: str) -> str | None:
 
 def engine_of(warehouse: Warehouse) -> Engine:
     """Return the engine of a warehouse; a `WarehouseError` if there is none."""
-    engine = known_engine(warehouse.kind)
+    engine = find_engine(warehouse.kind)
     if engine is None:
         raise WarehouseError(
             missing_engine(warehouse.kind)
@@ -203,17 +203,17 @@ def server_of(warehouse: Warehouse) -> Server:
 
 def is_refused(warehouse: Warehouse, error: Exception) -> bool:
     """Tell whether a server refused a right; the connection can be used again."""
-    server = known_server(warehouse.kind)
+    server = find_server(warehouse.kind)
     return server is not None and server.is_refused(warehouse, error)
 
 
 def works_in_one_process(kind: str) -> bool:
     """Tell whether commands must call dbt in their own process, for the adapter of a profile."""
-    engine = known_engine(kind)
+    engine = find_engine(kind)
     return engine is not None and engine.IN_ONE_PROCESS
 
 
 def text_type(kind: str) -> str:
     """Return the data type of texts, for a type of adapter."""
-    engine = known_engine(kind)
+    engine = find_engine(kind)
     return "text" if engine is None else engine.TEXT_TYPE

@@ -36,7 +36,7 @@ class InPlace:
     session: Any
 
     def relation(self, name: str, drawn: Drawn) -> duckdb.DuckDBPyRelation:
-        """Return a model or seed; whoever asks draws."""
+        """Return a model or seed as a whole; the caller draws the sample."""
         sql = f"select * from {self.warehouse.relation_of_ref(name)}"  # noqa: S608 (our name)
         result: duckdb.DuckDBPyRelation = self.session.sql(sql)
         return result
@@ -63,13 +63,13 @@ def copy_relation(
         for name, kind in warehouse.columns(relation)
         if only is None or name in only
     }
-    listed = ", ".join(f"cast({name} as {kind}) as {name}" for name, kind in types.items())
-    frame = warehouse.cursor().execute(f"select {listed} from {relation}{rows}").df()  # noqa: S608
+    columns = ", ".join(f"cast({name} as {kind}) as {name}" for name, kind in types.items())
+    frame = warehouse.cursor().execute(f"select {columns} from {relation}{rows}").df()  # noqa: S608
     session.register(_FRAME, frame)
     try:
-        # Columns of objects are typed by their values: by all of them.
+        # pandas types object columns by their values: look at all of them.
         session.execute(f"set pandas_analyze_sample = {max(len(frame), 1)}")
-        session.execute(f"create table {table} as select {listed} from {_FRAME}")  # noqa: S608
+        session.execute(f"create table {table} as select {columns} from {_FRAME}")  # noqa: S608
     finally:
         session.unregister(_FRAME)
 

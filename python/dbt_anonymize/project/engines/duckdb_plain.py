@@ -68,7 +68,7 @@ def _connect(credentials: DuckDB) -> Any:
     connection = duckdb.connect(credentials.path, config=dict(credentials.config_options or {}))
     try:
         for attachment in credentials.attach or ():
-            connection.execute(_attaching(attachment))
+            connection.execute(_attach_statement(attachment))
         for name, value in (credentials.settings or {}).items():
             connection.execute(f"set {name} = {quote_text(str(value))}")
     except duckdb.Error:
@@ -77,14 +77,14 @@ def _connect(credentials: DuckDB) -> Any:
     return connection
 
 
-def _attaching(attachment: Attachment) -> str:
+def _attach_statement(attachment: Attachment) -> str:
     """Return the statement by which dbt-duckdb attaches a file."""
     options = ["READ_ONLY"] if attachment.read_only else []
     for name, value in (attachment.options or {}).items():
         options.append(f"{name} {quote_text(value) if isinstance(value, str) else value}")
     alias = f" as {attachment.alias}" if attachment.alias else ""
-    listed = f" ({', '.join(options)})" if options else ""
-    return f"attach if not exists {quote_text(attachment.path)}{alias}{listed}"
+    clause = f" ({', '.join(options)})" if options else ""
+    return f"attach if not exists {quote_text(attachment.path)}{alias}{clause}"
 
 
 PLAIN = Plain(

@@ -11,7 +11,7 @@ from pydantic import ConfigDict
 if TYPE_CHECKING:
     from dbt_anonymize.project.plain_warehouse import PlainWarehouse
 
-# Of credentials: what dbt would read otherwise, it reads itself.
+# Credentials that dbt could read differently are left to dbt.
 STRICT = ConfigDict(extra="forbid", strict=True)
 
 
@@ -44,7 +44,7 @@ class Plain:
     credentials : type
         Pydantic dataclass of the ordinary outputs of a profile; any other is left to dbt.
     relations : str
-        Query of database, schema and name of all that there is.
+        Query of database, schema and name of all relations.
     columns : callable
         Returns name and data type of each column of a relation.
     connect : callable

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from dbt_anonymize.errors import ProjectError
-from dbt_anonymize.project.engines import known_server, missing_engine
+from dbt_anonymize.project.engines import find_server, missing_engine
 from dbt_anonymize.project.layout import PYTHON_VARIABLE
 from dbt_anonymize.spec.draft import mapping
-from dbt_anonymize.spec.yaml_text import loaded, with_value
+from dbt_anonymize.spec.yaml_text import parse_yaml, set_value
 
-# The folder of a vault that nothing but the file system can close.
+# The variable with the folder of a vault that only the file system can protect.
 VAULT_LOCATION = "dbt_anonymize_vault_location"
 
 
@@ -27,7 +27,7 @@ class Setting:
     reason: str
 
     def __str__(self) -> str:
-        """Show it as one writes it."""
+        """Return it as YAML with its reason."""
         *above, last = self.path
         return f"{'.'.join(above)}: {{{last}: {str(self.value).lower()}}} ({self.reason})"
 
@@ -41,12 +41,12 @@ WITHOUT_PYTHON = Setting(
 
 def missing_settings(kind: str, root: Path, project: Mapping[str, Any]) -> list[Setting]:
     """Return what dbt_project.yml lacks for the adapter of a target; nothing for DuckDB."""
-    server = known_server(kind)
+    server = find_server(kind)
     settings = server.settings(root) if server else ()
-    return [setting for setting in settings if not _is_there(project, setting)]
+    return [setting for setting in settings if not _is_set(project, setting)]
 
 
-def _is_there(project: Mapping[str, Any], setting: Setting) -> bool:
+def _is_set(project: Mapping[str, Any], setting: Setting) -> bool:
     above, last = setting.path
     if last == PYTHON_VARIABLE:
         return mapping(project.get(above)).get(last) is False
@@ -54,7 +54,7 @@ def _is_there(project: Mapping[str, Any], setting: Setting) -> bool:
 
 
 def values_under(content: object, names: set[str]) -> Iterator[Any]:
-    """Yield what stands under a key of these names, however deep."""
+    """Yield the values of keys of these names, at any depth."""
     for key, value in mapping(content).items():
         if key in names:
             yield value
@@ -63,20 +63,20 @@ def values_under(content: object, names: set[str]) -> Iterator[Any]:
 
 
 def with_settings(text: str, settings: Sequence[Setting]) -> str:
-    """Return dbt_project.yml with them."""
+    """Return the text of dbt_project.yml with the settings."""
     for setting in settings:
-        text = with_value(text, list(setting.path), setting.value)
+        text = set_value(text, list(setting.path), setting.value)
     return text
 
 
 def kind_of_target(root: Path, target: str | None = None) -> str | None:
-    """Return the adapter of a target as profiles.yml says it; None where only dbt could tell."""
+    """Return the adapter of a target from profiles.yml; None where dbt must render it."""
     folders = [os.environ.get("DBT_PROFILES_DIR"), root, Path.home() / ".dbt"]
     files = (Path(folder) / "profiles.yml" for folder in folders if folder)
     file = next((file for file in files if file.is_file()), None)
     try:
-        project = mapping(loaded((root / "dbt_project.yml").read_text(encoding="utf-8")))
-        profiles = mapping(loaded(file.read_text(encoding="utf-8"))) if file else {}
+        project = mapping(parse_yaml((root / "dbt_project.yml").read_text(encoding="utf-8")))
+        profiles = mapping(parse_yaml(file.read_text(encoding="utf-8"))) if file else {}
     except (OSError, ValueError, ProjectError):
         return None
     profile = mapping(profiles.get(os.environ.get("DBT_PROFILE") or str(project.get("profile"))))
@@ -85,8 +85,8 @@ def kind_of_target(root: Path, target: str | None = None) -> str | None:
     return kind if isinstance(kind, str) and "{{" not in kind else None
 
 
-def needs(root: Path) -> list[str]:
-    """Return a line for each setting that a build on the target would stop for."""
+def unmet_settings(root: Path) -> list[str]:
+    """Return a line for each missing setting that would stop a build on the target."""
     kind = kind_of_target(root)
     if kind is None:
         return []
@@ -95,5 +95,5 @@ def needs(root: Path) -> list[str]:
     text = (root / "dbt_project.yml").read_text(encoding="utf-8")
     return [
         f"{kind} needs in dbt_project.yml: {setting}. Run `dbt-anonymize new`."
-        for setting in missing_settings(kind, root, mapping(loaded(text)))
+        for setting in missing_settings(kind, root, mapping(parse_yaml(text)))
     ]

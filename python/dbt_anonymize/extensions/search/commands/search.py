@@ -339,7 +339,7 @@ def _write(
     efforts: tuple[Effort, ...],
     reasons: Sequence[str] = (),
 ) -> None:
-    from dbt_anonymize.spec.editing import released_among, write_efforts  # noqa: PLC0415
+    from dbt_anonymize.spec.editing import renumbered_release, write_efforts  # noqa: PLC0415
     from dbt_anonymize.spec.loading import spec_paths  # noqa: PLC0415
 
     path = spec_paths(place.project.root)[spec.name]
@@ -349,7 +349,7 @@ def _write(
             f"{file}: {pluralized(len(efforts), 'effort')}. Review the change, then run "
             f"`dbt-anonymize generate {spec.name}` and `dbt build`."
         )
-        before, now = spec.release.effort, released_among(spec, efforts)
+        before, now = spec.release.effort, renumbered_release(spec, efforts)
         if before != now:
             console.print(
                 f"release.effort was {before}, an effort that is gone: it is auto now, the one "

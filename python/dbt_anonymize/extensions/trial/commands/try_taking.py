@@ -17,7 +17,7 @@ def take(place: Place, tried: Tried, name: str, path: Path, *, replaces: bool) -
     from dbt_anonymize.extensions.drafting.text import spec_text  # noqa: PLC0415
     from dbt_anonymize.extensions.trial.alternatives import recount  # noqa: PLC0415
     from dbt_anonymize.project import generate  # noqa: PLC0415
-    from dbt_anonymize.spec.editing import with_efforts, with_released  # noqa: PLC0415
+    from dbt_anonymize.spec.editing import with_efforts, with_released_effort  # noqa: PLC0415
     from dbt_anonymize.spec.json_schema import write_schema  # noqa: PLC0415
 
     alternatives = tried.trial.alternatives
@@ -39,7 +39,7 @@ def take(place: Place, tried: Tried, name: str, path: Path, *, replaces: bool) -
         f"{', '.join(alternative.names)}: {tried.reason(alternative)}"
         for alternative in alternatives
     ]
-    text = with_released(with_efforts(text, efforts, reasons), number)
+    text = with_released_effort(with_efforts(text, efforts, reasons), number)
     write_schema(place.project.root)
     written = write_seeds(place, tried.name, tried.drafted, replaces=replaces)
     (place.project.root / path).write_text(text, encoding="utf-8")

@@ -1,0 +1,1 @@
+"""Pages about papers: the numbers beside published ones, and the data and curves they need."""

@@ -1,0 +1,11 @@
+"""Write what is computed into the pages: ``make demo``, then ``python -m tests.papers``."""
+
+from __future__ import annotations
+
+from tests.papers.pages import PAGE, confirmed
+from tests.projects import REPOSITORY, Project
+
+if __name__ == "__main__":
+    demonstration = Project(REPOSITORY, "warehouse/dbt_anonymize.duckdb")
+    text = confirmed(PAGE.read_text("utf-8"), demonstration.query)
+    PAGE.write_text(text, encoding="utf-8")

@@ -1,0 +1,61 @@
+"""Pages about papers as they should be: rows, plots and tables are what is computed.
+
+A table below a block of SQL holds its rows in a build of the demonstrations. A block ``text alpha
+<n>`` is the plot of the largest quality. A table with ``curve`` in its header holds the rows of
+`noisy_masking`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tests.case_studies.pages import CasePage
+from tests.docs.pages import DOCS
+from tests.papers import noisy_masking
+from tests.papers.alpha import Effort, plot
+
+PAGE = DOCS / "papers" / "test_driven_anonymization.md"
+Query = Callable[[str], Sequence[Sequence[Any]]]
+
+_ROWS = re.compile(r"(^```sql\n(.*?)^```\n\n\|[^\n]*\n\|[-|]+\n)(?:\|[^\n]*\n)*", re.M | re.S)
+_PLOT = re.compile(r"(^```text alpha (\w+)\n).*?(^```$)", re.M | re.S)
+_CURVES = re.compile(r"(^\| curve \|[^\n]*\n\|[-|]+\n)(?:\|[^\n]*\n)*", re.M)
+
+
+def efforts_of_demonstration(query: Query, name: str) -> list[Effort]:
+    """Return the efforts of a demonstration, the untouched table first."""
+    rows = query(f"select effort, k, qf_mean from {name}_results order by effort")
+    return [Effort(*row) for row in rows]
+
+
+def efforts_of_case_study(name: str) -> list[Effort]:
+    """Return the efforts of a case study as its page tells them."""
+    section = CasePage(name).text.partition("## Results")[2].partition("```")[0]
+    rows = [re.split(r"\s*\|\s*", line.strip("| ")) for line in section.splitlines()]
+    header = next(row for row in rows if row[0] == "`effort`")
+    effort, k, qf = (header.index(f"`{column}`") for column in ("effort", "k", "qf_mean"))
+    return [
+        Effort(int(row[effort]), int(row[k]), float(row[qf])) for row in rows if row[0].isdigit()
+    ]
+
+
+def efforts(query: Query, name: str) -> list[Effort]:
+    """Return the efforts of a table of the paper."""
+    if name == "medical_cost":
+        return efforts_of_case_study(name)
+    return efforts_of_demonstration(query, name)
+
+
+def confirmed(text: str, query: Query) -> str:
+    """Return a page with what is computed in place of what it shows."""
+    text = _ROWS.sub(lambda block: block[1] + "".join(map(_row, query(block[2]))), text)
+    text = _PLOT.sub(lambda block: block[1] + plot(efforts(query, block[2])) + block[3], text)
+    curves = "".join(_row([*row.values()]) for row in noisy_masking.rows())
+    return _CURVES.sub(lambda block: block[1] + curves, text)
+
+
+def _row(values: Sequence[Any]) -> str:
+    cells = ("yes" if v is True else "no" if v is False else str(v) for v in values)
+    return f"| {' | '.join(cells)} |\n"
