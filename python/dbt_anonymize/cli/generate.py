@@ -31,7 +31,7 @@ def generate(
         _list(place, generator.generate(place.folder, names or ()))
         specs = place.specs(names)
         for spec in specs:
-            if spec.efforts and not spec.freeze:
+            if spec.efforts and not spec.is_frozen:
                 note(describe_training(spec))
             for line in limits_in_seeds(place.project.root, spec):
                 note(line)

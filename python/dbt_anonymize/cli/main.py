@@ -25,7 +25,6 @@ _CORE = (
     Command("build", "build", Stage.build),
     Command("evaluate", "evaluate", Stage.build),
     Command("publish", "publish", Stage.build),
-    Command("freeze", "freeze", Stage.build),
     Command("results", "results", Stage.read),
     Command("verify", "verify", Stage.read),
     Command("vault", "vault", Stage.people),

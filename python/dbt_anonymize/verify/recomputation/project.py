@@ -132,7 +132,7 @@ def tables_of(
         mask_keys=built("mask_keys") if spec.has_mask_keys else None,
         members=members_relation(warehouse, spec) if spec.holds_back_joiners else None,
         membership=built("membership") if spec.holds_back_joiners else None,
-        frozen=built("frozen_labels") if spec.freeze and spec.recoded_efforts else None,
+        frozen=built("frozen_labels") if spec.is_frozen and spec.recoded_efforts else None,
     )
     if isinstance(warehouse, CopiedWarehouse):
         return replace(tables, written=warehouse.written)
@@ -192,14 +192,14 @@ def changed_labels(
         form: Kind = "categorical" if "value" in kinds else "interval"
         remedy = SeedTypes.of_node(warehouse.manifest, node).remedy(form, len(levels))
     message = f"{RULE}; {', '.join(wrong)} are not. "
-    if spec.freeze:
+    if spec.is_frozen:
         message += "The frozen release keeps them until an effort is chosen anew. "
     yield Finding(
         "recomputation",
         f"labels of {node.name}",
-        None if spec.freeze else False,
+        None if spec.is_frozen else False,
         message + remedy,
-        is_warning=spec.freeze,
+        is_warning=spec.is_frozen,
     )
 
 
