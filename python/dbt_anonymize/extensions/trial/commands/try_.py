@@ -112,10 +112,8 @@ def try_(
         if take is None or path is None:
             console.print(_next_steps(place, relation, tried, evaluations))
             return
-        alternative = next(
-            candidate for candidate in tried.trial.alternatives if take.value in candidate.names
-        )
-        print_alternative(console, tried, alternative)
+        chosen = next(a for a in tried.trial.alternatives if take.value in a.names)
+        print_alternative(console, tried, chosen)
         take_one(place, tried, take.value, path, replaces=replace_)
 
 
