@@ -13,7 +13,7 @@ from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.profile import require_reachable
 from dbt_anonymize.project.results import is_built, release_file
 from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
-from dbt_anonymize.release.audit import why_unreadable
+from dbt_anonymize.release.audit import read_error
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.checked import Checked, content_of, kept, still
 from dbt_anonymize.verify.checks import (
@@ -122,7 +122,7 @@ def _why_unchecked(warehouse: Warehouse, project: Project, spec: Spec) -> str | 
     release = project.root / release_file(warehouse, spec.name)
     if not release.is_file():  # each check says so
         return None
-    reason = why_unreadable(warehouse.cursor(), release)
+    reason = read_error(warehouse.cursor(), release)
     return reason and (
         f"{release}: the release file must be readable from end to end; it is not ({reason}). "
         "Run `dbt build` again."
