@@ -200,9 +200,10 @@ docs: $(VENV)/.docs ## Build the site into build/site; a broken link, or anythin
 	$(BIN)/mkdocs build --strict --quiet
 	$(BIN)/python scripts/check_site.py build/site
 
-reference: setup-dev ## Write docs/reference anew, from spec, macros, templates and help
+reference: setup-dev ## Write docs/reference and what leads to pages of extensions anew, from spec, macros, templates and help
 	$(BIN)/python scripts/make_parameters.py
 	$(BIN)/python scripts/make_reference.py
+	$(BIN)/python scripts/make_index.py
 
 seeds: setup-dev ## Write the demonstration's seeds anew
 	$(BIN)/python scripts/make_demo_seeds.py

@@ -23,7 +23,7 @@ import duckdb
 
 from dbt_anonymize.extensions.attacks.composition import OtherRelease, attack_composition
 from dbt_anonymize.extensions.attacks.inference import attack_confidence, attack_inference
-from dbt_anonymize.extensions.attacks.known import Known, load_attacker_knowledge
+from dbt_anonymize.extensions.attacks.knowledge import Knowledge, load_attacker_knowledge
 from dbt_anonymize.extensions.attacks.linkability import attack_linkability
 from dbt_anonymize.extensions.attacks.linkage import attack_linkage
 from dbt_anonymize.extensions.attacks.mapping import attack_mapping
@@ -145,38 +145,38 @@ def main(records: int) -> None:
 
 
 def _attack(session: Session, spec: Spec) -> None:
-    known = _timed("what is known", lambda: load_attacker_knowledge(session, spec))
-    release = _timed("reading the release", lambda: _read(known, spec, 1))
+    knowledge = _timed("what is known", lambda: load_attacker_knowledge(session, spec))
+    release = _timed("reading the release", lambda: _read(knowledge, spec, 1))
     _timed("linkage", lambda: attack_linkage(release, 1.0))
-    _timed("linkage through the mapping", lambda: attack_mapping(known, "people_effort_1"))
+    _timed("linkage through the mapping", lambda: attack_mapping(knowledge, "people_effort_1"))
     _timed("highest confidence", lambda: attack_confidence(release))
-    _timed("trial", lambda: _try(known))
-    other = _timed("reading another release", lambda: _read(known, spec, 2))
+    _timed("trial", lambda: _try(knowledge))
+    other = _timed("reading another release", lambda: _read(knowledge, spec, 2))
     _timed(
         "composition", lambda: attack_composition(release, other, OtherRelease("other", "other"))
     )
 
 
-def _try(known: Known) -> None:
+def _try(knowledge: Knowledge) -> None:
     """Anonymize half of the people, by the labels of effort 1, and attack them."""
-    session = known.session
+    session = knowledge.session
     members = session.table(
-        "members", f"select person, record_key % 2 = 0 as is_member from {known.targets}"
+        "members", f"select person, record_key % 2 = 0 as is_member from {knowledge.targets}"
     )
     released = session.table("trial", "select * from people_effort_1 where id % 2 = 0")
     trial = _timed(
         "reading a trial",
-        lambda: read_trial(known, released, members, "people_microdata", seed=1),
+        lambda: read_trial(knowledge, released, members, "people_microdata", seed=1),
     )
     _timed("singling out", lambda: attack_singling_out(trial, GUESSES))
     _timed("linkability", lambda: attack_linkability(trial, GUESSES))
     _timed("attribute inference", lambda: attack_inference(trial, GUESSES))
 
 
-def _read(known: Known, spec: Spec, effort: int) -> Released:
+def _read(knowledge: Knowledge, spec: Spec, effort: int) -> Released:
     relation = f"people_effort_{effort}"
     origin = Origin(relation, "id")
-    found = read_release(known, relation, relation, published=spec, origin=origin)
+    found = read_release(knowledge, relation, relation, published=spec, origin=origin)
     assert found is not None
     return found
 

@@ -40,6 +40,12 @@ def without_python(project: Project, folder: Path) -> Project:
     return copy
 
 
+def rows_written(project: Project) -> str:
+    """Return what a command says of as many rows as the evaluation of a project has."""
+    ((number,),) = project.query("select count(*) from customers_evaluation")
+    return f"customers_evaluation_rows: {number:,} rows."
+
+
 @contextlib.contextmanager
 def closed(project: Project) -> Iterator[None]:
     """Close the vault as a command does, for calls of dbt by hand."""

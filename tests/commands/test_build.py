@@ -10,7 +10,7 @@ import pytest
 from dbt_anonymize.project.layout import Project as Layout
 from dbt_anonymize.project.stages import Stage, stages_of
 from dbt_anonymize.spec import load_spec
-from tests.commands.conftest import command
+from tests.commands.conftest import command, rows_written
 from tests.projects import CONSUMER_PROJECT, Project
 
 pytestmark = pytest.mark.sampled_tests(group="commands")
@@ -63,7 +63,7 @@ def test_a_build_from_nothing_releases_what_dbt_build_releases(
     commanded.release_file("customers").unlink()
     result = command(commanded, "build", "customers")
     assert result.exit_code == 0, result.output
-    assert "customers_evaluation_rows: 2,864 rows." in result.output
+    assert rows_written(built_consumer) in result.output
     assert commanded.release("customers") == built_consumer.release("customers")
     assert commanded.query("select count(distinct run_id) from anonymization_results") == [(1,)]
 

@@ -228,6 +228,16 @@ def expanded(name: str, counted: Sequence[dict[str, str]], count: str = "people"
     return Relation(name, QUASI_IDENTIFIERS, tuple(rows))
 
 
+def diagnosed(page: Page, name: str, people: Any, population: Relation | None = None) -> Example:
+    """Give people a diagnosis of which the page does not speak."""
+    rows = [
+        (str(number), *person, ("flu", "asthma")[number % 2])
+        for number, person in enumerate(people, start=1)
+    ]
+    columns = (RECORD_KEY, *QUASI_IDENTIFIERS, "diagnosis")
+    return Example(page, name, Relation(f"{name}_patients", columns, tuple(rows)), population)
+
+
 def model_pages() -> list[Page]:
     """Return the pages of privacy models."""
     # A relation alone does not show differential privacy: tests/differential_privacy has its page.

@@ -1,4 +1,4 @@
-"""The pages of privacy models, risk, information loss and recoding say what the macros do."""
+"""The pages of privacy models, risk, information loss and masks say what the macros do."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from tests.docs.examples import (
     Example,
     Relation,
     build,
+    diagnosed,
     expanded,
     model_pages,
     name_of_spec,
@@ -32,30 +33,13 @@ from tests.docs.pages import DOCS, MODELS, Page, Table
 
 PAGES = model_pages()
 INDEX = Page(MODELS / "README.md")
-RISK, LOSS, RECODING, MASKS = (
-    Page(DOCS / f"{page}.md") for page in ("risk", "information_loss", "recoding", "masks")
-)
+RISK, LOSS, MASKS = (Page(DOCS / f"{page}.md") for page in ("risk", "information_loss", "masks"))
 NAMES = [page.name for page in PAGES]
 SUBSETS = "risk_subsets"
 # Measured, and a dbt test, but no guarantee.
 UNIQUENESS = "uniqueness"
 PARAMETERS = {name: set(model.model_fields) for name, model in PRIVACY_MODELS.items()} | {
     UNIQUENESS: {"sample_share", "population_share", "estimator"}
-}
-# What the text of recoding.md says of its example.
-RECODINGS = {
-    "full_domain": {"age": 2, "zip": 1},
-    "local": {"recoding": "local", "rounds": [{"age": 2, "zip": 1}, {"age": 2, "zip": 2}]},
-    "payouts": RECODING.specs[0].content["efforts"][3],
-    "multidimensional": {"recoding": "multidimensional"},
-    "cell_suppression": {
-        "recoding": "cell_suppression",
-        "levels": {"age": 1, "zip": 0},
-        "importance": {"age": 2},
-    },
-    "microaggregation": {"recoding": "microaggregation", "k": 4},
-    "clustering": {"recoding": "clustering"},
-    "modes": {"recoding": "microaggregation", "k": 4, "categories": "mode"},
 }
 
 
@@ -66,25 +50,14 @@ def example(name: str) -> Example:
         counted = RISK.table("class", "n", "F").records
         people = expanded("", counted, "n").rows
         population = expanded("risk_registry", counted, "F")
-        return _diagnosed(RISK, name, people, population)
+        return diagnosed(RISK, name, people, population)
     if name == "masks":
         return _masked()
-    if name in {SUBSETS, "recoding"}:
-        page = RISK if name == SUBSETS else RECODING
-        rows = page.table(RECORD_KEY, *QUASI_IDENTIFIERS).records
-        return _diagnosed(page, name, [tuple(row[q] for q in QUASI_IDENTIFIERS) for row in rows])
+    if name == SUBSETS:
+        rows = RISK.table(RECORD_KEY, *QUASI_IDENTIFIERS).records
+        return diagnosed(RISK, name, [tuple(row[q] for q in QUASI_IDENTIFIERS) for row in rows])
     (page,) = [page for page in (*PAGES, LOSS) if page.name == name]
     return Example.of_page(page)
-
-
-def _diagnosed(page: Page, name: str, people: Any, population: Relation | None = None) -> Example:
-    """Give people a diagnosis of which the page does not speak."""
-    rows = [
-        (str(number), *person, ("flu", "asthma")[number % 2])
-        for number, person in enumerate(people, start=1)
-    ]
-    columns = (RECORD_KEY, *QUASI_IDENTIFIERS, "diagnosis")
-    return Example(page, name, Relation(f"{name}_patients", columns, tuple(rows)), population)
 
 
 def _masked() -> Example:
@@ -106,16 +79,14 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Built]:
         for number, snippet in enumerate(page.specs, start=1)
     ]
     of_risk = {"population": {"ref": "risk_registry"}}
-    of_recoding = {"efforts": list(RECODINGS.values())}
     for name, part, relations in (
         ("risk", of_risk, {*_relations(RISK), "privacy"}),
         (SUBSETS, {}, {"microdata", "frequencies", "quasi_identifier_risk"}),
         ("information_loss", {}, {*BASIS, "information_loss"}),
-        ("recoding", of_recoding, {*BASIS, "groups", "recoding", "effort", "information_loss"}),
         ("masks", MASKS.specs[0].content, {*BASIS, "effort"}),
     ):
         specs.append((example(name).spec(name_of_spec(name, 1), part), relations))
-    further = ("risk", SUBSETS, "information_loss", "recoding", "masks")
+    further = ("risk", SUBSETS, "information_loss", "masks")
     examples = [example(name) for name in (*NAMES, *further)]
     found = build(tmp_path_factory.mktemp("documented"), examples, specs)
     with found.connection:
@@ -160,9 +131,7 @@ def _linked(table: Table) -> list[tuple[str, str]]:
     return [re.fullmatch(r"\[(\w+)\]\((\w+\.md)\)", row[0]).groups() for row in table.rows]  # type: ignore[union-attr,misc]
 
 
-@pytest.mark.parametrize(
-    "page", [*PAGES, INDEX, RISK, LOSS, RECODING, MASKS], ids=lambda page: page.name
-)
+@pytest.mark.parametrize("page", [*PAGES, INDEX, RISK, LOSS, MASKS], ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Page) -> None:
     for target in re.findall(r"\]\(([^)#\s]+)(?:#[\w-]+)?\)", page.text):
         assert "://" in target or (page.path.parent / target).exists(), target
@@ -190,7 +159,6 @@ def test_the_parts_of_specs_in_other_pages_are_valid() -> None:
     for page, completed_by in (
         (INDEX, "t_closeness"),
         (LOSS, "information_loss"),
-        (RECODING, "recoding"),
         (MASKS, "masks"),
     ):
         assert page.specs
@@ -364,25 +332,6 @@ def test_macros_of_risk_exist_that_the_page_names() -> None:
     named = set(re.findall(r"`(\w+)`", section.partition("```")[0]))
     existing = {path.stem for path in (DOCS.parent / "macros" / "risk").glob("[a-z]*.sql")}
     assert named == existing
-
-
-def test_recodings_are_as_printed(built: Built) -> None:
-    for number, recoding in enumerate(RECODINGS, start=1):
-        rows = built.rows(
-            f"select * from {name_of_spec('recoding', 1)}_effort_{number} order by {RECORD_KEY}"
-        )
-        computed = [
-            "suppressed" if row["is_suppressed"] else f"{row['age']} {row['zip']}" for row in rows
-        ]
-        assert [row[recoding] for row in RECODING.table(RECORD_KEY).records] == computed
-
-
-def test_non_uniform_entropy_is_undefined_where_levels_differ_per_record(built: Built) -> None:
-    rows = built.rows(f"select * from {name_of_spec('recoding', 1)}_information_loss")
-    undefined = {row["effort"] for row in rows if row["non_uniform_entropy"] is None}
-    assert undefined == {
-        number for number, name in enumerate(RECODINGS, start=1) if name != "full_domain"
-    }
 
 
 def test_masks_are_as_printed(built: Built) -> None:

@@ -12,7 +12,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from dbt_anonymize.cli import app
-from tests.projects import REPOSITORY, Project
+from tests.docs.pages import DOCS
+from tests.projects import Project
 
 DEMOS = ("fertility_clinic", "wdbc", "wdbc_nested")
 CHECKS = {"provenance", "content", "recomputation", "guarantees", "attacks", "audit"}
@@ -81,7 +82,7 @@ def test_findings_are_kept_and_a_dossier_is_made_of_them(
     environment = {"DBT_PROFILES_DIR": str(demo.folder)}
     made = CliRunner().invoke(app, command, env=environment)
     assert made.exit_code == 0, made.output
-    page = (REPOSITORY / "docs" / "dossier.md").read_text(encoding="utf-8").splitlines()
+    page = (DOCS / "extensions" / "dossier.md").read_text(encoding="utf-8").splitlines()
     shown = [line for line in page if line.startswith("|") and "wdbc_nested_" in line]
     assert len(shown) == 4
     assert [line for line in shown if line not in made.output.splitlines()] == []

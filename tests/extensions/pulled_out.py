@@ -14,10 +14,16 @@ from pathlib import Path
 import yaml
 
 from dbt_anonymize.extension import extensions
+from scripts.make_index import DOCS, needed
 from tests.projects import REPOSITORY
 
 REGISTRY = Path("python") / "dbt_anonymize" / "extension.py"
-PLACES = ("python/dbt_anonymize/extensions", "macros/extensions", "tests/extensions")
+PLACES = (
+    "python/dbt_anonymize/extensions",
+    "macros/extensions",
+    "tests/extensions",
+    "docs/extensions",
+)
 
 
 def with_dependents(name: str) -> set[str]:
@@ -59,11 +65,12 @@ class PulledOut:
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run Python on the copy, as if by hand."""
-        # Byte code is written once for all that run.
+        # Byte code is written once for all that run; tests of the copy take samples.
+        dropped = {"PYTHONDONTWRITEBYTECODE", "DBT_ANONYMIZE_FULL"}
         environment = {
             name: value
             for name, value in os.environ.items()
-            if not name.startswith("PYTEST_") and name != "PYTHONDONTWRITEBYTECODE"
+            if not name.startswith("PYTEST_") and name not in dropped
         }
         return subprocess.run(
             [sys.executable, *arguments],
@@ -76,15 +83,16 @@ class PulledOut:
 
 
 def pull_out(name: str, folder: Path) -> PulledOut:
-    """Copy what git knows, and delete folders and registry lines."""
+    """Copy what git knows, and delete folders, registry lines, and pages that go with them."""
+    gone = with_dependents(name)
+    pages = {page for page in DOCS.rglob("*.md") if needed(page) & gone}
     listed = subprocess.run(
         ["git", "ls-files", "-z"], cwd=REPOSITORY, capture_output=True, text=True, check=True
     )
     for path in filter(None, listed.stdout.split("\0")):
-        if (REPOSITORY / path).is_file():
+        if (REPOSITORY / path).is_file() and REPOSITORY / path not in pages:
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(REPOSITORY / path, folder / path)
-    gone = with_dependents(name)
     for place in PLACES:
         for one in gone:
             shutil.rmtree(folder / place / one, ignore_errors=True)

@@ -32,7 +32,12 @@ def nested(keys):
     return {first: nested(more) if more else "x"}
 for key in sys.argv[1:]:
     print(*validate(nested(key.split(".")))[1], sep="\\n")
-runpy.run_path("scripts/make_reference.py", run_name="__main__")
+for script in ("make_reference", "make_index"):
+    runpy.run_path(f"scripts/{script}.py", run_name="__main__")
+from tests.docs import test_site
+test_site.test_the_navigation_names_every_page_once()
+for page in test_site.PAGES:
+    test_site.test_links_lead_to_files_and_headings(page)
 generate(pathlib.Path.cwd())
 assert not check(pathlib.Path.cwd())
 """
@@ -91,3 +96,6 @@ def test_what_is_left_works_without_it(name: str, tmp_path: Path) -> None:
     succeeded(project, *tests, "--collect-only", "--assert=plain")
     if FULL:
         succeeded(project, *tests, "-m", "fast")
+        if find_spec("mkdocs"):
+            succeeded(project, "-m", "mkdocs", "build", "--strict", "--quiet")
+            succeeded(project, "scripts/check_site.py", "build/site")

@@ -105,7 +105,7 @@ def relink_again_and_again(folder: str, purpose: str, values: list[str]) -> int:
                 rows += 1
                 given = GivenRows(rows, {values[rows % len(values)]: rows})
                 people = relink(
-                    warehouse, spec, purpose=purpose, given=given, recorded=_print_attempt
+                    warehouse, spec, purpose=purpose, input_rows=given, on_recorded=_print_attempt
                 )
                 for _ in people.batches:
                     _print_now("shown", rows)

@@ -1,4 +1,4 @@
-"""dbt reloads a hierarchy seed whose levels changed, as docs/hierarchies.md says."""
+"""dbt reloads a hierarchy seed whose levels changed, as the page of its builders says."""
 
 from __future__ import annotations
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import shutil
 
 import pytest
 
+from scripts import make_index
 from tests.projects import REPOSITORY, Project
 from tests.recipes.copies import add_before, copy_package, run, run_command
 
@@ -13,6 +15,7 @@ pytestmark = pytest.mark.sampled_tests(group="recipes")
 
 RECIPES = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
 BLOCKS = dict(re.findall(r"^```python (\S+)\n(.*?)^```$", RECIPES, re.M | re.S))
+PAGE, PAGE_TEXT = re.search(r"^```markdown (\S+)\n(.*?)^```$", RECIPES, re.M | re.S).groups()  # type: ignore[union-attr]
 REGISTRY = "python/dbt_anonymize/extension.py"
 
 
@@ -57,6 +60,23 @@ def test_an_extension_adds_a_command_and_a_check(project: Project) -> None:
     code, output = run_command(project, "verify", "--check", "class_count")
     assert code == 1, output
     assert "the release has 0 classes" in output
+
+
+def test_the_index_leads_to_its_page(project: Project) -> None:
+    for name in (*make_index.ABOVE, "mkdocs.yml", "scripts/make_index.py"):
+        (project.folder / name).parent.mkdir(exist_ok=True)
+        shutil.copy2(REPOSITORY / name, project.folder / name)
+    shutil.copytree(REPOSITORY / "docs", project.folder / "docs")
+    (project.folder / PAGE).write_text(PAGE_TEXT, encoding="utf-8")
+    assert run(project, "scripts/make_index.py") == (0, "")
+    index = (project.folder / "docs/extensions/README.md").read_text(encoding="utf-8")
+    assert index.endswith(
+        "\n## class_count\n\nClass count: how many classes a release has, a toy.\n\n"
+        "- [Class count](class_count.md): how many classes a release has.\n"
+        "- [Commands](../reference/commands.md): `class-count`.\n"
+        "- Checks of [`verify`](../verification.md): `class_count`.\n"
+    )
+    assert "extensions/class_count.md" in (project.folder / "mkdocs.yml").read_text("utf-8")
 
 
 def test_without_its_line_and_folder_it_is_gone(project: Project) -> None:

@@ -12,6 +12,8 @@ from dbt_anonymize.spec import Spec
 
 # Statistical offices round counts to multiples of at least this.
 _FEWEST = 5
+# Bars of a chart; tables have all rows.
+MOST_BARS = 10
 _ACRONYMS = {"auc", "mae", "r2", "rmse", "roc"}
 
 Cell = str | int | float | bool | None

@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 from hypothesis import strategies as st
 
-from dbt_anonymize.extensions.attacks.known import Known, load_attacker_knowledge
+from dbt_anonymize.extensions.attacks.knowledge import Knowledge, load_attacker_knowledge
 from dbt_anonymize.extensions.attacks.released import Origin, Released, read_release
 from dbt_anonymize.extensions.attacks.session import Session
 from dbt_anonymize.spec import Spec
@@ -202,17 +202,17 @@ def _insert(
 
 def read(session: Session, spec: Spec, release: int, *, has_origin: bool = True) -> Released:
     """Match a release with what is known."""
-    known: Known = load_attacker_knowledge(session, spec)
-    return read_known(known, release, has_origin=has_origin)
+    knowledge: Knowledge = load_attacker_knowledge(session, spec)
+    return read_with(knowledge, release, has_origin=has_origin)
 
 
-def read_known(known: Known, release: int, *, has_origin: bool = True) -> Released:
+def read_with(knowledge: Knowledge, release: int, *, has_origin: bool = True) -> Released:
     """Match a release with what is known already."""
     found = read_release(
-        known,
+        knowledge,
         f"release_{release}",
         f"release {release}",
-        published=known.spec if has_origin else None,
+        published=knowledge.spec if has_origin else None,
         origin=Origin(f"effort_{release}", "id") if has_origin else None,
     )
     assert found is not None

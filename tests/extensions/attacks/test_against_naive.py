@@ -17,7 +17,7 @@ from tests.extensions.attacks.linkable import (
     Record,
     World,
     read,
-    read_known,
+    read_with,
     session_of,
     spec_of,
     worlds,
@@ -53,9 +53,9 @@ def test_all_attacks(world: World) -> None:
     assume(world.rows(1))
     with session_of(world) as session:
         release = read(session, spec_of(world), 0)
-        other = read_known(release.known, 1)
+        other = read_with(release.knowledge, 1)
         linked = attack_linkage(release, average_risk=0.5)
-        mapped = attack_mapping(release.known, "release_0")
+        mapped = attack_mapping(release.knowledge, "release_0")
         (inferred,) = attack_confidence(release)
         composed = attack_composition(release, other, OtherRelease("other", "the other"))
     _check_linkage(world, linked)
@@ -96,11 +96,11 @@ def test_a_release_of_which_nothing_is_known(world: World) -> None:
     assume(world.rows(1))
     with session_of(world) as session:
         release = read(session, spec_of(world), 0)
-        other = read_known(release.known, 1, has_origin=False)
+        other = read_with(release.knowledge, 1, has_origin=False)
         composed = attack_composition(release, other, OtherRelease("other", "the other"))
         session.rows("alter table release_1 drop column age_lower")
         session.rows("alter table release_1 drop column age_upper")
-        texts = read_known(release.known, 1, has_origin=False)
+        texts = read_with(release.knowledge, 1, has_origin=False)
         pairs = session.row(
             f"select count(*) from {texts.sets} as s inner join {texts.of_sets} as o "
             "on s.candidates = o.candidates"
@@ -117,9 +117,9 @@ def test_a_label_that_nobody_understands_stops_the_attack(has_origin: bool) -> N
     records = [Record(n, 7, "01", "a", n, levels=((1, 1), (1, 1))) for n in range(1, 4)]
     with session_of(World(records, (1, 1), has_subject=False)) as session:
         session.rows("update release_1 set zip = 'Saxony'")
-        known = read(session, spec_of(World(records, (1, 1), has_subject=False)), 0).known
+        knowledge = read(session, spec_of(World(records, (1, 1), has_subject=False)), 0).knowledge
         with pytest.raises(VerificationError, match="1 labels are none of these") as error:
-            read_known(known, 1, has_origin=has_origin)
+            read_with(knowledge, 1, has_origin=has_origin)
     assert "Saxony" not in str(error.value)
 
 

@@ -17,8 +17,8 @@ def test_a_broken_extension_breaks_no_other_check(
 ) -> None:
     consumer.build("--select", "+customers_anonymized")
     broken = Check("attacks", "gone.check_attacks", Reads.release)
-    known = replace(EXTENSION, checks=(broken,))
-    monkeypatch.setattr("dbt_anonymize.verify.checks.extensions", lambda: (known,))
+    attacked = replace(EXTENSION, checks=(broken,))
+    monkeypatch.setattr("dbt_anonymize.verify.checks.extensions", lambda: (attacked,))
     assert run(consumer, "--check", "guarantees").exit_code == 0
     result = run(consumer, "--check", "attacks")
     assert result.exit_code == 1, result.output

@@ -18,7 +18,7 @@ from dbt_anonymize.spec import load_specs
 from dbt_anonymize.verify.writing import write_rows
 from tests.projects import REPOSITORY, Project, warehouse_of
 
-PAGE = REPOSITORY / "docs" / "attacks.md"
+PAGE = REPOSITORY / "docs" / "extensions" / "attacks.md"
 NAMES = ("fertility_clinic", "wdbc", "wdbc_nested")
 
 TEXTS = ("attack", "measure", "against", "attribute", "explanation", "content", "spec")

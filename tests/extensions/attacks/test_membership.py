@@ -36,7 +36,7 @@ def test_advantage_is_that_of_all_thresholds(asked: list[tuple[int, bool]]) -> N
         - sum(o >= limit for o in others) / len(others)
         for limit in range(7)
     ]
-    assert found.found - found.wrong == pytest.approx(max(0.0, *gaps))
+    assert found.hit_rate - found.false_alarm_rate == pytest.approx(max(0.0, *gaps))
 
 
 class _Warehouse:

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import assume, given
 
 from dbt_anonymize.extensions.attacks.inference import attack_inference, rates_of_guesses
-from dbt_anonymize.extensions.attacks.known import load_attacker_knowledge
+from dbt_anonymize.extensions.attacks.knowledge import load_attacker_knowledge
 from dbt_anonymize.extensions.attacks.linkability import attack_linkability, chances_of_links
 from dbt_anonymize.extensions.attacks.rates import Rate, excess_interval
 from dbt_anonymize.extensions.attacks.result import AttackResult
@@ -137,7 +137,7 @@ def test_a_column_that_is_nearly_an_identifier_raises_main_over_control() -> Non
 def test_classes_of_one_person_raise_main_over_control() -> None:
     """Ages and postcodes as they are, of 30 people, and nobody suppressed."""
     with trial_of(number=60) as trial:
-        known, session = trial.known, trial.known.session
+        knowledge, session = trial.knowledge, trial.knowledge.session
         members = session.table(
             "members", "select id + 1 as person, id % 2 = 0 as is_member from people_source"
         )
@@ -146,13 +146,13 @@ def test_classes_of_one_person_raise_main_over_control() -> None:
             "select cast(age as varchar) as age, age as age_lower, age as age_upper, zip, value, "
             "extra from people_source where id % 2 = 0",
         )
-        results = attacked(read_trial(known, released, members, "people_source", seed=1))
+        results = attacked(read_trial(knowledge, released, members, "people_source", seed=1))
     assert raised(results) >= {"multivariate", "same_row", "share_right"}
 
 
 def test_the_chance_of_a_link_is_that_of_the_page() -> None:
     """The table of numbers: rows by age, rows by postcode, rows by both, and the chance."""
-    page = (REPOSITORY / "docs" / "attacks.md").read_text(encoding="utf-8")
+    page = (REPOSITORY / "docs" / "extensions" / "attacks.md").read_text(encoding="utf-8")
     found = {
         line.split("|")[3].strip(): line.split("|")[2].split()[-1]
         for line in page.splitlines()
@@ -161,12 +161,12 @@ def test_the_chance_of_a_link_is_that_of_the_page() -> None:
     by_age, by_zip, both = (int(found[name]) for name in "abc")
     rows = [(34, "01")] * both + [(34, "11")] * (by_age - both) + [(1, "01")] * (by_zip - both)
     with trial_of(number=2 * len(rows)) as trial:
-        session = trial.known.session
-        known = pd.DataFrame(
+        session = trial.knowledge.session
+        microdata = pd.DataFrame(
             [(n, *rows[n // 2], "a", "0", n + 1) for n in range(2 * len(rows))],
             columns=["id", "age", "zip", "value", "extra", "subject"],
         )
-        session.cursor.register("people_microdata", known)
+        session.cursor.register("people_microdata", microdata)
         members = "(select id + 1 as person, id % 2 = 0 as is_member from people_microdata)"
         released = session.table(
             "released",
@@ -174,7 +174,7 @@ def test_the_chance_of_a_link_is_that_of_the_page() -> None:
             "age // 10 * 10 as age_lower, (age // 10 + 1) * 10 as age_upper, "
             "left(zip, 1) || '*' as zip, value, extra from people_microdata where id % 2 = 0",
         )
-        again = load_attacker_knowledge(session, trial.known.spec)
+        again = load_attacker_knowledge(session, trial.knowledge.spec)
         read = read_trial(again, released, members, "people_microdata", seed=1)
         linked = replace(read, columns=[c for c in read.columns if c.name != "extra"])
         targets = linked.targets(100)
@@ -189,7 +189,7 @@ def test_the_chance_of_a_link_is_that_of_the_page() -> None:
 
 def test_a_trial_is_what_the_effort_makes_of_its_members() -> None:
     with trial_of(k=50) as trial:
-        session = trial.known.session
+        session = trial.knowledge.session
         rows = session.rows(
             f"select age, zip from {trial.people} as p inner join people_source "
             "as s on p.record_key = s.id where p.is_member"
@@ -207,7 +207,7 @@ def test_guesses_are_about_subjects_and_seeded() -> None:
     with trial_of(records=2, is_leaking=True) as trial:
         results = attacked(trial)
         again = attacked(trial)
-        halves = trial.known.session.rows(
+        halves = trial.knowledge.session.rows(
             f"select count(distinct is_member) from {trial.people} group by person"
         )
     assert trial.members == 200
@@ -255,11 +255,11 @@ def test_trials_against_a_row_by_row_attacker(world: World) -> None:
 
 def _trial_of_odd_people(session: Session, world: World) -> Trial:
     """Release of release 0 what people with odd numbers have in it."""
-    known = load_attacker_knowledge(session, spec_of(world))
+    knowledge = load_attacker_knowledge(session, spec_of(world))
     person = "subject" if world.has_subject else "id"
     members = session.table(
         "members",
-        f"select t.person, bool_or(m.{person} % 2 = 1) as is_member from {known.targets} as t "
+        f"select t.person, bool_or(m.{person} % 2 = 1) as is_member from {knowledge.targets} as t "
         "inner join people_microdata as m on t.record_key = m.id group by t.person",
     )
     released = session.table(
@@ -267,7 +267,7 @@ def _trial_of_odd_people(session: Session, world: World) -> Trial:
         "select e.age, e.age_lower, e.age_upper, e.zip, e.value from effort_0 as e inner join "
         f"people_microdata as m on e.id = m.id where not e.is_suppressed and m.{person} % 2 = 1",
     )
-    return read_trial(known, released, members, "people_microdata", seed=1)
+    return read_trial(knowledge, released, members, "people_microdata", seed=1)
 
 
 def test_intervals_are_the_published_ones() -> None:

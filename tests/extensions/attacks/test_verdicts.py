@@ -13,7 +13,7 @@ from dbt_anonymize.extensions.attacks.inference import attack_confidence
 from dbt_anonymize.extensions.attacks.linkage import attack_linkage, declared_k, declared_risk
 from dbt_anonymize.extensions.attacks.mapping import attack_mapping
 from dbt_anonymize.extensions.attacks.result import AttackResult, findings
-from tests.extensions.attacks.linkable import Record, World, read, read_known, session_of, spec_of
+from tests.extensions.attacks.linkable import Record, World, read, read_with, session_of, spec_of
 
 LEVELS = ((2, 1), (1, 1))
 
@@ -166,8 +166,8 @@ def mapped(mapping: str, *statements: str) -> Sequence[AttackResult]:
     with session_of(HONEST) as session:
         for statement in statements:
             session.rows(statement)
-        known = read(session, spec_of(HONEST, mapping=mapping), 0).known
-        return attack_mapping(known, "release_0")
+        knowledge = read(session, spec_of(HONEST, mapping=mapping), 0).knowledge
+        return attack_mapping(knowledge, "release_0")
 
 
 def test_a_group_of_the_vault_that_is_too_small_does_not_hold() -> None:
@@ -219,7 +219,7 @@ def test_two_releases_that_keep_k_break_it_together() -> None:
             "age_upper = case when value = 'a' then 2 else 20 end"
         )
         release = read(session, spec_of(HONEST, {"k_anonymity": {"k": 4}}), 0)
-        other = read_known(release.known, 1, has_origin=False)
+        other = read_with(release.knowledge, 1, has_origin=False)
         results = attack_composition(release, other, OtherRelease("earlier", "the earlier release"))
     found = {r.measure: r for r in results}
     # Below 10 there are two people of age 1 and two of age 2, told apart by the other release.

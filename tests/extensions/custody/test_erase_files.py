@@ -12,7 +12,11 @@ import pytest
 
 from dbt_anonymize.errors import VaultError
 from dbt_anonymize.extensions.custody.erase import run
-from dbt_anonymize.extensions.custody.erase.files import held_texts, rewrite_files, searchable
+from dbt_anonymize.extensions.custody.erase.files import (
+    files_with_texts,
+    rewrite_files,
+    searchable_texts,
+)
 from dbt_anonymize.relations import ALL
 from dbt_anonymize.spec import load_specs
 from tests.projects import CONSUMER_PROJECT, REPOSITORY
@@ -40,11 +44,11 @@ def test_deleted_rows_are_gone_from_the_bytes_and_all_else_is_there(tmp_path: Pa
         connection.execute("checkpoint")
         connection.execute("delete from people where number = -1")
     path.chmod(0o600)
-    assert [*held_texts([path], searchable([NAME, "Al"]))] == [(path, 1)]
+    assert [*files_with_texts([path], searchable_texts([NAME, "Al"]))] == [(path, 1)]
     with duckdb.connect(str(path)) as connection:
         (database,) = connection.execute("select current_database()").fetchone() or ()
         assert rewrite_files(as_warehouse(connection), [database, "none"]) == [path]
-    assert [*held_texts([path], [NAME])] == []
+    assert [*files_with_texts([path], [NAME])] == []
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
     assert path.stat().st_mode & 0o777 == 0o600
     with duckdb.connect(str(path)) as connection:

@@ -7,7 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from dbt_anonymize.extensions.custody.erase.begun import digest_file, is_of_another, write_digest
+from dbt_anonymize.extensions.custody.erase.unfinished import (
+    digest_file,
+    is_of_another,
+    write_digest,
+)
 from dbt_anonymize.project.generate import check
 from dbt_anonymize.relations import VAULT
 from tests.projects import Project

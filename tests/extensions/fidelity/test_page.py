@@ -1,4 +1,4 @@
-"""The example of docs/fidelity.md, computed."""
+"""The example of docs/extensions/fidelity.md, computed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.oracle import fidelity as recount
 from tests.oracle.fidelity import Compared
 from tests.oracle.generalization import IntervalHierarchy
 
-PAGE = Page(DOCS / "fidelity.md")
+PAGE = Page(DOCS / "extensions" / "fidelity.md")
 LEAVES = ("0-20", "20-40", "40-60", "60-80")
 
 

@@ -1,4 +1,4 @@
-"""Execute docs/hierarchies.md: commands run, their output and files are as printed."""
+"""Execute the pages on hierarchies and their builders: all that they print is true."""
 
 import re
 import shlex
@@ -7,8 +7,10 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from dbt_anonymize.extensions.hierarchy_builders.commands.hierarchy import app
+from tests.docs.pages import DOCS
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "hierarchies.md"
+PAGES = (DOCS / "hierarchies.md", DOCS / "extensions" / "hierarchy_builders.md")
+TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 BLOCK = re.compile(r"^```(console|csv)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PREFIX = "dbt-anonymize hierarchy "
 
@@ -24,7 +26,7 @@ def run_console(text):
 
 def test_every_command_and_every_file_of_the_page_is_true(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    blocks = BLOCK.findall(PAGE.read_text(encoding="utf-8"))
+    blocks = BLOCK.findall(TEXT)
     commands = {
         line.split()[3] for _, _, text in blocks for line in text.splitlines() if line[:2] == "$ "
     }
@@ -43,9 +45,7 @@ def test_every_command_and_every_file_of_the_page_is_true(tmp_path, monkeypatch)
 
 def test_cut_points_give_the_first_example_of_the_page(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    blocks = {
-        name.strip(): text for _, name, text in BLOCK.findall(PAGE.read_text(encoding="utf-8"))
-    }
+    blocks = {name.strip(): text for _, name, text in BLOCK.findall(TEXT)}
     arguments = ["intervals", "--cuts", "0,18,40,65,120", "--merge", "2", "-o", "cuts.csv"]
     assert CliRunner().invoke(app, arguments).exit_code == 0
     assert Path("cuts.csv").read_text(encoding="utf-8") == blocks["example_age.csv"]

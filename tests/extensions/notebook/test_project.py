@@ -14,18 +14,22 @@ import pytest
 import dbt_anonymize as da
 from dbt_anonymize.errors import AnonymizeError, ProjectError
 from dbt_anonymize.extensions.notebook.project import _table
+from tests.docs.pages import DOCS
 from tests.extensions.diff.test_diff import changed, run
 from tests.projects import Project
 from tests.recipes.pages import code_of_page
 
 __all__ = ["changed"]
 
+PAGE = DOCS / "extensions" / "notebook.md"
+
 
 def test_the_page_runs_and_notebooks_draw_what_it_names(
     built_consumer: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("DBT_PROFILES_DIR", str(built_consumer.folder))
-    code = code_of_page(r"\n").replace("path/to/the/dbt/project", str(built_consumer.folder))
+    code = code_of_page(r"\n", PAGE) + code_of_page(r"\n")
+    code = code.replace("path/to/the/dbt/project", str(built_consumer.folder))
     known: dict[str, Any] = {}
     exec(code, known)  # noqa: S102 (the page itself)
     said = capsys.readouterr().out.splitlines()
@@ -57,7 +61,7 @@ def test_register_and_differences_are_those_of_the_commands(
 ) -> None:
     monkeypatch.setenv("DBT_PROFILES_DIR", str(changed.folder))
     project = da.open(changed.folder)
-    exec(code_of_page(" second release\n"), known := {"project": project})  # noqa: S102
+    exec(code_of_page(" second release\n", PAGE), known := {"project": project})  # noqa: S102
     ((before,), (after,)) = changed.query("select k from customers_register order by release")
     assert capsys.readouterr().out.splitlines()[-1] == f"{(before, after)} 0"
     for command, found in {

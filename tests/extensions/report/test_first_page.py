@@ -13,8 +13,8 @@ from dbt_anonymize.extensions.report.charts import spec_of
 from dbt_anonymize.extensions.report.reading import Findings
 from dbt_anonymize.extensions.report.rendering import as_html, as_markdown
 from dbt_anonymize.extensions.report.sections import sections
-from dbt_anonymize.extensions.report.sections.labels import distributions, invented, losses
-from dbt_anonymize.extensions.report.summary import figures, rows_shown
+from dbt_anonymize.extensions.report.sections.labels import distributions, invented_records, losses
+from dbt_anonymize.extensions.report.summary import figures, sample_section
 from tests.effort_results import LINES
 from tests.extensions.report.findings import findings, spec, wide
 from tests.extensions.report.test_report import NOW
@@ -49,21 +49,25 @@ def test_columns_of_which_nothing_is_left_are_named() -> None:
 def test_rows_are_those_of_the_release_from_all_over_it() -> None:
     with duckdb.connect() as connection:
         connection.execute("create table released as select i, -i as j from range(100) as t (i)")
-        rows = reading._spread(connection.cursor(), "released")
+        rows = reading._spaced_rows(connection.cursor(), "released")
         assert rows == [{"i": i, "j": -i} for i in (0, 20, 40, 60, 80)]
         connection.execute("delete from released where i > 2")
-        assert [row["i"] for row in reading._spread(connection.cursor(), "released")] == [0, 1, 2]
+        assert [row["i"] for row in reading._spaced_rows(connection.cursor(), "released")] == [
+            0,
+            1,
+            2,
+        ]
 
 
 def test_rows_are_shown_with_generalized_columns_first_and_bounds_named() -> None:
     row = {"value": "yes", "age": "[0, 10)", "age_lower": 0, "age_upper": 10, "town": None}
     of, middle = findings(), spec(release={"midpoints": True})
     told = replace(of, evidence=replace(of.evidence, spec=middle))
-    shown = rows_shown(replace(told, released=[row | {"age_midpoint": 5}]))
+    shown = sample_section(replace(told, released=[row | {"age_midpoint": 5}]))
     assert shown is not None
     assert shown.rows == [("age", "[0, 10)"), ("town", ""), ("value", "yes")]
     assert "say the same: age_lower, age_upper, age_midpoint." in shown.sentence
-    assert rows_shown(findings()) is None
+    assert sample_section(findings()) is None
 
 
 @pytest.mark.needs("attacks")
@@ -112,10 +116,10 @@ def test_a_wide_table_is_told_by_its_worst_columns() -> None:
     assert [part.title for part in shown_alone] == [f"Distribution of {name}" for name in worst]
     rest = [f"answer_{place:02}" for place in range(19, -1, -1)]
     assert [row[0] for row in others.rows] == rest
-    (records,) = invented(of)
+    (records,) = invented_records(of)
     assert list(records.headings[2:]) == worst
     assert "Not shown: answer_00" in records.sentence
-    shown = rows_shown(of)
+    shown = sample_section(of)
     assert shown is not None
     assert [row[0] for row in shown.rows][:10] == worst
     assert as_html(of, now=NOW).count("<summary>21 more</summary>") == 1

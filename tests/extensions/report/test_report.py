@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.extensions.report import charts, reading
 from dbt_anonymize.extensions.report.charts import spec_of
-from dbt_anonymize.extensions.report.reading import Findings, rounded, without_small
+from dbt_anonymize.extensions.report.reading import Findings, round_count, round_label_counts
 from dbt_anonymize.extensions.report.rendering import as_html, as_json, as_markdown
 from dbt_anonymize.extensions.report.sections import sections
 from dbt_anonymize.project.evidence import PARTS
@@ -321,14 +321,14 @@ def test_no_count_tells_of_fewer_than_so_many(rows: list[tuple[int, int]], fewes
         {"effort": effort, "label": str(place), "records": records}
         for place, (effort, records) in enumerate(rows)
     ]
-    for row in without_small(given_rows, fewest):
+    for row in round_label_counts(given_rows, fewest):
         assert row["records"] % fewest == 0
         assert row["records"] >= fewest
         if row["label"] is not None:
             true = given_rows[int(row["label"])]["records"]
             assert true >= fewest
             assert abs(true - row["records"]) * 2 <= fewest
-    assert rounded(fewest - 1, fewest) == 0
+    assert round_count(fewest - 1, fewest) == 0
 
 
 class _Warehouse:

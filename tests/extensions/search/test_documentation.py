@@ -1,4 +1,4 @@
-"""Execute docs/search.md: the project that it describes prints what it shows."""
+"""Execute docs/extensions/search.md: the project that it describes prints what it shows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dbt_anonymize.project import generate
 from tests.extensions.search.running import run
 from tests.projects import REPOSITORY, Project, copy_consumer
 
-PAGE = (REPOSITORY / "docs" / "search.md").read_text(encoding="utf-8")
+PAGE = (REPOSITORY / "docs" / "extensions" / "search.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```(\w+) ?([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SPEC = "anonymizations/patients.yml"
 

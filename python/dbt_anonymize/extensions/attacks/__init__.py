@@ -1,6 +1,6 @@
-"""Attacks on a release as its reader would carry them out, a module each; they give numbers.
+"""Attacks on a release, a module each: their success as numbers.
 
-All know what ``known`` holds and read what ``released`` holds.
+All start from the attacker's ``knowledge`` and a matched release (``released``).
 """
 
 from dbt_anonymize.extension import (

@@ -12,13 +12,13 @@ from dbt_anonymize.verify.writing import write_rows
 
 
 def check_attacks(checked: Checked) -> list[Finding]:
-    """Attack a release and keep what came of it."""
+    """Attack a release, and store the results."""
     spec, release, earlier = checked.spec, checked.release, checked.earlier
     results = run_attacks(checked.read, checked.project, spec, release=release, earlier=earlier)
 
     def write() -> None:
         content = checked.current
-        rows = [replace(one, content=content, spec=spec.fingerprint) for one in results]
+        rows = [replace(result, content=content, spec=spec.fingerprint) for result in results]
         write_rows(checked.warehouse, spec, "attacks", AttackResult, rows)
 
     return [*findings(results), *kept(checked.warehouse, spec, ["attacks"], write)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dbt_anonymize.extensions.attacks.known import Known
+from dbt_anonymize.extensions.attacks.knowledge import Knowledge
 from dbt_anonymize.extensions.attacks.linkage import declared_k
 from dbt_anonymize.extensions.attacks.released import Released
 from dbt_anonymize.extensions.attacks.result import AttackResult
@@ -19,7 +19,7 @@ from dbt_anonymize.pluralize import pluralized
 
 @dataclass(frozen=True)
 class OtherRelease:
-    """The other side of an intersection; warnings are only about a published one."""
+    """Names of the other release; only a published one causes warnings."""
 
     against: str
     shown: str
@@ -49,34 +49,34 @@ def attack_composition(
                 against=beside.against,
             )
         ]
-    # Whoever is in one release only is told from the others of her class by that, too.
+    # Outer: being in one release only also tells a person from others of her class.
     joint = (
-        f"select a.class as own, b.class as other, {release.known.count_people('a')} as people "
+        f"select a.class as own, b.class as other, {release.knowledge.count_people('a')} as people "
         f"from {release.own} as a inner join {other.own} as b on a.record_key = b.record_key "
         "where a.class is not null or b.class is not null group by a.class, b.class"
     )
     results = joint_classes(release, joint, beside)
     for attribute in release.sensitive:
         if attribute in other.sensitive:
-            results.append(_determined(release, other, attribute, beside))
+            results.append(_determined_values(release, other, attribute, beside))
     return results
 
 
 def joint_classes(release: Released, joint: str, beside: OtherRelease) -> list[AttackResult]:
-    """Count the classes that two releases make together: see `attack_composition`.
+    """Count the joint classes of two releases: see `attack_composition`.
 
-    ``joint`` selects ``own``, ``other`` and ``people`` of each pair of classes; NULL is the class
-    of records that a release has not.
+    ``joint`` selects ``own``, ``other`` and ``people`` of each pair of classes; a class is NULL for
+    records that the release does not have.
     """
-    known, k, shown = release.known, declared_k(release.known.spec), beside.shown
+    knowledge, k, shown = release.knowledge, declared_k(release.knowledge.spec), beside.shown
     alone = (
-        f"select class as own, {known.count_people('o')} as people from {release.own} as o "
+        f"select class as own, {knowledge.count_people('o')} as people from {release.own} as o "
         "where class is not null group by class"
     )
-    found, before = _summary(known, joint, k), _summary(known, alone, k)
-    classes, below, people_below, smallest, people = found
+    summary, baseline_summary = _summary(knowledge, joint, k), _summary(knowledge, alone, k)
+    classes, below, people_below, smallest, people = summary
     if below:
-        both = (
+        verdict = (
             f"whoever has both gets closer to them than {release.name} promises"
             if beside.is_published
             else "not to be published too"
@@ -85,7 +85,7 @@ def joint_classes(release: Released, joint: str, beside: OtherRelease) -> list[A
             f"together with {shown}, {below:,} of "
             f"{pluralized(classes, 'joint class', 'joint classes')} "
             f"are below k = {k}, with {pluralized(people_below, 'subject', 'subjects')}, "
-            f"{smallest:,} in the smallest: {both}."
+            f"{smallest:,} in the smallest: {verdict}."
         )
     else:
         explanation = f"with {shown}, every joint class has at least {smallest:,} subjects."
@@ -108,40 +108,40 @@ def joint_classes(release: Released, joint: str, beside: OtherRelease) -> list[A
             is_warning=is_broken and measure == "joint_classes_below_k",
         )
         for (measure, text), value, baseline in zip(
-            explanations.items(), found, before, strict=False
+            explanations.items(), summary, baseline_summary, strict=False
         )
     ]
 
 
-def _summary(known: Known, classes: str, k: int) -> tuple[int, ...]:
-    """Count the classes, those below k, people of these, of the smallest class, and of all."""
-    found = known.session.row(
+def _summary(knowledge: Knowledge, classes: str, k: int) -> tuple[int, ...]:
+    """Return counts: classes, those below k, their people, people of the smallest and of all."""
+    counts = knowledge.session.row(
         f"select count(*), count(*) filter (where people < {k}), "
         f"coalesce(sum(people) filter (where people < {k}), 0), coalesce(min(people), 0), "
         f"coalesce(sum(people), 0) from ({classes})"
     )
-    return tuple(map(int, found))
+    return tuple(map(int, counts))
 
 
-def _determined(
+def _determined_values(
     release: Released, other: Released, attribute: str, beside: OtherRelease
 ) -> AttackResult:
-    known, alias, shown = release.known, release.sensitive[attribute], beside.shown
-    values, others = _possible(release, attribute), _possible(other, attribute)
+    knowledge, alias, shown = release.knowledge, release.sensitive[attribute], beside.shown
+    values, other_values = _possible_values(release, attribute), _possible_values(other, attribute)
     groups = (
         f"select distinct a.candidates as own, b.candidates as other from {release.sets} as a "
         f"inner join {other.sets} as b on a.tuple = b.tuple"
     )
-    determined = known.session.table(
+    determined = knowledge.session.table(
         "determined",
         "select g.own, g.other, min(a.value) as value, "
         f"min(a.possible) as alone, min(b.possible) as alone_other from ({groups}) as g "
         f"inner join {values} as a on g.own = a.candidates "
-        f"inner join {others} as b "
+        f"inner join {other_values} as b "
         "on g.other = b.candidates and a.value is not distinct from b.value "
         "group by g.own, g.other having count(*) = 1",
     )
-    both = (
+    joint = (
         f"from {release.own} as x inner join {other.own} as y on x.record_key = y.record_key "
         f"inner join {release.sets} as a on x.tuple = a.tuple "
         f"inner join {other.sets} as b on y.tuple = b.tuple "
@@ -149,45 +149,46 @@ def _determined(
         f"and x.{alias} is not distinct from d.value "
         "where x.class is not null and y.class is not null"
     )
-    together, by_other = known.session.row(
+    jointly_determined, by_other_alone = knowledge.session.row(
         "select count(distinct x.person) filter (where d.alone > 1 and d.alone_other > 1), "
-        f"count(distinct x.person) filter (where d.alone > 1 and d.alone_other = 1) {both}"
+        f"count(distinct x.person) filter (where d.alone > 1 and d.alone_other = 1) {joint}"
     )
-    (alone,) = known.session.row(
+    (alone,) = knowledge.session.row(
         f"select count(distinct x.person) from {release.own} as x "
         f"inner join {release.sets} as a on x.tuple = a.tuple "
         f"inner join {values} as v on a.candidates = v.candidates and v.possible = 1 "
         f"and x.{alias} is not distinct from v.value where x.class is not null"
     )
     messages = []
-    if together:
+    if jointly_determined:
         messages.append(
-            f"together with {shown}, {attribute} of {pluralized(together, 'subject', 'subjects')} "
+            f"together with {shown}, {attribute} of "
+            f"{pluralized(jointly_determined, 'subject', 'subjects')} "
             "is certain, though neither tells it alone."
         )
-    if by_other:
+    if by_other_alone:
         messages.append(
-            f"{shown} alone reveals {attribute} of {pluralized(by_other, 'subject', 'subjects')} "
-            f"whom {release.name} hides."
+            f"{shown} alone reveals {attribute} of "
+            f"{pluralized(by_other_alone, 'subject', 'subjects')} whom {release.name} hides."
         )
     nobody = f"together with {shown}, {attribute} of nobody becomes certain."
     return AttackResult(
         "composition",
         "subjects_with_determined_value",
-        float(together),
+        float(jointly_determined),
         " ".join(messages) or nobody,
         against=beside.against,
         attribute=attribute,
         naive=float(alone),
-        subjects=known.people,
+        subjects=knowledge.people,
         is_warning=beside.is_published and bool(messages),
     )
 
 
-def _possible(release: Released, attribute: str) -> str:
-    """List the sensitive values that each set of classes leaves, and how many these are."""
+def _possible_values(release: Released, attribute: str) -> str:
+    """Return a table of the sensitive values possible in each set of classes, with their number."""
     alias = release.sensitive[attribute]
-    return release.known.session.table(
+    return release.knowledge.session.table(
         "possible",
         "select candidates, value, count(*) over (partition by candidates) as possible from "
         f"(select distinct s.candidates, m.{alias} as value from {release.of_sets} as s "

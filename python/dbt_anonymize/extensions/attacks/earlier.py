@@ -34,12 +34,12 @@ def attack_remembered(release: Released) -> list[AttackResult]:
     record; one that left the source counts as a subject of its own. Empty without a mapping or
     another remembered release.
     """
-    known, session = release.known, release.known.session
-    if known.spec.mapping == "none":
+    knowledge, session = release.knowledge, release.knowledge.session
+    if knowledge.spec.mapping == "none":
         return []
-    vault = session.warehouse.relation_of_ref(f"{known.spec.name}_identifiers")
-    relation = vault.incorporate(path={"identifier": f"{known.spec.name}_releases"})
-    if not publishes(session.warehouse, known.spec.name):
+    vault = session.warehouse.relation_of_ref(f"{knowledge.spec.name}_identifiers")
+    relation = vault.incorporate(path={"identifier": f"{knowledge.spec.name}_releases"})
+    if not publishes(session.warehouse, knowledge.spec.name):
         return [
             AttackResult(
                 "composition",
@@ -60,19 +60,21 @@ def attack_remembered(release: Released) -> list[AttackResult]:
     results = []
     for number, released_at, is_last in remembered:
         name = f"release {number} of {released_at}"
-        found = _joint_with(release, str(relation), int(number), OtherRelease(name, name))
-        joint = {result.measure: result for result in found}
-        # The last one is usually this one, which tells nothing about itself.
+        joint_results = _joint_results(
+            release, str(relation), int(number), OtherRelease(name, name)
+        )
+        joint = {result.measure: result for result in joint_results}
+        # The last one is usually this release itself.
         if not is_last or joint["joint_classes"].main != joint["joint_classes"].naive:
-            results += found
+            results += joint_results
     is_named = published_targets(session.warehouse) is not None
     return results if is_named else _with_one_warning(results, len(remembered))
 
 
 def _with_one_warning(results: Sequence[AttackResult], remembered: int) -> list[AttackResult]:
-    """Put one warning, which names the setting, in the place of those about each release.
+    """Replace the warnings about each release by one that names the setting.
 
-    Where the project does not say which targets publish, each may be about a draft.
+    Where the project does not declare publishing targets, each release may be a draft.
     """
     warnings = [result for result in results if result.is_warning]
     if not warnings:
@@ -80,7 +82,7 @@ def _with_one_warning(results: Sequence[AttackResult], remembered: int) -> list[
     broken = len({result.against for result in warnings})
     below = [result for result in results if result.measure == "joint_classes_below_k"]
     worst = max(below, key=lambda result: result.main or 0.0)
-    whole = replace(
+    summary = replace(
         worst,
         against="all remembered releases",
         is_warning=True,
@@ -88,20 +90,20 @@ def _with_one_warning(results: Sequence[AttackResult], remembered: int) -> list[
         "show, beside this one, who joined or left, or joint classes below k; the most with "
         f"{worst.against}: {worst.main or 0:,.0f} such classes. {UNNAMED_DRAFTS}",
     )
-    return [*(replace(result, is_warning=False) for result in results), whole]
+    return [*(replace(result, is_warning=False) for result in results), summary]
 
 
-def _joint_with(
+def _joint_results(
     release: Released, relation: str, number: int, beside: OtherRelease
 ) -> list[AttackResult]:
     """Intersect a release with one that the vault remembers."""
-    known, session = release.known, release.known.session
+    knowledge, session = release.knowledge, release.knowledge.session
     is_person = "cast(a.person as varchar)"
-    # Who left the source is in no table of people.
+    # People who left the source are in no table.
     person = f"coalesce({is_person}, 'left ' || b.record_key)"
-    people = f"count(distinct {person})" if known.spec.subject else "count(*)"
+    people = f"count(distinct {person})" if knowledge.spec.subject else "count(*)"
     own = release.own
-    if known.spec.holds_back_joiners:  # who left the source may be released
+    if knowledge.spec.holds_back_joiners:  # who left the source may be released
         own = (
             "(select record_key, record_key as person, nullif(arg_max(cqi, release), '') as class "
             f"from {_all_versions(relation)} group by record_key)"
@@ -115,7 +117,7 @@ def _joint_with(
         "on cast(a.record_key as varchar) = b.record_key "
         "where a.class is not null or b.cqi is not null group by a.class, b.cqi",
     )
-    k = declared_k(known.spec)
+    k = declared_k(knowledge.spec)
     few = session.row(
         "select count(*) filter (other is null), coalesce(sum(people) filter (other is null), 0), "
         "count(*) filter (own is null), coalesce(sum(people) filter (own is null), 0) "
@@ -124,12 +126,12 @@ def _joint_with(
     remainders = Remainders(*map(int, few))
     return [
         *joint_classes(release, f"select * from {joint}", beside),
-        *_of_remainders(release, remainders, beside),
+        *_remainder_results(release, remainders, beside),
     ]
 
 
 def _all_versions(relation: str) -> str:
-    """Name the classes of records, with a text for none: `arg_max` leaves out NULL."""
+    """Return SQL of all remembered classes, with '' for NULL, which `arg_max` would skip."""
     return f"(select release, record_key, coalesce(cqi, '') as cqi from {relation})"
 
 
@@ -143,26 +145,26 @@ def attack_earlier(
     records joined or left. A file without a quasi-identifier or with an unknown label is a
     `VerificationError`.
     """
-    known, name = release.known, f"earlier release {file.name}"
-    found = read_release(known, earlier, name, published=None, origin=None)
-    if found is None:
+    knowledge, name = release.knowledge, f"earlier release {file.name}"
+    other = read_release(knowledge, earlier, name, published=None, origin=None)
+    if other is None:
         raise VerificationError(
-            f"{file}: an earlier release of {known.spec.name} must show a quasi-identifier of it; "
-            "it has no such column. Give the file of a release of the same people."
+            f"{file}: an earlier release of {knowledge.spec.name} must show a quasi-identifier of "
+            "it; it has no such column. Give the file of a release of the same people."
         )
     beside = OtherRelease(name, name)
-    composition = Composition(list(known.spec.quasi_identifiers), declared_k(known.spec))
-    remainders = compare_releases(known.session.cursor, earlier, relation, composition)
+    composition = Composition(list(knowledge.spec.quasi_identifiers), declared_k(knowledge.spec))
+    remainders = compare_releases(knowledge.session.cursor, earlier, relation, composition)
     return [
-        *attack_composition(release, found, beside),
-        *_of_remainders(release, remainders, beside),
+        *attack_composition(release, other, beside),
+        *_remainder_results(release, remainders, beside),
     ]
 
 
-def _of_remainders(
+def _remainder_results(
     release: Released, remainders: Remainders, beside: OtherRelease
 ) -> list[AttackResult]:
-    k = declared_k(release.known.spec)
+    k = declared_k(release.knowledge.spec)
     changes = {
         "joined": (remainders.joined_classes, remainders.joined_records),
         "left": (remainders.left_classes, remainders.left_records),

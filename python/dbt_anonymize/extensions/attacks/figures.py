@@ -8,7 +8,7 @@ from typing import Any
 from dbt_anonymize.project.evidence import Evidence, Row
 from dbt_anonymize.project.figures import Figure, format_figure, missing
 
-_MEASURED = (
+_MEASURES = (
     "main",
     "control",
     "naive",
@@ -21,21 +21,21 @@ _MEASURED = (
 
 
 def attack(evidence: Evidence, named: Sequence[str]) -> list[Figure]:
-    """Return the results of an attack and its measures, which are named."""
-    return measured(evidence, named[0], named[1:])
+    """Return the results of an attack: ``named`` is its name, then measures."""
+    return attack_figures(evidence, named[0], named[1:])
 
 
 def attack_on_releases(evidence: Evidence, named: Sequence[str]) -> list[Figure]:
-    """Return the same of releases alone, without efforts that are not released."""
-    return measured(evidence, named[0], named[1:], with_efforts=False)
+    """Return the results of an attack without those against unreleased efforts."""
+    return attack_figures(evidence, named[0], named[1:], with_efforts=False)
 
 
-def measured(
+def attack_figures(
     evidence: Evidence, attack: str, measures: Sequence[str], *, with_efforts: bool = True
 ) -> list[Figure]:
     """Return the results of an attack, a line for each model, release or attribute.
 
-    Not ``with_efforts``, efforts that are not released are left out.
+    ``with_efforts`` includes results against unreleased efforts.
     """
     rows = [
         row
@@ -44,18 +44,18 @@ def measured(
         if with_efforts or not str(row["against"]).startswith("effort ")
     ]
     label = f"attack {attack}, {' or '.join(measures)}".replace("_", " ")
-    return [_measured(evidence, row) for row in rows] or [missing(evidence, label, "attacks")]
+    return [_figure(evidence, row) for row in rows] or [missing(evidence, label, "attacks")]
 
 
-def _measured(evidence: Evidence, row: Row) -> Figure:
+def _figure(evidence: Evidence, row: Row) -> Figure:
     about = (row["measure"], row["attribute"], row["against"])
     label = ", ".join(str(part) for part in (row["attack"], *about) if part is not None)
     if row["main"] is None:
         value = f"not attacked: {row['explanation']}"
     else:
-        found = [(name, row[name]) for name in _MEASURED if not _is_null(row[name])]
+        values = [(name, row[name]) for name in _MEASURES if not _is_null(row[name])]
         value = ", ".join(
-            f"{name.replace('_', ' ')} {format_figure(number)}" for name, number in found
+            f"{name.replace('_', ' ')} {format_figure(number)}" for name, number in values
         )
         if row["holds"] is not None:
             value += "; holds" if row["holds"] else "; DOES NOT HOLD"

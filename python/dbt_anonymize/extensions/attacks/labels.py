@@ -25,9 +25,9 @@ _TEXT = "VARCHAR"
 class Label:
     """Released form of one quasi-identifier of the attacked anonymization.
 
-    Its raw values are ``v_<number>`` of what is known, from 1. ``columns`` of the release are the
-    label: bounds (behind the text, if there is one), an interval as text, a label of ``hierarchy``
-    (a relation of so many ``levels``), or the value itself.
+    Its raw values are ``v_<number>`` of the knowledge, from 1. ``columns`` of the release hold the
+    label: bounds (after the text, if there is one), an interval as text, a label of ``hierarchy``
+    (a relation with ``levels``), or the value itself.
     """
 
     number: int
@@ -39,30 +39,30 @@ class Label:
 
     @property
     def shown(self) -> str:
-        """SQL for the label as text; ``*`` can be anybody."""
+        """SQL for the label as text; ``*`` covers every value."""
         return f"cast({quote_name(self.columns[0])} as varchar)"
 
 
 def find_labels(
     session: Session, columns: Mapping[str, str], attacked: Spec, published: Spec | None
 ) -> list[Label]:
-    """Return how a release shows the quasi-identifiers of an attacked anonymization, if it does.
+    """Return the labels of a release for the quasi-identifiers of an attacked anonymization.
 
     ``columns`` are the types of its columns, ``published`` is its own spec, if known. A hierarchy
     that is not in the warehouse is a `WarehouseError`.
     """
-    found = []
+    labels = []
     for number, (name, own) in enumerate(attacked.quasi_identifiers.items(), 1):
         if published is None:
-            label = _unknown(session, columns, number, name, own)
+            label = _undeclared_label(session, columns, number, name, own)
         else:
-            label = _declared(session, columns, number, name, published)
+            label = _declared_label(session, columns, number, name, published)
         if label is not None:
-            found.append(label)
-    return found
+            labels.append(label)
+    return labels
 
 
-def _declared(
+def _declared_label(
     session: Session, columns: Mapping[str, str], number: int, name: str, published: Spec
 ) -> Label | None:
     """Read a label as the spec of its release declares it."""
@@ -73,10 +73,10 @@ def _declared(
     tree = published.quasi_identifiers[name]
     if tree.kind == "interval":
         return Label(number, name, "bounds", (name, f"{name}_lower", f"{name}_upper"))
-    return _looked_up(session, number, name, tree, "category")
+    return _hierarchy_label(session, number, name, tree, "category")
 
 
-def _unknown(
+def _undeclared_label(
     session: Session, columns: Mapping[str, str], number: int, name: str, own: Hierarchy
 ) -> Label | None:
     """Read a label of a release without a spec: by its columns, and our hierarchies."""
@@ -86,15 +86,17 @@ def _unknown(
             return Label(number, name, "bounds", bounds)
         return None
     if own.kind == "categorical":
-        return _looked_up(session, number, name, own, "category")
+        return _hierarchy_label(session, number, name, own, "category")
     if all(column in columns for column in bounds):
         return Label(number, name, "bounds", (name, *bounds))
     if columns[name] != _TEXT:
         return Label(number, name, "raw", (name,))
-    return _looked_up(session, number, name, own, "interval_text")
+    return _hierarchy_label(session, number, name, own, "interval_text")
 
 
-def _looked_up(session: Session, number: int, name: str, tree: Hierarchy, kind: Kind) -> Label:
+def _hierarchy_label(
+    session: Session, number: int, name: str, tree: Hierarchy, kind: Kind
+) -> Label:
     relation = str(session.warehouse.relation_of_ref(tree.ref))
     return Label(number, name, kind, (name,), relation, tree.levels)
 
@@ -113,12 +115,12 @@ def label_table(session: Session, relation: str, label: Label) -> str:
 
 
 def value_map(session: Session, label: Label, labels: str, values: str, release: str) -> str:
-    """Return a table of which raw value can be under which label: ``code``, ``label``.
+    """Return a table of the raw values that each label can stand for: ``code``, ``label``.
 
-    NULL is a value. A label that cannot be understood is a `VerificationError`.
+    NULL is a value. A label that cannot be interpreted is a `VerificationError`.
     """
-    ways = {"bounds": _bounds, "interval_text": _texts, "category": _categories, "raw": _raw}
-    readable, select = ways[label.kind](label, labels, values)
+    readers = {"bounds": _bounds, "interval_text": _texts, "category": _categories, "raw": _raw}
+    readable, select = readers[label.kind](label, labels, values)
     (unknown,) = session.row(f"select count(*) from {labels} as l where not ({readable})")
     if unknown:
         raise VerificationError(
@@ -130,29 +132,29 @@ def value_map(session: Session, label: Label, labels: str, values: str, release:
     return session.table(f"map_{label.number}", select)
 
 
-def _anybody(labels: str, known: str) -> str:
-    return f"select k.code, l.label from {labels} as l cross join {known} as k where l.shown = '*'"
+def _anybody(labels: str, values: str) -> str:
+    return f"select k.code, l.label from {labels} as l cross join {values} as k where l.shown = '*'"
 
 
-def _between(labels: str, known: str, lower: str, upper: str) -> str:
+def _between(labels: str, values: str, lower: str, upper: str) -> str:
     """Return SQL for values within bounds; a raw value is its own lower and upper bound."""
-    # Apart from each other, so that the engine may sort for one and hash for the other.
+    # Two joins: the engine can sort for the first and hash for the second.
     return (
-        f"select k.code, l.label from {labels} as l inner join {known} as k "
-        f"on k.found >= l.{lower} and k.found < l.{upper} where l.shown is distinct from '*' "
-        f"union all select k.code, l.label from {labels} as l inner join {known} as k "
-        f"on k.found = l.{lower} where l.{lower} = l.{upper} and l.shown is distinct from '*'"
+        f"select k.code, l.label from {labels} as l inner join {values} as k "
+        f"on k.value >= l.{lower} and k.value < l.{upper} where l.shown is distinct from '*' "
+        f"union all select k.code, l.label from {labels} as l inner join {values} as k "
+        f"on k.value = l.{lower} where l.{lower} = l.{upper} and l.shown is distinct from '*'"
     )
 
 
-def _bounds(label: Label, labels: str, known: str) -> tuple[str, str]:
+def _bounds(label: Label, labels: str, values: str) -> tuple[str, str]:
     lower, upper = ("c_2", "c_3") if len(label.columns) == 3 else ("c_1", "c_2")
-    between = _between(labels, known, lower, upper)
+    between = _between(labels, values, lower, upper)
     bounded = f"l.{lower} is not null and l.{upper} is not null"
-    if len(label.columns) == 2:  # without a text nothing says where NULL may be
+    if len(label.columns) == 2:  # without a text, no label can stand for NULL
         return bounded, between
     readable = f"coalesce(l.shown = '*', false) or ({bounded})"
-    return readable, f"{_anybody(labels, known)} union all {between}"
+    return readable, f"{_anybody(labels, values)} union all {between}"
 
 
 def _tree(label: Label, extra: str) -> str:
@@ -164,39 +166,39 @@ def _tree(label: Label, extra: str) -> str:
     return f"({' union '.join(levels)})"
 
 
-def _texts(label: Label, labels: str, known: str) -> tuple[str, str]:
+def _texts(label: Label, labels: str, values: str) -> tuple[str, str]:
     leaves = _tree(label, "lower_bound, upper_bound")
     spans = (
         f"(select l.label, l.shown, t.lower_bound, t.upper_bound from {labels} as l "
         f"inner join {leaves} as t on l.shown = t.shown)"
     )
     itself = (
-        f"select k.code, l.label from {labels} as l inner join {known} as k "
-        "on l.shown = cast(k.found as varchar)"
+        f"select k.code, l.label from {labels} as l inner join {values} as k "
+        "on l.shown = cast(k.value as varchar)"
     )
     readable = (
         f"l.shown = '*' or l.shown in (select shown from {leaves}) "
-        f"or l.shown in (select cast(found as varchar) from {known})"
+        f"or l.shown in (select cast(value as varchar) from {values})"
     )
-    between = _between(spans, known, "lower_bound", "upper_bound")
-    select = f"{_anybody(labels, known)} union {between} union {itself}"
+    between = _between(spans, values, "lower_bound", "upper_bound")
+    select = f"{_anybody(labels, values)} union {between} union {itself}"
     return f"coalesce({readable}, false)", select
 
 
-def _categories(label: Label, labels: str, known: str) -> tuple[str, str]:
-    values = "cast(value as varchar) as leaf"
-    itself = f"select cast(value as varchar) as shown, {values} from {label.hierarchy}"
-    leaves = f"({_tree(label, values)} union {itself})"
+def _categories(label: Label, labels: str, values: str) -> tuple[str, str]:
+    leaf_column = "cast(value as varchar) as leaf"
+    itself = f"select cast(value as varchar) as shown, {leaf_column} from {label.hierarchy}"
+    leaves = f"({_tree(label, leaf_column)} union {itself})"
     covered = (
         f"select k.code, l.label from {labels} as l inner join {leaves} as t "
-        f"on l.shown = t.shown inner join {known} as k on cast(k.found as varchar) = t.leaf"
+        f"on l.shown = t.shown inner join {values} as k on cast(k.value as varchar) = t.leaf"
     )
     readable = f"l.shown = '*' or l.shown in (select shown from {leaves} as t)"
-    return f"coalesce({readable}, false)", f"{_anybody(labels, known)} union {covered}"
+    return f"coalesce({readable}, false)", f"{_anybody(labels, values)} union {covered}"
 
 
-def _raw(label: Label, labels: str, known: str) -> tuple[str, str]:
+def _raw(label: Label, labels: str, values: str) -> tuple[str, str]:
     # The same column of the same source may be text in one release and a number in another.
-    same = "cast(k.found as varchar) is not distinct from l.shown"
-    select = f"select k.code, l.label from {labels} as l inner join {known} as k on {same}"
+    same = "cast(k.value as varchar) is not distinct from l.shown"
+    select = f"select k.code, l.label from {labels} as l inner join {values} as k on {same}"
     return "true", select

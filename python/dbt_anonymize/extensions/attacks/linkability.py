@@ -1,8 +1,8 @@
 """Linkability: two sources know different columns of people, and the release joins them.
 
-The attacker takes the rows that the one set of columns allows, and those that the other allows, and
-picks one of each at random. If it is the same row, both sources are linked. The naive attacker
-picks any two rows.
+The attacker picks a random row among those that match the first set of columns, and one among those
+that match the second. If both are the same row, the sources are linked. The naive attacker picks
+any two rows.
 """
 
 # ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbt_anonymize.extensions.attacks.rates import Rate, rated
+from dbt_anonymize.extensions.attacks.rates import Rate, with_rates
 from dbt_anonymize.extensions.attacks.result import AttackResult
 from dbt_anonymize.extensions.attacks.trial import Trial
 
 
 def attack_linkability(trial: Trial, guesses: int) -> list[AttackResult]:
-    """Link by every other released column that is not sensitive, for ``guesses`` people of each.
+    """Link two halves of the released columns that are not sensitive, for ``guesses`` people.
 
-    Empty where fewer than two columns are known: there is nothing to link.
+    Empty where there are fewer than two such columns.
     """
     if len([column for column in trial.columns if not column.is_sensitive]) < 2:
         return []
@@ -36,7 +36,7 @@ def attack_linkability(trial: Trial, guesses: int) -> list[AttackResult]:
         "two halves of what is known of a person each lead to a row, and to the same one.",
         subjects=trial.members,
     )
-    return [rated(result, main, control, naive)]
+    return [with_rates(result, main, control, naive)]
 
 
 def chances_of_links(trial: Trial, targets: str) -> tuple[np.ndarray, np.ndarray]:
@@ -45,11 +45,11 @@ def chances_of_links(trial: Trial, targets: str) -> tuple[np.ndarray, np.ndarray
     Of a rows that the first half of the columns allows and b of the second, both pick one of the c
     that all columns allow with a chance of c / (a b); 0 where there is none.
     """
-    known = [column for column in trial.columns if not column.is_sensitive]
+    plain = [column for column in trial.columns if not column.is_sensitive]
     first, second, both = (
-        trial.candidates(targets, columns) for columns in (known[::2], known[1::2], known)
+        trial.candidates(targets, columns) for columns in (plain[::2], plain[1::2], plain)
     )
-    rows = trial.known.session.rows(
+    rows = trial.knowledge.session.rows(
         "select t.is_member, coalesce(cast(c.records as double) / (cast(a.records as double) * "
         f"cast(b.records as double)), 0) from {targets} as t "
         f"left join ({first}) as a on t.tuple = a.target "

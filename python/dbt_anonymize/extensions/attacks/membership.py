@@ -1,13 +1,13 @@
-"""Membership inference: whether a model was trained on somebody's record.
+"""Membership inference: tell from a model if it was trained on somebody's record.
 
-Half of the records are members: the model of the spec that decides is trained on their released
-version. The attacker has the original records of members and of as many others, asks the model
-about each, and takes those for members about which it is surest: the probability of the true class,
-whether the class is right where a model gives no probability, or how near a predicted number is.
+Half of the records are members: the deciding model of the spec is trained on their released
+version. The attacker has the original records of members and of as many others. He asks the model
+about each, and takes those for members of which it is most certain: by the probability of the true
+class, by a right class where a model gives no probability, or by the error of a predicted number.
 The same is done with a model that is trained on the original records of the same members.
 
-Suppressed records are left out on both sides: they train nothing, and they are rare, which would
-tell them from the members by itself.
+Suppressed records are left out on both sides: they train nothing, and being rare would set them
+apart from members.
 """
 
 # ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
@@ -54,32 +54,38 @@ _TRAINED_ON = {0: "original records", 1: "the release"}
 class Advantage:
     """Advantage of an attacker whose scores tell members from others.
 
-    ``auc``: how often a member scores higher than another (ties count half); ``found`` and
-    ``wrong``: the shares of members and of others above the threshold at which they differ most.
+    ``auc``: share of pairs in which the member scores higher than the other (ties count half).
+    ``hit_rate`` and ``false_alarm_rate``: shares of members and of others above the threshold at
+    which they differ most.
     """
 
     auc: float
-    found: float
-    wrong: float
+    hit_rate: float
+    false_alarm_rate: float
+
+    @property
+    def gap(self) -> float:
+        """Difference of both rates."""
+        return self.hit_rate - self.false_alarm_rate
 
 
 def advantage(scores: Floats, is_member: Bools) -> Advantage:
-    """Return how well scores, higher where membership is likelier, tell members from others.
+    """Measure how well scores tell members from others; higher means likelier a member.
 
     Examples
     --------
     >>> advantage(np.array([3.0, 2.0, 2.0, 1.0]), np.array([True, True, False, False]))
-    Advantage(auc=0.875, found=0.5, wrong=0.0)
+    Advantage(auc=0.875, hit_rate=0.5, false_alarm_rate=0.0)
     """
     order = np.argsort(-scores, kind="stable")
     ordered = scores[order]
-    # Behind the last of each score.
+    # The last place of each score.
     ends = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), len(order) - 1)
     members = np.cumsum(is_member[order])[ends]
-    found, wrong = members / members[-1], (ends + 1 - members) / (ends[-1] + 1 - members[-1])
-    auc = np.trapezoid(np.append(0, found), np.append(0, wrong))
-    best = int((found - wrong).argmax())
-    return Advantage(float(auc), float(found[best]), float(wrong[best]))
+    hits, false_alarms = members / members[-1], (ends + 1 - members) / (ends[-1] + 1 - members[-1])
+    auc = np.trapezoid(np.append(0, hits), np.append(0, false_alarms))
+    best = int((hits - false_alarms).argmax())
+    return Advantage(float(auc), float(hits[best]), float(false_alarms[best]))
 
 
 def attack_membership(
@@ -96,22 +102,22 @@ def attack_membership(
         return [_not_attacked("membership was not attacked: no model learns from the release")]
     name = spec.tests.deciding_model
     if spec.task == "survival":
-        return [_impossible(name, "time-to-event models are not supported by this attack")]
+        return [_unsupported(name, "time-to-event models are not supported by this attack")]
     try:
         problem = _read(session, spec, effort, repetitions, largest)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = [_repetition(problem, r) for r in range(1, repetitions + 1)]
+            outcomes = [_repetition(problem, r) for r in range(1, repetitions + 1)]
     except EvaluationError as error:
-        return [_impossible(name, str(error))]
+        return [_unsupported(name, str(error))]
     return [
         result
         for position in _TRAINED_ON
-        for result in _summarized(name, position, [one[position] for one in found])
+        for result in _summary_results(name, position, [outcome[position] for outcome in outcomes])
     ]
 
 
-def _impossible(model: str, reason: str) -> AttackResult:
+def _unsupported(model: str, reason: str) -> AttackResult:
     message = f"membership of the training records of {model} was not attacked: {reason}"
     return replace(_not_attacked(message), against=model)
 
@@ -121,7 +127,7 @@ def _not_attacked(message: str) -> AttackResult:
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Outcome:
     """Result of one repetition for one model."""
 
     reached: Advantage
@@ -133,8 +139,8 @@ def _read(session: Session, spec: Spec, effort: int, repetitions: int, largest: 
     """Read the untouched and the released effort as the evaluation does."""
 
     def relation(name: str) -> Any:
-        found = session.warehouse.relation_of_ref(name)
-        return session.cursor.query(f"select * from {found}")
+        source = session.warehouse.relation_of_ref(name)
+        return session.cursor.query(f"select * from {source}")
 
     quality = spec.tests
     features = feature_columns(spec, relation)
@@ -166,7 +172,7 @@ def _read(session: Session, spec: Spec, effort: int, repetitions: int, largest: 
     return problem
 
 
-def _repetition(problem: Problem, repetition: int) -> list[_Found]:
+def _repetition(problem: Problem, repetition: int) -> list[_Outcome]:
     """Draw members, train both models, and attack them."""
     split_seed, model_seed = seeds(problem.random_state, repetition)
     (target,) = problem.targets
@@ -176,22 +182,22 @@ def _repetition(problem: Problem, repetition: int) -> list[_Found]:
     others = drawn.test[~suppressed[drawn.test]]
     if not len(members) or not len(others):
         raise EvaluationError("members and others must be released; got none. Use more records.")
-    asked = np.concatenate([members, others])
-    is_member = np.arange(len(asked)) < len(members)
+    records = np.concatenate([members, others])
+    is_member = np.arange(len(records)) < len(members)
     shuffled = np.random.default_rng(model_seed).permutation(is_member)
-    found = []
+    outcomes = []
     for position in _TRAINED_ON:
-        scores = _scores(problem, position, Split(train=members, test=asked), model_seed)
-        result = _Found(advantage(scores, is_member), advantage(scores, shuffled), len(asked))
-        found.append(result)
-    return found
+        scores = _scores(problem, position, Split(train=members, test=records), model_seed)
+        result = _Outcome(advantage(scores, is_member), advantage(scores, shuffled), len(records))
+        outcomes.append(result)
+    return outcomes
 
 
 def _scores(problem: Problem, position: int, split: Split, seed: int) -> Floats:
-    """Return how sure the model is about the original version of each asked record."""
+    """Return the certainty of the model about the original version of each test record."""
     (target,), (model,) = problem.targets, problem.models
     everybody = np.ones(len(split.train), dtype=np.bool_)
-    # What a value stands for is learned from the members alone, as everything else.
+    # Representations of values are learned from the members alone too.
     view = make_view(problem, position, split, everybody, space=model.space, per_split=True)
     rows, place = _original(view)
     estimator = estimators.make_estimator(model.model, model.parameters, seed, target.task)
@@ -201,8 +207,8 @@ def _scores(problem: Problem, position: int, split: Split, seed: int) -> Floats:
 
 
 def _original(view: View) -> tuple[Floats, NDArray[np.int64]]:
-    (asked,) = [each for each in view.asked if ORIGINAL in each.test_on]
-    return asked.rows, asked.place
+    (test_rows,) = [each for each in view.asked if ORIGINAL in each.test_on]
+    return test_rows.rows, test_rows.place
 
 
 def _certainty(
@@ -220,16 +226,16 @@ def _certainty(
     return -np.abs(predicted[place] - target.numbers[split.test])
 
 
-def _summarized(model: str, position: int, found: list[_Found]) -> list[AttackResult]:
+def _summary_results(model: str, position: int, outcomes: list[_Outcome]) -> list[AttackResult]:
     trained_on = _TRAINED_ON[position]
     against = model if position else f"{model}, trained on {trained_on}"
-    people = max(one.records for one in found)
-    auc, auc_error = _mean([one.reached.auc for one in found])
-    taken, _ = _mean([one.reached.found for one in found])
-    wrongly, _ = _mean([one.reached.wrong for one in found])
-    more, error = _mean([one.reached.found - one.reached.wrong for one in found])
-    shuffled, _ = _mean([one.shuffled.found - one.shuffled.wrong for one in found])
-    naive, _ = _mean([one.shuffled.found for one in found])
+    people = max(outcome.records for outcome in outcomes)
+    auc, auc_error = _mean([outcome.reached.auc for outcome in outcomes])
+    hit_rate, _ = _mean([outcome.reached.hit_rate for outcome in outcomes])
+    false_alarm_rate, _ = _mean([outcome.reached.false_alarm_rate for outcome in outcomes])
+    gap, error = _mean([outcome.reached.gap for outcome in outcomes])
+    shuffled, _ = _mean([outcome.shuffled.gap for outcome in outcomes])
+    naive, _ = _mean([outcome.shuffled.hit_rate for outcome in outcomes])
     return [
         AttackResult(
             "membership_inference",
@@ -245,14 +251,14 @@ def _summarized(model: str, position: int, found: list[_Found]) -> list[AttackRe
         AttackResult(
             "membership_inference",
             "taken_for_members",
-            taken,
-            f"with the best threshold, {more:.1%} more of the members of {model}, "
+            hit_rate,
+            f"with the best threshold, {gap:.1%} more of the members of {model}, "
             f"trained on {trained_on}, than of others are taken for members; with shuffled members "
             f"{shuffled:.1%}.",
             against=against,
-            control=wrongly,
+            control=false_alarm_rate,
             naive=naive,
-            risk=excess(taken, wrongly),
+            risk=excess(hit_rate, false_alarm_rate),
             standard_error=error,
             subjects=people,
         ),

@@ -1,4 +1,4 @@
-"""People as numbers, so that whoever satisfies a predicate is found without reading everybody."""
+"""People as codes, indexed by column, so that a predicate reads only matching records."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Codes = NDArray[np.int64]
-# Records that are looked at together.
+# Records per batch.
 _AT_ONCE = 1 << 14
 
 
@@ -38,46 +38,46 @@ class People:
         """
         first = min(allowed, key=lambda column: self._ranges(column, allowed[column])[1].sum())
         others = {
-            column: self._marked(column, allowed[column]) for column in allowed.keys() - {first}
+            column: self._is_allowed(column, allowed[column]) for column in allowed.keys() - {first}
         }
-        found: int | None = None
+        person: int | None = None
         for some in self._records(first, allowed[first]):
             records = some
             for column, is_allowed in others.items():
                 records = records[is_allowed[self.codes[column][records]]]
             persons = self.persons[records]
-            if len(persons) and found is None:
-                found = int(persons[0])
-            if (persons != found).any():
+            if len(persons) and person is None:
+                person = int(persons[0])
+            if (persons != person).any():
                 return False
-        return found is not None
+        return person is not None
 
     def _records(self, column: int, codes: Codes) -> Iterator[Codes]:
-        """Give the records with these codes, some at a time: two persons are often found early."""
+        """Yield the records with these codes in batches: two persons often appear early."""
         if column not in self._order:
             ordered = self.codes[column]
-            if len(self._starts[column]) <= 1 << 16:  # sorted by digits, which is faster
+            if len(self._starts[column]) <= 1 << 16:  # a radix sort is faster
                 ordered = ordered.astype(np.uint16)
             self._order[column] = np.argsort(ordered, kind="stable")
-        slices, held = list[Codes](), 0
+        slices, pending = list[Codes](), 0
         for start, size in zip(*self._ranges(column, codes), strict=True):
             for begin in range(start, start + size, _AT_ONCE):
                 slices.append(self._order[column][begin : min(begin + _AT_ONCE, start + size)])
-                held += len(slices[-1])
-                if held >= _AT_ONCE:
+                pending += len(slices[-1])
+                if pending >= _AT_ONCE:
                     yield np.concatenate(slices)
-                    slices, held = [], 0
+                    slices, pending = [], 0
         if slices:
             yield np.concatenate(slices)
 
-    def _marked(self, column: int, codes: Codes) -> NDArray[np.bool_]:
-        """Tell of each code that occurs whether it is one of these."""
+    def _is_allowed(self, column: int, codes: Codes) -> NDArray[np.bool_]:
+        """Return for each occurring code if it is one of these."""
         is_marked = np.zeros(len(self._starts[column]) - 1, dtype=np.bool_)
         is_marked[codes[codes < len(is_marked)]] = True
         return is_marked
 
     def _ranges(self, column: int, codes: Codes) -> tuple[Codes, Codes]:
-        """Return where records of each code begin, and how many there are."""
+        """Return the first place and the number of the records of each code."""
         bounds = self._starts[column]
-        known = codes[codes < len(bounds) - 1]
-        return bounds[known], bounds[known + 1] - bounds[known]
+        occurring = codes[codes < len(bounds) - 1]
+        return bounds[occurring], bounds[occurring + 1] - bounds[occurring]

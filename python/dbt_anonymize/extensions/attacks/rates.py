@@ -1,8 +1,8 @@
 """Rates of guesses that come true, and what a release adds to them.
 
 An attacker makes the same guesses about people who are in a release (*main*) and about people who
-are not (*control*); the *naive* one guesses without it. What is true of people in general, the
-control shows too; the rest is what the release tells about its own (Giomi et al. 2023).
+are not (*control*); the *naive* one guesses without it. The control shows what holds for people in
+general; the excess is due to being in the release (Giomi et al. 2023).
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ class Rate:
         """
         # Imported here: scipy takes a while, and few commands need it.
         binomtest = import_module("scipy.stats").binomtest
-        found = binomtest(self.successes, self.guesses).proportion_ci(method="wilson")
-        return float(found.low), float(found.high)
+        low, high = binomtest(self.successes, self.guesses).proportion_ci(method="wilson")
+        return float(low), float(high)
 
 
 def excess(main: float, control: float) -> float:
-    """Return (main - control) / (1 - control): negative where others are guessed better; at most 1.
+    """Return (main - control) / (1 - control); 0 where the control is 1.
 
-    A control of 1 leaves nothing that a release could add.
+    It is at most 1, and negative where others are guessed better.
 
     Examples
     --------
@@ -72,8 +72,8 @@ def excess_interval(main: Rate, control: Rate) -> tuple[float, float]:
     return (difference - below) / rest, min(1.0, (difference + above) / rest)
 
 
-def rated(result: AttackResult, main: Rate, control: Rate, naive: Rate) -> AttackResult:
-    """Give a result its rates, their intervals, the risk and the number of guesses."""
+def with_rates(result: AttackResult, main: Rate, control: Rate, naive: Rate) -> AttackResult:
+    """Return a result with its rates, their intervals, the risk and the number of guesses."""
     risk_lower, risk_upper = excess_interval(main, control)
     return replace(
         result,

@@ -1,4 +1,4 @@
-"""Released classes, as an attacker reads them, and whom each can hold."""
+"""Released classes as an attacker reads them, and the people that each can hold."""
 
 # ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dbt_anonymize.errors import VerificationError
-from dbt_anonymize.extensions.attacks.known import Known
+from dbt_anonymize.extensions.attacks.knowledge import Knowledge
 from dbt_anonymize.extensions.attacks.labels import Label, find_labels, label_table, value_map
 from dbt_anonymize.extensions.attacks.session import Session
 from dbt_anonymize.literals import quote_name
@@ -31,11 +31,10 @@ class Origin:
 
 @dataclass(frozen=True)
 class Released:
-    """A release, matched with what is known.
+    """A release, matched with the attacker's knowledge.
 
-    ``labels`` are the known quasi-identifiers as it shows them; ``sensitive`` gives the alias
-    ``s_1``, .. of each sensitive column of the attacked anonymization that it has. The others are
-    tables:
+    ``labels`` are its labels of the known quasi-identifiers; ``sensitive`` gives the alias ``s_1``,
+    .. of each sensitive column of the attacked anonymization that it has. The others are tables:
 
     - ``classes``: ``class`` and ``records`` of each combination of labels.
     - ``members``: ``class``, ``s_1``, .. and ``records`` of each combination with sensitive values.
@@ -46,7 +45,7 @@ class Released:
       has no row of it), ``is_released`` (whether it should have one) and the true ``s_1``, ...
     """
 
-    known: Known
+    knowledge: Knowledge
     name: str
     labels: Sequence[Label]
     sensitive: dict[str, str]
@@ -58,26 +57,26 @@ class Released:
 
 
 def read_release(
-    known: Known,
+    knowledge: Knowledge,
     relation: str,
     name: str,
     *,
     published: Spec | None,
     origin: Origin | None,
 ) -> Released | None:
-    """Match a release with what is known; None if it shows no known quasi-identifier.
+    """Match a release with the knowledge; None if it shows no known quasi-identifier.
 
-    Without ``origin`` everybody is assumed to be in the smallest class, by known people, that can
-    hold them. A label that cannot be understood is a `VerificationError`.
+    Without ``origin`` everybody is assumed to be in the class that fits her and the fewest people.
+    A label that cannot be interpreted is a `VerificationError`.
     """
-    session = known.session
+    session = knowledge.session
     columns = session.columns(relation)
-    labels = find_labels(session, columns, known.spec, published)
+    labels = find_labels(session, columns, knowledge.spec, published)
     if not labels:
         return None
     sensitive = {
         attribute: f"s_{number}"
-        for number, attribute in enumerate(known.spec.sensitive, 1)
+        for number, attribute in enumerate(knowledge.spec.sensitive, 1)
         if attribute in columns
     }
     rows = _distinct_rows(session, relation, labels, sensitive)
@@ -93,27 +92,27 @@ def read_release(
         f"group by {listed})",
     )
     fitting = {
-        label.number: value_map(session, label, table, known.values[label.number], name)
+        label.number: value_map(session, label, table, knowledge.values[label.number], name)
         for label, table in zip(labels, tables, strict=True)
     }
-    sets, of_sets = _sets(known, fitting, classes)
+    sets, of_sets = _candidate_sets(knowledge, fitting, classes)
     return Released(
-        known=known,
+        knowledge=knowledge,
         name=name,
         labels=labels,
         sensitive=sensitive,
         classes=classes,
-        members=_members(known, rows, coded, classes, sensitive),
+        members=_members(knowledge, rows, coded, classes, sensitive),
         sets=sets,
         of_sets=of_sets,
-        own=_own(known, coded, classes, (sets, of_sets), origin),
+        own=_true_classes(knowledge, coded, classes, (sets, of_sets), origin),
     )
 
 
 def _distinct_rows(
     session: Session, relation: str, labels: Sequence[Label], sensitive: Iterable[str]
 ) -> str:
-    """Read a release, once: each combination of what is looked at, and how many rows have it."""
+    """Read a release once: the distinct combinations of the used columns, with their counts."""
     names = [*(column for label in labels for column in label.columns), *sensitive]
     columns = ", ".join(map(quote_name, dict.fromkeys(names)))
     return session.table(
@@ -124,7 +123,7 @@ def _distinct_rows(
 
 @dataclass(frozen=True)
 class Coded:
-    """SQL that gives rows ``r`` the numbers of their labels, ``l_1``, .., and so their class.
+    """SQL that adds the numbers of labels, ``l_1``, .., to rows ``r``, and finds their class.
 
     ``outer_joins`` keep rows whose labels are unknown.
     """
@@ -136,7 +135,7 @@ class Coded:
 
 
 def code_labels(labels: Sequence[Label], tables: Sequence[str]) -> Coded:
-    """Return how rows get the numbers of their labels in each `label_table`."""
+    """Return SQL that finds the labels of rows in each `label_table`."""
     columns, joins = [], []
     for label, table in zip(labels, tables, strict=True):
         alias = f"labels_{label.number}"
@@ -154,14 +153,16 @@ def code_labels(labels: Sequence[Label], tables: Sequence[str]) -> Coded:
     )
 
 
-def _members(known: Known, rows: str, coded: Coded, classes: str, sensitive: dict[str, str]) -> str:
+def _members(
+    knowledge: Knowledge, rows: str, coded: Coded, classes: str, sensitive: dict[str, str]
+) -> str:
     """Count the released sensitive values of each class."""
-    kept = "".join(f", r.{quote_name(name)} as {alias}" for name, alias in sensitive.items())
+    values = "".join(f", r.{quote_name(name)} as {alias}" for name, alias in sensitive.items())
     listed = "".join(f", x.{alias}" for alias in sensitive.values())
-    return known.session.table(
+    return knowledge.session.table(
         "members",
         f"select c.class{listed}, cast(sum(x.{_TIMES}) as bigint) as records "
-        f"from (select {coded.columns}{kept}, r.{_TIMES} from {rows} as r {coded.joins}) as x "
+        f"from (select {coded.columns}{values}, r.{_TIMES} from {rows} as r {coded.joins}) as x "
         f"inner join {classes} as c on {coded.of_class} group by c.class{listed}",
     )
 
@@ -169,9 +170,9 @@ def _members(known: Known, rows: str, coded: Coded, classes: str, sensitive: dic
 def find_pairs(session: Session, tuples: str, fitting: Mapping[int, str], classes: str) -> str:
     """Find the classes that can hold each combination of raw values: ``tuple`` and ``class``.
 
-    ``fitting`` says of each quasi-identifier which ``label`` each value (``code``) can have. One
-    after the other is looked at, and after each only those beginnings of classes are kept
-    that do occur: all labels of all quasi-identifiers that fit would be too many combinations.
+    ``fitting`` has for each quasi-identifier the ``label`` that each value (``code``) can have.
+    They are joined one after the other, and only prefixes of existing classes are kept: all fitting
+    labels of all quasi-identifiers together would be too many combinations.
     """
     paths = session.table("paths", f"select *, 0 as node from {classes}")
     pairs = session.table("pairs", f"select tuple, 0 as node from {tuples}")
@@ -200,20 +201,24 @@ def find_pairs(session: Session, tuples: str, fitting: Mapping[int, str], classe
     )
 
 
-def _sets(known: Known, fitting: Mapping[int, str], classes: str) -> tuple[str, str]:
-    """Give each distinct set of classes that can hold a combination of raw values a number.
+def _candidate_sets(
+    knowledge: Knowledge, fitting: Mapping[int, str], classes: str
+) -> tuple[str, str]:
+    """Return tables of the distinct sets of classes that can hold combinations of raw values.
 
-    Values that the same labels can stand for are alike, and so are combinations of such values:
-    there are few of these, however many combinations of values there are.
+    Values with the same possible labels are grouped first: there are few combinations of groups,
+    however many combinations of values there are.
     """
-    session = known.session
-    alike = {number: _alike(session, labels) for number, labels in fitting.items()}
+    session = knowledge.session
+    alike = {number: _value_groups(session, labels) for number, labels in fitting.items()}
     values = ", ".join(f"a_{number}.place as v_{number}" for number in alike)
     joins = " ".join(
         f"inner join {table} as a_{number} on t.v_{number} = a_{number}.code"
         for number, table in alike.items()
     )
-    placed = session.table("placed", f"select t.tuple, {values} from {known.tuples} as t {joins}")
+    placed = session.table(
+        "placed", f"select t.tuple, {values} from {knowledge.tuples} as t {joins}"
+    )
     names = ", ".join(f"v_{number}" for number in alike)
     kinds = session.table(
         "kinds",
@@ -252,8 +257,8 @@ def _sets(known: Known, fitting: Mapping[int, str], classes: str) -> tuple[str, 
     return sets, of_sets
 
 
-def _alike(session: Session, fitting: str) -> str:
-    """Give values that the same labels can stand for the same ``place``."""
+def _value_groups(session: Session, fitting: str) -> str:
+    """Return a table that gives values with the same possible labels the same ``place``."""
     return session.table(
         "alike",
         "select code, dense_rank() over (order by labels) as place from "
@@ -261,32 +266,32 @@ def _alike(session: Session, fitting: str) -> str:
     )
 
 
-def _own(
-    known: Known, coded: Coded, classes: str, sets: tuple[str, str], origin: Origin | None
+def _true_classes(
+    knowledge: Knowledge, coded: Coded, classes: str, sets: tuple[str, str], origin: Origin | None
 ) -> str:
-    """Find the class in which each record is."""
-    session, (of_tuples, of_sets) = known.session, sets
+    """Return a table of the class of each record: see `Released`."""
+    session, (of_tuples, of_sets) = knowledge.session, sets
     names = ["record_key", "person", "tuple"]
-    names += [f"s_{number}" for number in range(1, len(known.spec.sensitive) + 1)]
+    names += [f"s_{number}" for number in range(1, len(knowledge.spec.sensitive) + 1)]
     records = ", ".join(f"t.{name}" for name in names)
     if origin is not None:
         key = quote_name(origin.record_key)
         return session.table(
             "own",
             f"select {records}, o.class, coalesce(o.is_released, false) as is_released "
-            f"from {known.targets} as t left join ("
+            f"from {knowledge.targets} as t left join ("
             "select x.record_key, x.is_released, c.class from ("
             f"select r.{key} as record_key, not r.is_suppressed as is_released, "
             f"r.equivalence_class is not null as has_class, {coded.columns} "
             f"from {origin.relation} as r {coded.outer_joins}) as x "
-            # Whoever is outside the sample has labels, but no class.
+            # Records outside the sample have labels, but no class.
             f"left join {classes} as c on x.has_class and {coded.of_class}) as o "
             "on t.record_key = o.record_key",
         )
     covered = (
         f"select o.class, sum(s.records) as people from {of_sets} as o inner join "
         f"(select s.candidates, sum(t.records) as records from {of_tuples} as s inner join "
-        f"{known.tuples} as t on s.tuple = t.tuple group by s.candidates) as s "
+        f"{knowledge.tuples} as t on s.tuple = t.tuple group by s.candidates) as s "
         "on o.candidates = s.candidates group by o.class"
     )
     narrowest = (
@@ -296,14 +301,14 @@ def _own(
     return session.table(
         "own",
         f"select {records}, n.class, n.class is not null as is_released "
-        f"from {known.targets} as t left join {of_tuples} as s on t.tuple = s.tuple "
+        f"from {knowledge.targets} as t left join {of_tuples} as s on t.tuple = s.tuple "
         f"left join ({narrowest}) as n on s.candidates = n.candidates",
     )
 
 
 def released_people(release: Released) -> int:
-    """Return how many people are in the release; none is a `VerificationError`."""
-    (people,) = release.known.session.row(
+    """Count the people in the release; none is a `VerificationError`."""
+    (people,) = release.knowledge.session.row(
         f"select count(distinct person) from {release.own} where class is not null"
     )
     if not people:

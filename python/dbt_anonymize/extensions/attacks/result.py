@@ -1,4 +1,4 @@
-"""Result of an attack: one number, its baseline, and whether a promise holds."""
+"""Result of an attack: one number, its baseline, and its judgement by a declared limit."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 from dbt_anonymize.verify.finding import Finding
 
-# Two ways to sum the same shares differ in the last digits.
+# The order of a sum changes its last digits.
 _TOLERANCE = 1e-9
-# Numbers that no declared limit judges, but everybody who publishes must have seen.
-_TOLD = frozenset(
+# Measures that are always reported, since publishers must see them.
+_PUBLISHED_MEASURES = frozenset(
     {
         "auc",
         "taken_for_members",
@@ -33,22 +33,22 @@ _TOLD = frozenset(
 class AttackResult:
     """One row of ``<n>_attacks``; the fields are columns of that relation.
 
-    - ``attack`` and ``measure``: what was done, and what ``main`` is.
-    - ``main``: what the attacker reaches with the release; None where he cannot try.
+    - ``attack`` and ``measure``: names of the attack, and of the meaning of ``main``.
+    - ``main``: success of the attacker with the release; None where he cannot try.
     - ``control``: the same about people who were left out; ``naive``: without the release or, in a
       composition, with this release alone. ``risk``: (main - control) / (1 - control).
     - ``.._lower``, ``.._upper``: 95 % interval, where it is a rate of so many ``guesses``.
     - ``against``: the attacked model or other release; None for the release alone.
     - ``attribute``: the inferred sensitive column.
     - ``standard_error``: of a mean over repetitions: ``main``, less ``control`` if there is one.
-    - ``declared_limit``: what the spec promises, or what follows from it; ``holds``: whether
-      ``main`` keeps it. None where nothing is declared.
-    - ``subjects``: how many it is about; in classes, each counts once per class.
+    - ``declared_limit``: limit that the spec declares or implies; ``holds``: ``main`` keeps it.
+      None where nothing is declared.
+    - ``subjects``: number of attacked subjects; in classes, each counts once per class.
     - ``explanation``: the message of the finding; never a value of a person.
-    - ``is_warning``: something else that is published takes away what this release promises, and
-      nothing declared judges that.
-    - ``content`` and ``spec``: digests of the attacked rows and of what was declared, as
-      ``<n>_register`` has them; NULL where nobody knows.
+    - ``is_warning``: another publication weakens the promise of this release, and no declared limit
+      judges that.
+    - ``content`` and ``spec``: digests of the attacked rows and of the spec, as in
+      ``<n>_register``; NULL where unknown.
     """
 
     attack: str
@@ -84,12 +84,12 @@ class AttackResult:
         return ", ".join(part for part in parts if part is not None)
 
 
-def judged(result: AttackResult) -> AttackResult:
-    """Judge a result by its limit, if it has one; of a broken promise it says what to do.
+def judge(result: AttackResult) -> AttackResult:
+    """Judge a result by its limit, if it has one; a broken promise gets a remedy.
 
     Examples
     --------
-    >>> broken = judged(AttackResult("linkage", "highest_success", 0.3, "so.", declared_limit=0.2))
+    >>> broken = judge(AttackResult("linkage", "highest_success", 0.3, "so.", declared_limit=0.2))
     >>> broken.holds, broken.explanation
     (False, 'so. The release breaks its promise: withdraw it, and build it again.')
     """
@@ -101,7 +101,7 @@ def judged(result: AttackResult) -> AttackResult:
 
 
 def findings(results: Iterable[AttackResult]) -> list[Finding]:
-    """Return the results that a limit judges, that have no value, or that a publisher must see.
+    """Return findings on results that have a limit or no value, or that publishers must see.
 
     Examples
     --------
@@ -118,5 +118,5 @@ def findings(results: Iterable[AttackResult]) -> list[Finding]:
             is_warning=result.is_warning,
         )
         for result in results
-        if result.holds is not None or result.main is None or result.measure in _TOLD
+        if result.holds is not None or result.main is None or result.measure in _PUBLISHED_MEASURES
     ]

@@ -11,7 +11,7 @@ from dbt_anonymize.errors import VerificationError, WarehouseError
 from dbt_anonymize.extensions.attacks.composition import OtherRelease, attack_composition
 from dbt_anonymize.extensions.attacks.earlier import attack_earlier, attack_remembered
 from dbt_anonymize.extensions.attacks.inference import attack_confidence, attack_inference
-from dbt_anonymize.extensions.attacks.known import Known, load_attacker_knowledge
+from dbt_anonymize.extensions.attacks.knowledge import Knowledge, load_attacker_knowledge
 from dbt_anonymize.extensions.attacks.linkability import attack_linkability
 from dbt_anonymize.extensions.attacks.linkage import attack_linkage
 from dbt_anonymize.extensions.attacks.mapping import attack_mapping
@@ -46,7 +46,7 @@ def run_attacks(
     repetitions: int = 5,
     membership_sample: int = MEMBERSHIP_SAMPLE,
 ) -> list[AttackResult]:
-    """Attack the release of the last build in every way of this package, on DuckDB.
+    """Run every attack of this package on the release of the last build, on DuckDB.
 
     ``release`` is its file, or None where it is a table of the warehouse, ``earlier`` are further
     release files of the same people; paths are relative to the project or absolute. Half of the
@@ -57,11 +57,11 @@ def run_attacks(
     `WarehouseError`.
     """
     with attack_session(warehouse) as session:
-        known = load_attacker_knowledge(session, spec)
-        chosen = _chosen(warehouse, spec)
+        knowledge = load_attacker_knowledge(session, spec)
+        chosen = _chosen_effort(warehouse, spec)
         relation = session.release_of(spec.name, release and project.root / release)
         origin = _origin(warehouse, spec, chosen)
-        released = read_release(known, relation, spec.name, published=spec, origin=origin)
+        released = read_release(knowledge, relation, spec.name, published=spec, origin=origin)
         if released is None or len(released.labels) < len(spec.quasi_identifiers):
             raise VerificationError(
                 f"{relation}: a release of {spec.name} must show every quasi-identifier, "
@@ -69,11 +69,11 @@ def run_attacks(
             )
         results = [
             *attack_linkage(released, _average_risk(warehouse, spec, chosen)),
-            *attack_mapping(known, relation),
+            *attack_mapping(knowledge, relation),
             *attack_confidence(released),
         ]
         if guesses:
-            results += _try(warehouse, known, chosen, relation, guesses)
+            results += _attack_trial(warehouse, knowledge, chosen, relation, guesses)
         results += _compose(released, relation, project, chosen, earlier)
         if repetitions:
             results += attack_membership(
@@ -86,21 +86,21 @@ def run_attacks(
     return results
 
 
-def _try(
-    warehouse: Warehouse, known: Known, effort: int, release: str, guesses: int
+def _attack_trial(
+    warehouse: Warehouse, knowledge: Knowledge, effort: int, release: str, guesses: int
 ) -> list[AttackResult]:
-    """Attack a trial anonymization, with people who were left out of it."""
-    spec = known.spec
-    tables = tables_of(warehouse, spec, effort, known.session.cursor, release)
-    trial = draw_trial(known, tables, effort, seed=spec.random_state)
-    if not trial.records or trial.members == known.people:
+    """Attack a trial anonymization of half of the people; the others are the control."""
+    spec = knowledge.spec
+    tables = tables_of(warehouse, spec, effort, knowledge.session.cursor, release)
+    trial = draw_trial(knowledge, tables, effort, seed=spec.random_state)
+    if not trial.records or trial.members == knowledge.people:
         reason = "is for one subject" if trial.records else "releases no record"
         return [
             AttackResult(
                 attack,
                 measure,
                 None,
-                f"not attacked: a trial with half of the {known.people:,} subjects {reason}.",
+                f"not attacked: a trial with half of the {knowledge.people:,} subjects {reason}.",
             )
             for attack, measure in (
                 ("singling_out", "univariate"),
@@ -115,24 +115,24 @@ def _try(
     ]
 
 
-def _chosen(warehouse: Warehouse, spec: Spec) -> int:
+def _chosen_effort(warehouse: Warehouse, spec: Spec) -> int:
     """Return the effort that is released."""
-    found = [result.effort for result in read_results(warehouse, spec.name) if result.is_chosen]
-    if len(found) != 1:
+    efforts = [result.effort for result in read_results(warehouse, spec.name) if result.is_chosen]
+    if len(efforts) != 1:
         raise VerificationError(
-            f"{spec.name}: one effort must be released; the results name {len(found)}. "
+            f"{spec.name}: one effort must be released; the results name {len(efforts)}. "
             "Run `dbt build`."
         )
-    return found[0]
+    return efforts[0]
 
 
-def _effort(warehouse: Warehouse, spec: Spec, effort: int) -> str:
+def _effort_relation(warehouse: Warehouse, spec: Spec, effort: int) -> str:
     return str(warehouse.relation_of_ref(f"{spec.name}_effort_{effort}"))
 
 
 def _origin(warehouse: Warehouse, spec: Spec, effort: int) -> Origin:
-    """Return which records became the release: of the effort, or of what is remembered."""
-    relation, key = _effort(warehouse, spec, effort), quote_name(spec.record_key)
+    """Return the records behind the release: of the effort, or of the remembered members."""
+    relation, key = _effort_relation(warehouse, spec, effort), quote_name(spec.record_key)
     if not spec.holds_back_joiners:
         return Origin(relation, spec.record_key)
     values = "".join(
@@ -149,33 +149,35 @@ def _origin(warehouse: Warehouse, spec: Spec, effort: int) -> Origin:
 
 
 def _average_risk(warehouse: Warehouse, spec: Spec, effort: int) -> float:
-    """Return the average risk that the build reports of an effort."""
+    """Return the average risk of an effort, as the build reports it."""
     relation = warehouse.relation_of_ref(f"{spec.name}_privacy")
     sql = f"select average_risk from {relation} where effort = {effort}"
-    found = warehouse.rows(sql)
-    if len(found) != 1 or found[0][0] is None:
+    risks = warehouse.rows(sql)
+    if len(risks) != 1 or risks[0][0] is None:
         raise VerificationError(
             f"{spec.name}: the average risk of effort {effort} must be known; it is not. "
             "Run `dbt build`."
         )
-    return float(found[0][0])
+    return float(risks[0][0])
 
 
 def _compose(
     released: Released, relation: str, project: Project, chosen: int, earlier: Sequence[Path]
 ) -> list[AttackResult]:
-    """Put everything beside the release that is or could be published of the same people."""
-    known = released.known
+    """Compose the release with everything that is or could be published of the same people."""
+    knowledge = released.knowledge
     results = attack_remembered(released)
     for file in earlier:
-        rows = known.session.released_table(project.root / file, f"{known.spec.name}_anonymized")
+        rows = knowledge.session.released_table(
+            project.root / file, f"{knowledge.spec.name}_anonymized"
+        )
         results += attack_earlier(released, relation, rows, file)
-    # What was copied of a server are relations of this anonymization alone.
-    server = getattr(known.session.warehouse, "original", known.session.warehouse)
+    # A copy of a server has relations of this anonymization alone.
+    server = getattr(knowledge.session.warehouse, "original", knowledge.session.warehouse)
     for spec in load_specs(project.root):
-        if spec.name != known.spec.name and share_people(server, spec, known.spec):
+        if spec.name != knowledge.spec.name and share_people(server, spec, knowledge.spec):
             results += _compose_with(released, relation, project, chosen, spec)
-    for name, other in _other_efforts(known, chosen):
+    for name, other in _other_efforts(knowledge, chosen):
         results += attack_composition(released, other, OtherRelease(name, name, is_published=False))
     return results
 
@@ -183,20 +185,24 @@ def _compose(
 def _compose_with(
     released: Released, relation: str, project: Project, chosen: int, other: Spec
 ) -> list[AttackResult]:
-    """Attack with the release of another anonymization: each by its own quasi-identifiers.
+    """Compose with the release of another anonymization, by the quasi-identifiers of each.
 
-    What one anonymization releases as it is may be a quasi-identifier of the other.
+    A column that one releases unchanged may be a quasi-identifier of the other.
     """
-    known, session, spec = released.known, released.known.session, released.known.spec
-    their_relation = _published(session, project, other)
+    knowledge, session, spec = (
+        released.knowledge,
+        released.knowledge.session,
+        released.knowledge.spec,
+    )
+    their_relation = _published_release(session, project, other)
     if their_relation is None:
         return []
-    theirs = _origin(session.warehouse, other, _chosen(session.warehouse, other))
+    theirs = _origin(session.warehouse, other, _chosen_effort(session.warehouse, other))
     ours = _origin(session.warehouse, spec, chosen)
     is_same_key = other.record_key == spec.record_key
     name, shown = f"release {other.name}", f"the release {other.name}"
     beside = read_release(
-        known,
+        knowledge,
         their_relation,
         shown,
         published=other,
@@ -218,7 +224,7 @@ def _compose_with(
     )
 
 
-def _published(session: Session, project: Project, spec: Spec) -> str | None:
+def _published_release(session: Session, project: Project, spec: Spec) -> str | None:
     """Return the release of an anonymization, if it was ever published."""
     try:
         if not session.warehouse.is_duckdb:
@@ -229,16 +235,16 @@ def _published(session: Session, project: Project, spec: Spec) -> str | None:
     return session.release_of(spec.name, file) if file.is_file() else None
 
 
-def _other_efforts(known: Known, chosen: int) -> list[tuple[str, Released | None]]:
-    """Read what would be published if another effort were released too."""
-    warehouse, spec = known.session.warehouse, known.spec
-    found = []
+def _other_efforts(knowledge: Knowledge, chosen: int) -> list[tuple[str, Released | None]]:
+    """Read the other efforts that qualify, as if they were released too."""
+    warehouse, spec = knowledge.session.warehouse, knowledge.spec
+    releases = []
     for result in read_results(warehouse, spec.name):
         if not result.qualifies or result.effort == chosen:
             continue
-        effort = _effort(warehouse, spec, result.effort)
+        effort = _effort_relation(warehouse, spec, result.effort)
         rows = f"(select * from {effort} where not is_suppressed)"
         name = f"effort {result.effort}"
         origin = Origin(effort, spec.record_key)
-        found.append((name, read_release(known, rows, name, published=spec, origin=origin)))
-    return found
+        releases.append((name, read_release(knowledge, rows, name, published=spec, origin=origin)))
+    return releases

@@ -7,10 +7,8 @@ from typing import Any
 
 from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.project.evidence import Evidence
-from dbt_anonymize.project.sections import Section, missing, number, words
+from dbt_anonymize.project.sections import MOST_BARS, Section, missing, number, words
 
-# Bars of a chart; tables have all rows.
-_MOST_BARS = 10
 _SHOWN = ("attack", "main", "control", "naive", "risk", "limit", "holds")
 # Measures of attacks that are no rates.
 _COUNTS = {"unexplained_rows"}
@@ -60,7 +58,7 @@ def sections(evidence: Evidence) -> list[Section]:
             ],
             [
                 {"attack": row["attack"], "kind": kind, "success": row[kind]}
-                for row in [row for row in data if not row["is_count"]][:_MOST_BARS]
+                for row in [row for row in data if not row["is_count"]][:MOST_BARS]
                 for kind in ("main", "control", "naive")
                 if row[kind] is not None
             ],
@@ -72,6 +70,6 @@ def sections(evidence: Evidence) -> list[Section]:
 
 
 def _gravity(row: Mapping[str, Any]) -> tuple[bool, bool, float]:
-    """Return what sorts attacks: exceeded limits, warnings, then what exceeds the control."""
+    """Return the sort key of attacks: exceeded limits, warnings, then the largest excess."""
     exceeds = (number(row["main"]) or 0) - (number(row["control"]) or 0)
     return row["holds"] is not False, not row["is_warning"], -exceeds

@@ -1,7 +1,7 @@
 """The engine on which attacks run: the warehouse's own DuckDB, with releases attached to it.
 
-What an attacker knows is far more than what is released, so it stays where it is; releases are
-attached read-only, and intermediate tables are temporary tables of the connection.
+The attacker's knowledge is far larger than a release, so it stays in place; releases are attached
+read-only, and intermediate tables are temporary tables of the connection.
 """
 
 # ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
@@ -61,9 +61,9 @@ class Session:
         return self.released_table(file, table)
 
     def released_table(self, file: Path, name: str) -> str:
-        """Attach a release file read-only and return the table of a name in it, or its only table.
+        """Attach a release file read-only; return its table of this name, or its only table.
 
-        No file, not one of DuckDB, or no such table among several, is a `VerificationError`.
+        A missing file, another format, or several other tables are a `VerificationError`.
         """
         if not file.is_file():
             raise VerificationError(
@@ -71,19 +71,20 @@ class Session:
                 "path."
             )
         database = self._database_of(file)
-        found = [
+        tables = [
             (str(schema), str(table))
             for schema, table in self.rows(
                 "select schema_name, table_name from duckdb_tables() "
                 f"where database_name = {quote_text(database)}"
             )
         ]
-        others = [one for one in found if not one[1].endswith("_about")]
-        chosen = [one for one in found if one[1] == name] or others
+        chosen = [entry for entry in tables if entry[1] == name] or [
+            entry for entry in tables if not entry[1].endswith("_about")
+        ]
         if len(chosen) != 1:
             raise VerificationError(
                 f"{file}: must hold the table {name}, or one table only; it holds "
-                f"{len(found)}. Give the file of a release."
+                f"{len(tables)}. Give the file of a release."
             )
         return ".".join(quote_name(part) for part in (database, *chosen[0]))
 
@@ -103,7 +104,7 @@ class Session:
         return database
 
     def close(self) -> None:
-        """Let go of the releases, and of all that was made."""
+        """Detach the releases, and drop all temporary tables."""
         for database in self._attached.values():
             self.rows(f"detach {quote_name(database)}")
         self.cursor.close()
@@ -111,9 +112,9 @@ class Session:
 
 @contextlib.contextmanager
 def attack_session(warehouse: Warehouse) -> Iterator[Session]:
-    """Give a session on a warehouse of DuckDB, and leave nothing behind."""
-    # A connection of its own, to the same database: that of dbt may be in a transaction, which an
-    # error would end. Temporary tables go with it.
+    """Yield a session on a warehouse of DuckDB; it leaves nothing behind."""
+    # A connection of its own: an error would end an open transaction of dbt's. Its temporary tables
+    # vanish with it.
     cursor = warehouse.cursor().cursor()
     session = Session(warehouse, cursor)
     try:

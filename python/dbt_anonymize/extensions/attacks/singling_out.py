@@ -1,7 +1,7 @@
 """Singling out: the attacker guesses that exactly one person of the source has certain values.
 
-His predicates are what fewest released rows say: values of one column (univariate), or of several
-at once (multivariate). The naive attacker puts values that occur together at random.
+His predicates are the rarest released values of one column (univariate), or of several together
+(multivariate). The naive attacker combines occurring values at random.
 """
 
 # ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dbt_anonymize.extensions.attacks.people import Codes
-from dbt_anonymize.extensions.attacks.rates import Rate, rated
+from dbt_anonymize.extensions.attacks.rates import Rate, with_rates
 from dbt_anonymize.extensions.attacks.result import AttackResult
 from dbt_anonymize.extensions.attacks.trial import Column, Trial
 
@@ -45,37 +45,39 @@ def attack_singling_out(trial: Trial, guesses: int) -> list[AttackResult]:
             sets = [sets[place] for place in chosen]
         drawn = rarest(trial, sets, guesses)
         main, control = count_singled_out(trial, sets, drawn)
-        naive, _ = count_singled_out(trial, sets, _random(trial, sets, main.guesses, rng))
-        shown = "one released column" if width == 1 else f"{width} released columns"
+        naive, _ = count_singled_out(
+            trial, sets, _random_predicates(trial, sets, main.guesses, rng)
+        )
+        column_text = "one released column" if width == 1 else f"{width} released columns"
         result = AttackResult(
             "singling_out",
             measure,
             None,
-            f"values of {shown} that fewest of {trial.records:,} rows of {trial.members:,} "
+            f"values of {column_text} that fewest of {trial.records:,} rows of {trial.members:,} "
             "subjects have are taken for those of exactly one person.",
             subjects=trial.members,
         )
-        results.append(rated(result, main, control, naive))
+        results.append(with_rates(result, main, control, naive))
     return results
 
 
 def rarest(trial: Trial, sets: Sets, guesses: int) -> str:
-    """Choose the combinations of values that fewest released rows have.
+    """Choose the rarest combinations of released values.
 
     Returns a table: ``guess``, ``set_`` (the place of its columns), ``records``, ``l_1``, ...
     """
     listed = []
     for place, columns in enumerate(sets):
-        values = ", ".join(column.released for column in columns)
+        values = ", ".join(column.row_name for column in columns)
         text = " || ', ' || ".join(
-            f"coalesce(cast({column.released} as varchar), '')" for column in columns
+            f"coalesce(cast({column.row_name} as varchar), '')" for column in columns
         )
         listed.append(
             f"(select {place} as set_, {_values(trial, columns)}, count(*) as records, "
             f"md5('{trial.seed} {place} ' || {text}) as drawn from {trial.rows} group by {values} "
             f"order by records, drawn limit {guesses})"
         )
-    return trial.known.session.table(
+    return trial.knowledge.session.table(
         "rarest",
         "select row_number() over (order by records, drawn) as guess, * from "
         f"({' union all '.join(listed)}) order by guess limit {guesses}",
@@ -84,19 +86,19 @@ def rarest(trial: Trial, sets: Sets, guesses: int) -> str:
 
 def _values(trial: Trial, columns: Sequence[Column]) -> str:
     return ", ".join(
-        column.released if column in columns else f"null as {column.released}"
+        column.row_name if column in columns else f"null as {column.row_name}"
         for column in trial.columns
     )
 
 
-def _random(trial: Trial, sets: Sets, guesses: int, rng: np.random.Generator) -> str:
-    """Draw columns, and a value of each by itself."""
-    session, kinds = trial.known.session, []
+def _random_predicates(trial: Trial, sets: Sets, guesses: int, rng: np.random.Generator) -> str:
+    """Draw random predicates: columns, and a value of each independently."""
+    session, kinds = trial.knowledge.session, []
     used = {column.number: column for columns in sets for column in columns}
     places: dict[int, np.ndarray] = {}
     joins = []
     for number, column in used.items():
-        name = column.released
+        name = column.row_name
         table = session.table(
             "distinct",
             f"select {name}, row_number() over (order by {name}) as place "
@@ -121,7 +123,7 @@ def _random(trial: Trial, sets: Sets, guesses: int, rng: np.random.Generator) ->
 
 def count_singled_out(trial: Trial, sets: Sets, predicates: str) -> tuple[Rate, Rate]:
     """Count the predicates that exactly one member satisfies, and exactly one of the others."""
-    rows = trial.known.session.rows(f"select guess, set_ from {predicates}")
+    rows = trial.knowledge.session.rows(f"select guess, set_ from {predicates}")
     satisfying = _satisfying(trial, sets, predicates)
     main, control = (
         sum(
@@ -136,9 +138,9 @@ def count_singled_out(trial: Trial, sets: Sets, predicates: str) -> tuple[Rate, 
 
 
 def _satisfying(trial: Trial, sets: Sets, predicates: str) -> dict[int, dict[int, Codes]]:
-    """Return by column and predicate the codes of the known values that satisfy it."""
-    cursor = trial.known.session.cursor
-    found: dict[int, dict[int, Codes]] = {}
+    """Return the codes of known values that satisfy each predicate, by column."""
+    cursor = trial.knowledge.session.cursor
+    codes_of: dict[int, dict[int, Codes]] = {}
     for column in {column.number: column for columns in sets for column in columns}.values():
         if column.label is None:
             values, same = trial.values[column.number], "v.value is not distinct from"
@@ -146,10 +148,10 @@ def _satisfying(trial: Trial, sets: Sets, predicates: str) -> dict[int, dict[int
             values, same = trial.fitting[column.number], "v.label ="
         cursor.execute(
             f"select g.guess, v.code from {predicates} as g inner join {values} as v "
-            f"on {same} g.{column.released} order by g.guess"
+            f"on {same} g.{column.row_name} order by g.guess"
         )
         pairs = cursor.fetchnumpy()
         guesses, starts = np.unique(np.asarray(pairs["guess"]), return_index=True)
         codes = np.split(np.asarray(pairs["code"]), starts[1:])
-        found[column.number] = dict(zip(guesses.tolist(), codes, strict=False))
-    return found
+        codes_of[column.number] = dict(zip(guesses.tolist(), codes, strict=False))
+    return codes_of

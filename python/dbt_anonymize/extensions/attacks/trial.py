@@ -1,8 +1,8 @@
-"""A trial anonymization: half of the subjects are anonymized as the release is, the others are not.
+"""A trial anonymization of half of the subjects; the others are the control.
 
-The same effort is applied to their records alone, by the code that recomputes releases: labels by
-the hierarchies, suppression by the guarantees. Labels of a recoding are those of the build. The
-release itself stays as it is.
+The effort of the release is applied to their records alone, by the code that recomputes releases:
+labels by the hierarchies, suppression by the guarantees. Labels of a recoding are those of the
+build. The release itself stays as it is.
 """
 
 # ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dbt_anonymize.extensions.attacks.known import Known
+from dbt_anonymize.extensions.attacks.knowledge import Knowledge
 from dbt_anonymize.extensions.attacks.labels import Label, find_labels, label_table, value_map
 from dbt_anonymize.extensions.attacks.people import People
 from dbt_anonymize.extensions.attacks.released import code_labels, find_pairs
@@ -27,11 +27,11 @@ from dbt_anonymize.verify.recomputation.tables import Tables
 
 @dataclass(frozen=True)
 class Column:
-    """A released column, and how it is compared with what is known of a person.
+    """A released column, and its counterpart in the attacker's knowledge.
 
-    It is ``l_<number>`` of released rows and ``v_<number>`` of people. A quasi-identifier is the
-    number of its ``label``, in the table ``labels``, and the code of a known value; others are
-    texts.
+    It is ``l_<number>`` of released rows and ``v_<number>`` of people. For a quasi-identifier these
+    are the number of its ``label``, in the table ``labels``, and the code of a raw value; other
+    columns are texts.
     """
 
     name: str
@@ -41,13 +41,13 @@ class Column:
     labels: str = ""
 
     @property
-    def released(self) -> str:
+    def row_name(self) -> str:
         """Its name in released rows."""
         return f"l_{self.number}"
 
     @property
-    def known(self) -> str:
-        """Its name in what is known of people."""
+    def known_name(self) -> str:
+        """Its name in the knowledge of people."""
         return f"v_{self.number}"
 
 
@@ -56,11 +56,11 @@ class Trial:
     """Attacker's knowledge of everybody, and the released half of the records.
 
     ``people`` is a table of the records of the source: ``record_key``, ``person``, ``is_member``
-    and ``v_1``, ..; ``rows`` one of the released rows: ``l_1``, ... ``records`` are the rows, of
-    ``members`` subjects in the trial; ``seed`` draws whom and what is guessed.
+    and ``v_1``, ..; ``rows`` one of the released rows: ``l_1``, ... ``records`` and ``members`` are
+    the numbers of rows and of subjects in the trial; ``seed`` draws targets and guesses.
     """
 
-    known: Known
+    knowledge: Knowledge
     columns: Sequence[Column]
     people: str
     rows: str
@@ -70,16 +70,16 @@ class Trial:
     _targets: dict[int, str] = field(default_factory=dict, init=False, compare=False)
 
     def targets(self, guesses: int) -> str:
-        """Draw as many members and others, ``guesses`` of each at most; one record of each.
+        """Draw equally many members and others, at most ``guesses`` of each; one record of each.
 
         Returns a table like ``people`` with ``tuple``, a number from 1.
         """
         if guesses not in self._targets:
-            self._targets[guesses] = self._drawn_targets(guesses)
+            self._targets[guesses] = self._draw_targets(guesses)
         return self._targets[guesses]
 
-    def _drawn_targets(self, guesses: int) -> str:
-        spec = self.known.spec
+    def _draw_targets(self, guesses: int) -> str:
+        spec = self.knowledge.spec
         drawn = f"md5('{self.seed} target ' || cast(record_key as varchar))"
         people = f"(select *, {drawn} as drawn from {self.people})"
         if spec.subject:
@@ -87,28 +87,29 @@ class Trial:
             people = f"(from {people} qualify {first})"
         smaller = (
             f"select least({guesses}, min(people)) from (select is_member, "
-            f"{self.known.count_people('p')} as people from {self.people} as p group by is_member)"
+            f"{self.knowledge.count_people('p')} as people from {self.people} as p group by "
+            "is_member)"
         )
-        ((fewest,),) = self.known.session.rows(smaller)
-        # The first of a sort are found without sorting everybody.
+        ((fewest,),) = self.knowledge.session.rows(smaller)
+        # A sort with a limit does not sort everybody.
         first = " union all ".join(
             f"(from {people} where is_member = {is_member} order by drawn limit {fewest})"
             for is_member in ("true", "false")
         )
-        return self.known.session.table(
+        return self.knowledge.session.table(
             "targets",
             f"select row_number() over (order by is_member, drawn) as tuple, * from ({first})",
         )
 
-    def candidates(self, targets: str, columns: Sequence[Column], *shown: Column) -> str:
-        """Return SQL of the rows that can be those of each target, as far as ``columns`` tell.
+    def candidates(self, targets: str, columns: Sequence[Column], *output: Column) -> str:
+        """Return SQL of the released rows that match each target in ``columns``.
 
-        One row per ``target`` and combination of the ``shown`` columns, with ``records``.
+        One row per ``target`` and combination of the ``output`` columns, with ``records``.
         """
-        session = self.known.session
+        session = self.knowledge.session
         labelled = [column for column in columns if column.label is not None]
         others = [column for column in columns if column.label is None]
-        labels = ", ".join(column.released for column in labelled) or "0 as nothing"
+        labels = ", ".join(column.row_name for column in labelled) or "0 as nothing"
         classes = session.table(
             "classes",
             f"select row_number() over () as class, * from (select distinct {labels} "
@@ -116,26 +117,29 @@ class Trial:
         )
         fitting = {column.number: self.fitting[column.number] for column in labelled}
         pairs = find_pairs(session, targets, fitting, classes)
-        kept = "".join(f", r.{column.released}" for column in (*others, *shown))
-        same = "".join(f" and r.{column.released} = c.{column.released}" for column in labelled)
+        row_columns = "".join(f", r.{column.row_name}" for column in (*others, *output))
+        same = "".join(f" and r.{column.row_name} = c.{column.row_name}" for column in labelled)
         equal = "".join(
-            f" and r.{column.released} is not distinct from t.{column.known}" for column in others
+            f" and r.{column.row_name} is not distinct from t.{column.known_name}"
+            for column in others
         )
-        values = "".join(f", r.{column.released}" for column in shown)
+        values = "".join(f", r.{column.row_name}" for column in output)
         return (
             f"select t.tuple as target{values}, sum(r.records) as records from {targets} as t "
             f"inner join {pairs} as p on t.tuple = p.tuple "
-            f"inner join (select c.class{kept}, count(*) as records from {self.rows} as r "
-            f"inner join {classes} as c on true{same} group by c.class{kept}) as r "
+            f"inner join (select c.class{row_columns}, count(*) as records from {self.rows} as r "
+            f"inner join {classes} as c on true{same} group by c.class{row_columns}) as r "
             f"on r.class = p.class{equal} group by t.tuple{values}"
         )
 
     @cached_property
     def fitting(self) -> dict[int, str]:
         """Tables of the known values (``code``) that each ``label`` of a column can stand for."""
-        known = self.known
+        knowledge = self.knowledge
         return {
-            c.number: value_map(known.session, c.label, c.labels, known.values[c.number], "a trial")
+            c.number: value_map(
+                knowledge.session, c.label, c.labels, knowledge.values[c.number], "a trial"
+            )
             for c in self.columns
             if c.label is not None
         }
@@ -144,10 +148,10 @@ class Trial:
     def values(self) -> dict[int, str]:
         """Tables of the distinct known texts of each column: ``value`` and ``code``, from 0."""
         return {
-            column.number: self.known.session.table(
+            column.number: self.knowledge.session.table(
                 "values",
                 "select value, row_number() over (order by value) - 1 as code from "
-                f"(select distinct {column.known} as value from {self.people})",
+                f"(select distinct {column.known_name} as value from {self.people})",
             )
             for column in self.columns
             if column.label is None
@@ -155,10 +159,10 @@ class Trial:
 
     @cached_property
     def groups(self) -> tuple[People, People]:
-        """Members, and those who were left out; people without a subject are one."""
-        cursor, found = self.known.session.cursor, []
+        """Members, and those who were left out; records without a subject count as one person."""
+        cursor, groups = self.knowledge.session.cursor, []
         codes = ", ".join(
-            f"{c.known}.code as {c.known}" if c.label is None else f"p.{c.known}"
+            f"{c.known_name}.code as {c.known_name}" if c.label is None else f"p.{c.known_name}"
             for c in self.columns
         )
         joins = " ".join(
@@ -172,23 +176,25 @@ class Trial:
                 f"where {condition}"
             )
             arrays = {name: np.asarray(values) for name, values in cursor.fetchnumpy().items()}
-            numbers = {column.number: arrays[column.known] for column in self.columns}
-            found.append(People(arrays["person"], numbers))
-        members, others = found
+            numbers = {column.number: arrays[column.known_name] for column in self.columns}
+            groups.append(People(arrays["person"], numbers))
+        members, others = groups
         return members, others
 
 
-def draw_trial(known: Known, tables: Tables, effort: int, *, seed: int) -> Trial:
-    """Anonymize a half of the subjects, drawn by ``seed``, with an effort (from 1 on).
+def draw_trial(knowledge: Knowledge, tables: Tables, effort: int, *, seed: int) -> Trial:
+    """Anonymize half of the subjects, drawn by ``seed``, with an effort (from 1 on).
 
-    ``tables`` are source and hierarchies, and for a recoding the effort. What cannot be computed
-    is a `VerificationError`.
+    ``tables`` are source and hierarchies, and for a recoding the effort. An effort that cannot be
+    computed is a `VerificationError`.
     """
-    session, spec = known.session, known.spec
+    session, spec = knowledge.session, knowledge.spec
     record = "cast(record_key as varchar)"
-    people = f"select person, {record} as record_key from {known.targets}"
+    people = f"select person, {record} as record_key from {knowledge.targets}"
     if spec.subject:
-        people = f"select person, min({record}) as record_key from {known.targets} group by person"
+        people = (
+            f"select person, min({record}) as record_key from {knowledge.targets} group by person"
+        )
     members = session.table(
         "members",
         "select person, row_number() over (order by md5('"
@@ -197,12 +203,12 @@ def draw_trial(known: Known, tables: Tables, effort: int, *, seed: int) -> Trial
     key = quote_name(spec.record_key)
     theirs = session.table(
         "theirs",
-        f"select s.* from {tables.source} as s inner join {known.targets} as t "
+        f"select s.* from {tables.source} as s inner join {knowledge.targets} as t "
         f"on s.{key} = t.record_key inner join {members} as m "
         "on t.person is not distinct from m.person where m.is_member",
     )
-    everybody = Expected(_only(tables, tables.source), spec, effort)
-    expected = Expected(_only(tables, theirs), spec, effort)
+    everybody = Expected(_sources_only(tables, tables.source), spec, effort)
+    expected = Expected(_sources_only(tables, theirs), spec, effort)
     try:
         expected.count_classes()
         expected.suppress(
@@ -214,13 +220,13 @@ def draw_trial(known: Known, tables: Tables, effort: int, *, seed: int) -> Trial
         )
     finally:
         expected.close()
-    kept = ", ".join((f"rows_.{key}", *everybody.kept()))
-    others = f"(select {kept} from {everybody.source} as rows_)"
-    return read_trial(known, released, members, others, seed=seed)
+    kept_columns = ", ".join((f"rows_.{key}", *everybody.kept()))
+    kept_rows = f"(select {kept_columns} from {everybody.source} as rows_)"
+    return read_trial(knowledge, released, members, kept_rows, seed=seed)
 
 
-def _only(tables: Tables, source: str) -> Tables:
-    """Leave out what was built, but for the labels of an effort."""
+def _sources_only(tables: Tables, source: str) -> Tables:
+    """Return the tables without built relations, except the labels of an effort."""
     return replace(
         tables,
         source=source,
@@ -232,12 +238,14 @@ def _only(tables: Tables, source: str) -> Tables:
     )
 
 
-def read_trial(known: Known, released: str, members: str, kept: str, *, seed: int) -> Trial:
+def read_trial(
+    knowledge: Knowledge, released: str, members: str, kept_rows: str, *, seed: int
+) -> Trial:
     """Match released rows with everybody: ``members`` has ``person`` and ``is_member``.
 
-    ``kept`` holds the kept columns of every record as a release shows them.
+    ``kept_rows`` holds the kept columns of every record as a release shows them.
     """
-    session, spec = known.session, known.spec
+    session, spec = knowledge.session, knowledge.spec
     labels = find_labels(session, session.columns(released), spec, spec)
     tables = [label_table(session, released, label) for label in labels]
     coded = code_labels(labels, tables)
@@ -245,26 +253,30 @@ def read_trial(known: Known, released: str, members: str, kept: str, *, seed: in
         Column(label.name, label.number, False, label, table)
         for label, table in zip(labels, tables, strict=True)
     ]
-    # What is masked is no knowledge of an attacker.
+    # An attacker does not know masked values.
     plain = spec.columns_with_role("sensitive", "insensitive")
     columns += [
         Column(name, number, name in spec.sensitive)
         for number, name in enumerate(plain, len(labels) + 1)
     ]
-    others = [column for column in columns if column.label is None]
-    shown = "".join(f", cast(r.{quote_name(c.name)} as varchar) as {c.released}" for c in others)
-    known_ = "".join(f", cast(k.{quote_name(c.name)} as varchar) as {c.known}" for c in others)
+    kept_columns = [column for column in columns if column.label is None]
+    released_columns = "".join(
+        f", cast(r.{quote_name(c.name)} as varchar) as {c.row_name}" for c in kept_columns
+    )
+    known_columns = "".join(
+        f", cast(k.{quote_name(c.name)} as varchar) as {c.known_name}" for c in kept_columns
+    )
     rows = session.table(
-        "trial_rows", f"select {coded.columns}{shown} from {released} as r {coded.joins}"
+        "trial_rows", f"select {coded.columns}{released_columns} from {released} as r {coded.joins}"
     )
     people = session.table(
         "trial_people",
         f"select t.record_key, t.person, m.is_member, "
-        f"{', '.join(f't.v_{label.number}' for label in labels)}{known_} "
-        f"from {known.targets} as t inner join {kept} as k "
+        f"{', '.join(f't.v_{label.number}' for label in labels)}{known_columns} "
+        f"from {knowledge.targets} as t inner join {kept_rows} as k "
         f"on t.record_key = k.{quote_name(spec.record_key)} "
         f"inner join {members} as m on t.person is not distinct from m.person",
     )
     (records,) = session.row(f"select count(*) from {rows}")
     (persons,) = session.row(f"select count(distinct person) from {people} where is_member")
-    return Trial(known, columns, people, rows, int(records), int(persons), seed)
+    return Trial(knowledge, columns, people, rows, int(records), int(persons), seed)

@@ -13,7 +13,7 @@ from dbt_anonymize.verify.finding import Finding
 
 
 def check_receipts(warehouse: Warehouse, spec: Spec) -> list[Finding]:
-    """Count recorded re-linkings and erasures; what their owner changed, no count can show."""
+    """Check the numbering of re-linkings, and that erasures are complete."""
     if spec.mapping == "none":
         return []
     attempts, missing = check_audit(warehouse, spec.name)
@@ -28,7 +28,7 @@ def check_receipts(warehouse: Warehouse, spec: Spec) -> list[Finding]:
 
 
 def _erasures(warehouse: Warehouse, spec: Spec) -> Iterator[Finding]:
-    """Say whether somebody who was to be erased may still be in the release or in a file."""
+    """Yield a finding on erasures, which fails where one is incomplete."""
     erasures, begun = count_erasures(warehouse, spec.name)
     message = f"{pluralized(erasures, 'erasure')}, and all are complete."
     if begun:

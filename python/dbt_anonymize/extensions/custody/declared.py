@@ -36,5 +36,5 @@ class Keys(Strict):
 
 def relinking_of(spec: Spec) -> Relinking | None:
     """Return the conditions that a spec declares."""
-    found: Relinking | None = cast(Any, spec).relinking
-    return found
+    relinking: Relinking | None = cast(Any, spec).relinking
+    return relinking

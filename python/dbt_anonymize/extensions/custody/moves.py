@@ -1,4 +1,4 @@
-"""The relations of an anonymization that goes, or that gets another name."""
+"""Drop or rename the relations of an anonymization."""
 
 # ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
 
@@ -13,7 +13,6 @@ from pathlib import Path
 import duckdb
 
 from dbt_anonymize.errors import VaultError, safe_reason
-from dbt_anonymize.extensions.custody.erase.begun import digest_file
 from dbt_anonymize.extensions.custody.erase.owned import (
     BUDGET,
     Owned,
@@ -21,6 +20,7 @@ from dbt_anonymize.extensions.custody.erase.owned import (
     owned_relations,
     places_of,
 )
+from dbt_anonymize.extensions.custody.erase.unfinished import digest_file
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.results import release_file
 from dbt_anonymize.project.vault_owner import rename_owner_statements
@@ -30,12 +30,12 @@ from dbt_anonymize.release.copies import places_of_copies
 from dbt_anonymize.release.publish import RELEASE_MODE
 from dbt_anonymize.spec import Spec
 
-# What nobody may lose by dropping the rest: when people were asked for or erased, and releases.
+# Records of re-linkings, erasures and releases; they are never dropped.
 AUDITS = ("relinkings", "erasures", "register")
 
 
 def require_duckdb(warehouse: Warehouse, spec: Spec, remedy: str) -> None:
-    """Stop where renaming and dropping were not tested."""
+    """Stop on other engines, where renaming and dropping are untested."""
     if not warehouse.is_duckdb:
         raise VaultError(
             f"{spec.name}: relations must be in DuckDB to be renamed or dropped by this command, "
@@ -46,27 +46,27 @@ def require_duckdb(warehouse: Warehouse, spec: Spec, remedy: str) -> None:
 def relations_to_drop(
     warehouse: Warehouse, spec: Spec, others: Collection[str], *, of_vault: bool
 ) -> list[Owned]:
-    """Return the relations of warehouse or vault that go with an anonymization; views first.
+    """Return the relations in warehouse or vault to drop with an anonymization; views first.
 
-    The audits stay, and what is called alike: of no model of this package, of another target in
-    another schema, or a table of the project that is called like one of the vault.
+    The audits stay, and so do relations that only share its prefix: those of no model of this
+    package, of another target, or tables of the project with the name of a table of the vault.
     """
     vault = _vault_database(warehouse, spec)
     audits = {f"{spec.name}_{kind}" for kind in AUDITS}
-    found = [
-        one
-        for one in owned_relations(warehouse, spec, others)
-        if (one.database == vault) == of_vault
-        and not _is_of_project(spec, one.identifier, is_in_vault=one.database == vault)
-        and one.account not in {"of the project", "of another target", "unknown"}
-        and one.identifier not in audits
+    relations = [
+        relation
+        for relation in owned_relations(warehouse, spec, others)
+        if (relation.database == vault) == of_vault
+        and not _is_of_project(spec, relation.identifier, is_in_vault=relation.database == vault)
+        and relation.account not in {"of the project", "of another target", "unknown"}
+        and relation.identifier not in audits
     ]
-    return sorted(found, key=lambda one: not one.is_view)
+    return sorted(relations, key=lambda relation: not relation.is_view)
 
 
 @dataclass(frozen=True)
 class Existing:
-    """The names of what there is of an anonymization, by where it lies, and its published files."""
+    """Names of the existing relations of an anonymization by place, and its published files."""
 
     working: Sequence[str] = ()
     vault: Sequence[str] = ()
@@ -75,28 +75,28 @@ class Existing:
 
 
 def existing_relations(warehouse: Warehouse, spec: Spec, others: Collection[str]) -> Existing:
-    """Look what there is of an anonymization in warehouse, vault and release, on any engine."""
+    """Return the relations and files of an anonymization in warehouse, vault and release."""
     audits = {f"{spec.name}_{kind}" for kind in AUDITS}
     of_vault = {f"{spec.name}_{kind}" for kind in VAULT}
-    found = set[str]()
+    identifiers = set[str]()
     for database, schema in places_of(warehouse, names_of(spec)):
         place = warehouse.adapter.Relation.create(database=database, schema=schema)
-        found |= set(warehouse.macro("_tables_of_schema", place=place)) & names_of(spec)
+        identifiers |= set(warehouse.macro("_tables_of_schema", place=place)) & names_of(spec)
     if warehouse.is_duckdb:
         dropped = {
             is_in_vault: {
-                one.identifier
-                for one in relations_to_drop(warehouse, spec, others, of_vault=is_in_vault)
+                relation.identifier
+                for relation in relations_to_drop(warehouse, spec, others, of_vault=is_in_vault)
             }
             for is_in_vault in (True, False)
         }
         working, vault = dropped[False], dropped[True]
     else:
-        working, vault = found - of_vault, found & of_vault
+        working, vault = identifiers - of_vault, identifiers & of_vault
     return Existing(
         sorted(working - audits),
         sorted(vault - audits),
-        sorted(found & audits),
+        sorted(identifiers & audits),
         _published_files(warehouse, spec),
     )
 
@@ -108,18 +108,18 @@ def _published_files(warehouse: Warehouse, spec: Spec) -> list[str]:
     if not warehouse.is_duckdb or not is_generated:
         return []
     file = release_file(warehouse, spec.name)
-    return [str(one) for one in (file, *places_of_copies(file).values()) if one.is_file()]
+    return [str(path) for path in (file, *places_of_copies(file).values()) if path.is_file()]
 
 
 def drop_relations(warehouse: Warehouse, relations: Collection[Owned]) -> None:
     """Drop relations of one database, all or none."""
     with warehouse.transaction() as cursor:
-        for one in relations:
-            cursor.execute(f"drop {'view' if one.is_view else 'table'} {one.name}")
+        for relation in relations:
+            cursor.execute(f"drop {'view' if relation.is_view else 'table'} {relation.name}")
 
 
 def _is_of_project(spec: Spec, identifier: str, *, is_in_vault: bool) -> bool:
-    """Tell whether a relation is named like one of the vault, and is not there."""
+    """Tell whether a relation outside of the vault is named like one of the vault."""
     return not is_in_vault and identifier in {f"{spec.name}_{kind}" for kind in VAULT}
 
 
@@ -132,19 +132,22 @@ def _vault_database(warehouse: Warehouse, spec: Spec) -> str | None:
 
 
 def rename_relations(warehouse: Warehouse, before: Spec, after: Spec) -> list[str]:
-    """Give the relations of an anonymization another name; return those that got it.
+    """Rename the relations of an anonymization; return the new names.
 
     ``before`` and ``after`` are the spec under both names, of which the project has one. Each
-    database is renamed as a whole or not at all, the vault first; what has its name already is left
-    alone. Views are dropped, as a build makes them anew. Both names at once are a `VaultError`.
+    database is renamed as a whole or not at all, the vault first; relations with the new name are
+    left alone. Views are dropped, and the next build makes them. Relations of both names in one
+    database are a `VaultError`.
     """
-    found = _relations(warehouse, before, after)
-    _require_own_names(warehouse, before, found)
+    relations = _relations(warehouse, before, after)
+    _require_own_names(warehouse, before, relations)
     vault = _vault_database(warehouse, before) or _vault_database(warehouse, after)
-    _require_vault(warehouse, before, after, [one for one in found if one.database != vault])
+    _require_vault(
+        warehouse, before, after, [relation for relation in relations if relation.database != vault]
+    )
     ours, theirs = names_of(before), names_of(after)
-    for database in {one.database for one in found}:
-        here = {one.identifier for one in found if one.database == database}
+    for database in {relation.database for relation in relations}:
+        here = {relation.identifier for relation in relations if relation.database == database}
         if here & theirs and here & ours:
             raise VaultError(
                 f"{after.name}: must be a name without relations of before; {database} has "
@@ -154,38 +157,42 @@ def rename_relations(warehouse: Warehouse, before: Spec, after: Spec) -> list[st
     renamed, memory = list[str](), rename_owner_statements(warehouse, before.name, after.name)
     for of_vault in (True, False):
         chosen = [
-            one for one in found if (one.database == vault) == of_vault and one.identifier in ours
+            relation
+            for relation in relations
+            if (relation.database == vault) == of_vault and relation.identifier in ours
         ]
-        # A table that was renamed cannot be changed in the same transaction. What ends in between
-        # has other labels than its spec, and no build goes on from there.
+        # A renamed table cannot be changed in the same transaction. After a stop in between, labels
+        # and spec differ, and no build continues.
         with warehouse.transaction() as cursor:
             _rename_in_rows(warehouse, before, after, cursor, vault if of_vault else None)
             for sql, values in memory if of_vault else ():
                 cursor.execute(sql, values)
         with warehouse.transaction() as cursor:
-            for one in sorted(chosen, key=lambda one: not one.is_view):
-                if one.is_view:
-                    cursor.execute(f"drop view {one.name}")
+            for relation in sorted(chosen, key=lambda relation: not relation.is_view):
+                if relation.is_view:
+                    cursor.execute(f"drop view {relation.name}")
                     continue
-                new = after.name + one.identifier.removeprefix(before.name)
-                cursor.execute(f"alter table {one.name} rename to {quote_name(new)}")
+                new = after.name + relation.identifier.removeprefix(before.name)
+                cursor.execute(f"alter table {relation.name} rename to {quote_name(new)}")
                 renamed.append(new)
         if of_vault:
             _rename_digest(warehouse, before, after)
     return renamed
 
 
-def _require_own_names(warehouse: Warehouse, before: Spec, found: Collection[Owned]) -> None:
-    """Refuse where a macro of the project names relations: what it will say, dbt alone knows."""
-    others = [
-        one.name for one in found if warehouse.identifier_of(one.identifier) != one.identifier
+def _require_own_names(warehouse: Warehouse, before: Spec, relations: Collection[Owned]) -> None:
+    """Refuse where `generate_alias_name` names relations: the new names are unknown here."""
+    misnamed = [
+        relation.name
+        for relation in relations
+        if warehouse.identifier_of(relation.identifier) != relation.identifier
     ]
-    if others:
+    if misnamed:
         raise VaultError(
             f"{before.name}: rename needs relations that are called as their models; "
-            f"generate_alias_name calls {len(others)} otherwise, among them {others[0]}. Nothing "
-            "is renamed. Let a custodian rename those of the vault to what dbt will call them, and "
-            "change name and file of the spec, before the next build."
+            f"generate_alias_name calls {len(misnamed)} otherwise, among them {misnamed[0]}. "
+            "Nothing is renamed. Let a custodian rename those of the vault to what dbt will call "
+            "them, and change name and file of the spec, before the next build."
         )
 
 
@@ -202,12 +209,13 @@ def _rename_digest(warehouse: Warehouse, before: Spec, after: Spec) -> None:
 def _require_vault(
     warehouse: Warehouse, before: Spec, after: Spec, built: Collection[Owned]
 ) -> None:
-    """Stop where the anonymization is built, and the vault has not what a build keeps there."""
+    """Stop where the anonymization is built and a relation of the vault is missing."""
     lost = []
     for kind in ("identifiers", "tokens", "sample", "mask_keys"):
         names = {f"{spec.name}_{kind}" for spec in (before, after)}
-        nodes = [node for node in warehouse.manifest.nodes.values() if node.name in names]
-        for node in (one for one in nodes if one.resource_type == "model"):
+        for node in warehouse.manifest.nodes.values():
+            if node.name not in names or node.resource_type != "model":
+                continue
             places = [
                 warehouse.adapter.get_relation(
                     database=node.database, schema=node.schema, identifier=name
@@ -226,19 +234,21 @@ def _require_vault(
 
 
 def _relations(warehouse: Warehouse, before: Spec, after: Spec) -> list[Owned]:
-    """Return the relations of both names where this target has its models; those of vaults too."""
+    """Return the relations of both names in the schemas of this target, vaults included."""
     specs, names = (before, after), names_of(before) | names_of(after)
     places = places_of(warehouse, names)
     vault = _vault_database(warehouse, before) or _vault_database(warehouse, after)
-    # One name may be the beginning of the other.
-    found = {one.name: one for spec in specs for one in owned_relations(warehouse, spec)}
+    # One name may begin with the other, so that a relation belongs to both.
+    relations = {
+        relation.name: relation for spec in specs for relation in owned_relations(warehouse, spec)
+    }
     return [
-        one
-        for one in found.values()
-        if (one.database, one.schema) in places
-        and one.identifier in names
+        relation
+        for relation in relations.values()
+        if (relation.database, relation.schema) in places
+        and relation.identifier in names
         and not any(
-            _is_of_project(spec, one.identifier, is_in_vault=one.database == vault)
+            _is_of_project(spec, relation.identifier, is_in_vault=relation.database == vault)
             for spec in specs
         )
     ]
@@ -247,7 +257,7 @@ def _relations(warehouse: Warehouse, before: Spec, after: Spec) -> list[Owned]:
 def _rename_in_rows(
     warehouse: Warehouse, before: Spec, after: Spec, cursor: object, vault: str | None
 ) -> None:
-    """Change what rows say of the name: the budget and the members, or the history of results."""
+    """Change the name within rows: of budget and members, or of the history of results."""
     execute = cursor.execute  # type: ignore[attr-defined]
     tables = warehouse.rows(
         "select database_name, schema_name, table_name from duckdb_tables() where table_name in "
@@ -269,9 +279,9 @@ def _rename_in_rows(
 
 
 def copy_release(file: Path, before: str, after: str) -> Path | None:
-    """Copy a release and its copies to another name, its table included; the earlier stay.
+    """Copy a release, its table and its copies to another name, so that the next is compared.
 
-    So the next release is compared with this one. None where there is no release.
+    The earlier files stay. None where there is no release.
     """
     target = file.with_name(f"{after}.duckdb")
     if not file.is_file():
@@ -288,7 +298,7 @@ def copy_release(file: Path, before: str, after: str) -> Path | None:
         with duckdb.connect(str(stage)) as connection:
             for kind in ("anonymized", "about"):
                 old, new = quote_name(f"{before}_{kind}"), quote_name(f"{after}_{kind}")
-                # Not every release says what it is.
+                # Older releases have no table about them.
                 exists = "if exists " if kind == "about" else ""
                 connection.execute(f"alter table {exists}main.{old} rename to {new}")
             connection.execute("checkpoint")

@@ -1,4 +1,4 @@
-"""The files of an anonymization: what goes with it, and who else names it."""
+"""The files of an anonymization: those to remove, and others that name it."""
 
 from __future__ import annotations
 
@@ -16,40 +16,40 @@ _TEXTS = frozenset({".sql", ".yml", ".yaml", ".py"})
 
 
 def files_of(project: Project, name: str) -> list[Path]:
-    """Return the files that are of one anonymization alone: spec, models, and seeds of its name.
+    """Return the files of one anonymization alone: spec, models, and seeds of its name.
 
-    Of the hierarchies these are the ones that its spec names and no other spec does.
+    A hierarchy is included if no other spec names it.
     """
-    ours, taken = _hierarchies(project, name)
-    wanted = {f"{seed}.csv" for seed in ours - taken if seed.startswith(f"{name}_hierarchy_")}
-    wanted.add(f"{name}_frozen_labels.csv")
-    files = [path for path in project.seeds.rglob("*") if path.name in wanted]
-    # What `init` wrote about the hierarchies, if they all go.
+    ours, theirs = _hierarchies(project, name)
+    names = {f"{seed}.csv" for seed in ours - theirs if seed.startswith(f"{name}_hierarchy_")}
+    names.add(f"{name}_frozen_labels.csv")
+    files = [path for path in project.seeds.rglob("*") if path.name in names]
+    # Properties of the hierarchies, which `init` wrote; they go if all hierarchies do.
     drafted = project.seeds / f"_{name}_hierarchies.yml"
-    if drafted.is_file() and not ours & taken:
+    if drafted.is_file() and not ours & theirs:
         files.append(drafted)
     return [spec_paths(project.root)[name], *generated_files(project, name), *sorted(files)]
 
 
 def hierarchies_left(project: Project, name: str, without: Collection[Path]) -> list[Path]:
-    """Return the hierarchies of other names that only the spec of this anonymization names."""
-    ours, taken = _hierarchies(project, name)
-    names = {f"{seed}.csv" for seed in ours - taken}
+    """Return hierarchies that only this spec names and whose names do not begin with its own."""
+    ours, theirs = _hierarchies(project, name)
+    names = {f"{seed}.csv" for seed in ours - theirs}
     return sorted(
         path for path in project.seeds.rglob("*") if path.name in names and path not in without
     )
 
 
 def _hierarchies(project: Project, name: str) -> tuple[set[str], set[str]]:
-    """Return the seeds of hierarchies that a spec names, and those that all others name.
+    """Return the hierarchies that a spec names, and those of all other specs.
 
-    Their text says so, also where a spec is half-written.
+    They are searched in the text, since a spec may be half-written.
     """
-    ours, taken = set[str](), set[str]()
+    ours, theirs = set[str](), set[str]()
     for other, path in spec_paths(project.root).items():
         text = path.read_text(encoding="utf-8", errors="replace")
-        (ours if other == name else taken).update(re.findall(r"\w+_hierarchy_\w+", text))
-    return ours, taken
+        (ours if other == name else theirs).update(re.findall(r"\w+_hierarchy_\w+", text))
+    return ours, theirs
 
 
 def mentions(
@@ -76,7 +76,7 @@ def mentions(
 
 
 def remove_files(project: Project, files: Collection[Path]) -> None:
-    """Remove files, folders that are empty then, and what the history says of them."""
+    """Remove files and folders that become empty, and update the model of the history."""
     for path in files:
         try:
             path.unlink(missing_ok=True)

@@ -17,7 +17,7 @@ from dbt_anonymize.spec.models import LONGEST_NAME, SpecName
 
 
 def specs_of(project: Project, name: str, new: str) -> tuple[Spec, Spec, bool]:
-    """Return a spec under both names, and whether its files have the first.
+    """Return a spec under its old and new name, and whether its files still have the old one.
 
     Both names at once, or none, are a `SpecError`.
     """
@@ -38,7 +38,7 @@ def specs_of(project: Project, name: str, new: str) -> tuple[Spec, Spec, bool]:
 
 
 def _require_name(name: str) -> None:
-    """Stop before anything is renamed where a spec could not have the name."""
+    """Stop if a spec cannot have the name."""
     try:
         TypeAdapter(SpecName).validate_python(name)
     except ValidationError:

@@ -7,6 +7,7 @@ from typing import Any
 
 from dbt_anonymize.project.evidence import Evidence, Row
 from dbt_anonymize.project.sections import (
+    MOST_BARS,
     Section,
     charted_class,
     missing,
@@ -17,8 +18,6 @@ from dbt_anonymize.project.sections import (
 from dbt_anonymize.spec import Spec
 
 _MOST_SUBSETS = 15
-# Bars of a chart; tables have all rows.
-_MOST_BARS = 10
 _CURVES = {
     "roc": (
         "ROC curve",
@@ -95,14 +94,14 @@ def risks(evidence: Evidence) -> list[Section]:
     ]
     of_release = evidence.rows("privacy", effort=evidence.effort)
     highest = next((number(row.get("highest_risk")) for row in of_release), None)
-    said = "" if highest is None else f" The highest risk in the release is {highest:.2%}."
+    risk_sentence = "" if highest is None else f" The highest risk in the release is {highest:.2%}."
     return [
         Section(
             "risks",
             title,
             "Share of the records whose risk (1 / size of the class) is at most what is given "
             "below: the earlier a line is up, the better people are hidden; the thick line is the "
-            f"release.{said}",
+            f"release.{risk_sentence}",
             ("effort", "risk at most", "share of records"),
             [(r["effort"], r["risk"], r["share"]) for r in data],
             data,
@@ -138,7 +137,7 @@ def columns(evidence: Evidence) -> list[Section]:
             f"{first['uniqueness'] or 0:.0%} of the records.{_left_out(rows)}",
             ("columns", "records singled out", "separation", "distinction"),
             [(r["columns"], r["uniqueness"], r["separation"], r["distinction"]) for r in data],
-            data[:_MOST_BARS],
+            data[:MOST_BARS],
             "columns",
             is_worst_first=True,
         )
@@ -167,7 +166,7 @@ def curves(evidence: Evidence) -> list[Section]:
         data: list[dict[str, Any]] = [
             {"table": table_name(effort), **point}
             for effort in sorted({int(row["effort"]) for row in rows})
-            for point in _thinned(
+            for point in _thin(
                 [
                     row
                     for row in rows
@@ -193,21 +192,21 @@ def curves(evidence: Evidence) -> list[Section]:
     return built
 
 
-def _thinned(rows: Sequence[Row]) -> list[dict[str, float]]:
-    """Return at most so many points of a curve, the ends among them, in order."""
+def _thin(rows: Sequence[Row]) -> list[dict[str, float]]:
+    """Return every n-th point of a curve and its end, in order, about `_POINTS` in all."""
     # As the threshold falls: recall never falls, and at the same recall precision does.
-    way = -1 if rows and rows[0]["curve"] == "precision_recall" else 1
+    sign = -1 if rows and rows[0]["curve"] == "precision_recall" else 1
     points = sorted(
         ((number(row["x"]) or 0.0, number(row["y"]) or 0.0) for row in rows),
-        key=lambda point: (point[0], way * point[1]),
+        key=lambda point: (point[0], sign * point[1]),
     )
     if not points:
         return []
     step = max(1, -(-len(points) // _POINTS))
-    kept = [*points[::step], points[-1]]
+    thinned = [*points[::step], points[-1]]
     return [
         {"x": round(x, 4), "y": round(y, 4), "place": place}
-        for place, (x, y) in enumerate(dict.fromkeys(kept))
+        for place, (x, y) in enumerate(dict.fromkeys(thinned))
     ]
 
 

@@ -49,5 +49,5 @@ class Keys(Strict):
 
 def tolerance_of(spec: Spec) -> Tolerance:
     """Return the tolerances that a spec declares."""
-    found: Tolerance = cast(Any, spec).tolerance
-    return found
+    tolerance: Tolerance = cast(Any, spec).tolerance
+    return tolerance

@@ -88,7 +88,7 @@ HEADINGS = VALUES[:4]
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two releases, what differs, and what both together show, where the vault knows that."""
+    """Two releases, their differences, and their composition where the vault remembers both."""
 
     spec: Spec
     before: RegisteredRelease
@@ -106,11 +106,11 @@ class Comparison:
     @property
     def lines(self) -> list[tuple[str, ...]]:
         """Every figure of both, as people read it."""
-        return [one.line for one in self.differences]
+        return [difference.line for difference in self.differences]
 
     @property
     def counts(self) -> list[Difference]:
-        """Numbers of who joined, left and moved, as figures that only the later one has."""
+        """Counts of records that joined, left and moved, as figures of the later release."""
         composed = self.composed
         return [
             Difference(field.name, None, getattr(composed, field.name) if composed else None)
@@ -120,7 +120,7 @@ class Comparison:
     @property
     def broken(self) -> list[Difference]:
         """The figures that are worse than is tolerated."""
-        return [one for one in self.differences if one.is_broken]
+        return [difference for difference in self.differences if difference.is_broken]
 
     @property
     def sentences(self) -> Sequence[str]:
@@ -132,11 +132,11 @@ class Comparison:
         if self.after.effort is None:
             yield "nothing may be released: no effort is chosen"
         for name, text in _DIGESTS.items():
-            known = is_changed(self.before, self.after, name)
-            if known is None:
+            changed = is_changed(self.before, self.after, name)
+            if changed is None:
                 yield f"whether {text} changed is not known"
             else:
-                yield f"{text} {'changed' if known else 'did not change'}"
+                yield f"{text} {'changed' if changed else 'did not change'}"
         composed, k = self.composed, self.spec.largest_k
         if composed is None:
             yield "who joined and who left is not known: the vault does not remember both releases"
@@ -176,7 +176,7 @@ def compare(
 
 
 def _require_current(project: Project, warehouse: Warehouse, spec: Spec) -> None:
-    """Stop where the results are not of the spec as it is: nothing could be said of the change."""
+    """Stop where the results belong to an earlier spec: they cannot be compared."""
     failure = last_failure(project, warehouse.manifest, spec.name)
     if failure and not failure.has_results:
         raise WarehouseError(failure.text)
@@ -191,14 +191,14 @@ def _earlier(
     spec: Spec, releases: Sequence[RegisteredRelease], after: RegisteredRelease, number: int | None
 ) -> RegisteredRelease:
     """Return the release of a number, by default the last one before."""
-    earlier = [one for one in releases if number in {None, one.release}]
+    earlier = [release for release in releases if number in {None, release.release}]
     if earlier:
         return earlier[-1]
-    known = f"1 to {releases[-1].release}" if releases else "none"
-    which = "an earlier release" if number is None else f"release {number}"
+    numbers = f"1 to {releases[-1].release}" if releases else "none"
+    wanted = "an earlier release" if number is None else f"release {number}"
     raise WarehouseError(
-        f"{spec.name}: {which} must be in the register, to be compared with {after.title}; it has "
-        f"{known} before that. See `dbt-anonymize results {spec.name} --history`, or name a file "
+        f"{spec.name}: {wanted} must be in the register, to be compared with {after.title}; it has "
+        f"{numbers} before that. See `dbt-anonymize results {spec.name} --history`, or name a file "
         "with --against."
     )
 

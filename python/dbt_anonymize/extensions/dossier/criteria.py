@@ -17,7 +17,7 @@ from dbt_anonymize.spec.tested import NO_MODEL
 
 @dataclass(frozen=True)
 class Criterion:
-    """One criterion: what it asks, what is shown, what is assumed and what is not covered."""
+    """One criterion: its question, the figures shown, the assumptions and the gaps."""
 
     heading: str
     question: str
@@ -39,58 +39,64 @@ def frameworks(evidence: Evidence) -> list[Framework]:
     """Map the evidence to each framework."""
     declared = files("dbt_anonymize.extensions.dossier").joinpath("templates", "criteria.yml")
     return [
-        Framework(**{**one, "criteria": [_criterion(evidence, c) for c in one["criteria"]]})
-        for one in yaml.safe_load(declared.read_text(encoding="utf-8"))["frameworks"]
+        Framework(
+            **{**framework, "criteria": [_criterion(evidence, c) for c in framework["criteria"]]}
+        )
+        for framework in yaml.safe_load(declared.read_text(encoding="utf-8"))["frameworks"]
     ]
 
 
 def _criterion(evidence: Evidence, declared: Mapping[str, Any]) -> Criterion:
     kinds = [item for kind in declared["shown"] for item in kind.items()]
     added = [
-        (one.kind, None) for _, one in dossier_figures() if one.criterion == declared["heading"]
+        (addition.kind, None)
+        for _, addition in dossier_figures()
+        if addition.criterion == declared["heading"]
     ]
-    shown = [
-        found for kind, argument in (*kinds, *added) for found in _shown(evidence, kind, argument)
+    figures = [
+        entry
+        for kind, argument in (*kinds, *added)
+        for entry in _figures_of_kind(evidence, kind, argument)
     ]
-    return Criterion(**{**declared, "shown": shown})
+    return Criterion(**{**declared, "shown": figures})
 
 
-def _shown(evidence: Evidence, kind: str, argument: Any) -> list[Figure]:
-    """Return the figures of a kind; one that no extension adds is missing."""
+def _figures_of_kind(evidence: Evidence, kind: str, argument: Any) -> list[Figure]:
+    """Return the figures of a kind; one of an absent extension says that it is missing."""
     if kind in _FIGURES:
         return _FIGURES[kind](evidence, argument)
-    for extension, one in dossier_figures():
-        if one.kind == kind:
-            found: list[Figure] = extension.load(one.function)(evidence, argument)
-            return found
+    for extension, added in dossier_figures():
+        if added.kind == kind:
+            figures: list[Figure] = extension.load(added.function)(evidence, argument)
+            return figures
     named = argument[:1] if isinstance(argument, list) else []
     label = " ".join([kind, *named]).replace("_", " ")
     return [Figure(label, "missing: its extension is not here", "none")]
 
 
-def _privacy(evidence: Evidence, labels: Mapping[str, str]) -> list[Figure]:
+def _privacy_figures(evidence: Evidence, labels: Mapping[str, str]) -> list[Figure]:
     return [
-        found
+        entry
         for column, label in labels.items()
-        for found in figure(evidence, label, "privacy", column, effort=evidence.effort)
+        for entry in figure(evidence, label, "privacy", column, effort=evidence.effort)
     ]
 
 
-def _sensitive_columns(evidence: Evidence, labels: Mapping[str, str]) -> list[Figure]:
+def _sensitive_figures(evidence: Evidence, labels: Mapping[str, str]) -> list[Figure]:
     columns = {
         f"{name}_{measure}": f"{name}: {label}"
         for name in evidence.spec.sensitive
         for measure, label in labels.items()
     }
-    return _privacy(evidence, columns)
+    return _privacy_figures(evidence, columns)
 
 
-def _identifiers(evidence: Evidence, label: str) -> list[Figure]:
+def _identifier_figures(evidence: Evidence, label: str) -> list[Figure]:
     listed = ", ".join(evidence.spec.columns_with_role("identifier"))
     return [Figure(label, listed or "none", "specification")]
 
 
-def _guarantees(evidence: Evidence, label: str) -> list[Figure]:
+def _guarantee_figures(evidence: Evidence, label: str) -> list[Figure]:
     listed = "; ".join(
         ", ".join(f"{name} {value}" for name, value in guarantee.items() if name != "values")
         for guarantee in evidence.spec.guarantees.resolved
@@ -98,9 +104,9 @@ def _guarantees(evidence: Evidence, label: str) -> list[Figure]:
     return [Figure(label, listed, "specification")]
 
 
-def _verified(evidence: Evidence, checks: Sequence[str]) -> list[Figure]:
+def _verification_figures(evidence: Evidence, checks: Sequence[str]) -> list[Figure]:
     """Count the findings of checks of the last verification."""
-    found = []
+    figures = []
     for check in checks:
         label = f"verification, {check}"
         rows = evidence.rows("verification", proof=check)
@@ -109,25 +115,25 @@ def _verified(evidence: Evidence, checks: Sequence[str]) -> list[Figure]:
             for status in ("FAILED", "warning", "not run", "holds", "measured")
         }
         value = ", ".join(f"{status} {number}" for status, number in counts.items() if number)
-        found.append(
+        figures.append(
             Figure(label, value, f"{evidence.spec.name}_verification")
             if rows
             else missing(evidence, label, "verification")
         )
-    return found
+    return figures
 
 
-def _results(evidence: Evidence, labels: Mapping[str, str]) -> list[Figure]:
+def _result_figures(evidence: Evidence, labels: Mapping[str, str]) -> list[Figure]:
     spec = evidence.spec
     qf = (
         f"{spec.measure} on original records"
         if spec.is_tested
         else f"{spec.shown_measure}; {NO_MODEL}"
     )
-    found = [
-        one
+    figures = [
+        entry
         for column, label in labels.items()
-        for one in figure(
+        for entry in figure(
             evidence,
             label.format(qf=qf),
             "results",
@@ -136,46 +142,49 @@ def _results(evidence: Evidence, labels: Mapping[str, str]) -> list[Figure]:
         )
     ]
     if spec.is_tested and not spec.freeze:
-        return found
+        return figures
     why = "the effort is frozen, and no model is trained" if spec.freeze else NO_MODEL
     text = f"{format_figure(None)}: {why}"
-    return [replace(one, value=text) if one.value == format_figure(None) else one for one in found]
+    return [
+        replace(entry, value=text) if entry.value == format_figure(None) else entry
+        for entry in figures
+    ]
 
 
-def _releases(evidence: Evidence, label: str) -> list[Figure]:
+def _release_figures(evidence: Evidence, label: str) -> list[Figure]:
     releases = {row["release"] for row in evidence.rows("releases")}
     if not releases:
         return [missing(evidence, label, "releases")]
     return [Figure(label, format_figure(len(releases)), f"{evidence.spec.name}_releases, release")]
 
 
-def _effort(evidence: Evidence, label: str) -> list[Figure]:
+def _effort_figures(evidence: Evidence, label: str) -> list[Figure]:
     return figure(evidence, label, "results", "effort", is_chosen=True)
 
 
-def _recoding(evidence: Evidence, label: str) -> list[Figure]:
+def _recoding_figures(evidence: Evidence, label: str) -> list[Figure]:
     number = evidence.effort
     effort = None if number is None else evidence.spec.numbered_efforts.get(number)
     if effort is not None:
         levels = (f"{name} {level}" for name, level in (effort.levels or {}).items())
-        done = ", ".join([effort.kind, *levels])
+        recoding = ", ".join([effort.kind, *levels])
     elif number is None:
-        done = "missing: no effort is chosen"
+        recoding = "missing: no effort is chosen"
     else:
-        done = f"missing: the specification has no effort {number} any more"
-    return [Figure(label, done, "specification")]
+        recoding = f"missing: the specification has no effort {number} any more"
+    return [Figure(label, recoding, "specification")]
 
 
 # The kinds of figures that a criterion may show, beside those that extensions add; each takes the
 # evidence and what is written there.
 _FIGURES: dict[str, Callable[[Evidence, Any], list[Figure]]] = {
-    "privacy": _privacy,
-    "sensitive_columns": _sensitive_columns,
-    "identifiers": _identifiers,
-    "guarantees": _guarantees,
-    "verified": _verified,
-    "results": _results,
-    "releases": _releases,
-    "effort": _effort,
-    "recoding": _recoding,
+    "privacy": _privacy_figures,
+    "sensitive_columns": _sensitive_figures,
+    "identifiers": _identifier_figures,
+    "guarantees": _guarantee_figures,
+    "verified": _verification_figures,
+    "results": _result_figures,
+    "releases": _release_figures,
+    "effort": _effort_figures,
+    "recoding": _recoding_figures,
 }

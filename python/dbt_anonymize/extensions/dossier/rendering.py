@@ -14,9 +14,9 @@ from dbt_anonymize.literals import printable
 from dbt_anonymize.project.evidence import PARTS, Evidence
 from dbt_anonymize.relations import HISTORY
 
-# HTML is made of Markdown in which everything is plain; its page is a template of our own.
+# HTML is rendered from the Markdown, in which all data are escaped.
 _PACKAGE = "dbt_anonymize.extensions.dossier"
-# What Markdown reads, but for underscores within words.
+# Characters that Markdown interprets; underscores within words are left alone.
 _MARKUP = re.compile(
     r"([\\`*\[\]{}#|~!]|(?<![^\W_])_|_(?![^\W_])|^[-+=](?=\s|$)|(?<=^\d)[.)](?=\s))"
 )
@@ -75,7 +75,7 @@ def plain(text: object) -> str:
 
 @functools.cache
 def environment_of(package: str) -> jinja2.Environment:
-    """Return how the templates of a package of ours are rendered, those of HTML pages escaped."""
+    """Return the Jinja environment of a package's templates; HTML pages are escaped."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader(package),
         undefined=jinja2.StrictUndefined,

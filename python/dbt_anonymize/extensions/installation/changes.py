@@ -12,7 +12,7 @@ from dbt_anonymize.errors import ProjectError
 from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.vault.files import FOLDER_MODE
 
-# Of longer new files, and of data, a diff tells nothing.
+# Diffs of longer new files, and of data, are not shown.
 _LONGEST_SHOWN = 60
 
 
@@ -34,7 +34,7 @@ class FileChange:
         lines = self.after.splitlines()
         if self.before is None and (len(lines) > _LONGEST_SHOWN or self.path.suffix == ".csv"):
             return f"+++ {name} (new, {pluralized(len(lines), 'line')})"
-        found = difflib.unified_diff(
+        diff = difflib.unified_diff(
             (self.before or "").splitlines(),
             lines,
             fromfile=name if self.before is not None else "(nothing)",
@@ -42,7 +42,7 @@ class FileChange:
             lineterm="",
             n=0 if self.is_secret else 2,
         )
-        return "\n".join(found)
+        return "\n".join(diff)
 
     def make(self) -> None:
         """Write the file, its folder included."""

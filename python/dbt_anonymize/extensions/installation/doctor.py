@@ -44,8 +44,6 @@ _DBT = ((1, 10, 5), (1, 13, 0))
 _FOR_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _GIGABYTE = 1_000_000_000
 _LEAST_DISK = _GIGABYTE // 10
-
-
 # Commands that take a target.
 _COMMAND = re.compile(r"`(dbt-anonymize (?:new|verify|erase|build|init)\b[^`]*|dbt build[^`]*)`")
 
@@ -61,14 +59,14 @@ class Finding:
 
 def examine(folder: Path, target: str | None = None) -> Iterator[Finding]:
     """Yield the findings, each as soon as it is known; their commands name the target."""
-    for finding in _examined(folder, target):
+    for finding in _findings(folder, target):
         text = finding.text
         if target:
             text = _COMMAND.sub(rf"`\1 --target {shlex.quote(target)}`", text)
         yield replace(finding, text=text)
 
 
-def _examined(folder: Path, target: str | None) -> Iterator[Finding]:
+def _findings(folder: Path, target: str | None) -> Iterator[Finding]:
     yield from _environment()
     try:
         root = find_project(folder).root
@@ -109,21 +107,23 @@ def _package(root: Path) -> Iterator[Finding]:
     if project.get("name") == PACKAGE:
         yield Finding("dbt package", "ok", "this project itself")
         return
-    found = installed_version(root)
-    problem = mismatch(found) if found else None
-    if found is None:
+    installed = installed_version(root)
+    problem = mismatch(installed) if installed else None
+    if installed is None:
         text = "must be installed in the project; it is not. Run `dbt-anonymize new`."
         yield Finding("dbt package", "stop", text)
     else:
-        yield Finding("dbt package", "stop" if problem else "ok", problem or found)
-    orders = [items(mapping(one).get("search_order")) for one in items(project.get("dispatch"))]
+        yield Finding("dbt package", "stop" if problem else "ok", problem or installed)
+    orders = [
+        items(mapping(dispatch).get("search_order")) for dispatch in items(project.get("dispatch"))
+    ]
     if not any(PACKAGE in order for order in orders):
         text = "a seed line that cannot be loaded is printed as a whole. Run `dbt-anonymize new`."
         yield Finding("dispatch", "note", text)
 
 
 def _engine(root: Path, credentials: Any) -> Iterator[Finding]:
-    """Say what an engine needs that has no file of ours."""
+    """Yield missing settings of an engine, and its own diagnosis."""
     project, kind = read_yaml_file(root / PROJECT_FILE), str(credentials.type)
     missing = missing_settings(kind, root, project)
     if missing:
@@ -132,12 +132,12 @@ def _engine(root: Path, credentials: Any) -> Iterator[Finding]:
     if reason := missing_engine(kind):
         yield Finding("engine", "stop", reason)
     if server := find_server(kind):
-        for one in server.diagnose(project, credentials):
-            yield Finding(*one)
+        for diagnosis in server.diagnose(project, credentials):
+            yield Finding(*diagnosis)
 
 
 def _publishers(root: Path, target: str) -> Iterator[Finding]:
-    """Say whether this target builds drafts, where the project says which publish."""
+    """Say whether this target builds drafts, if the project names publishing targets."""
     named = publishers(read_yaml_file(root / PROJECT_FILE))
     if named is not None and target not in named:
         text = (
@@ -154,8 +154,8 @@ def _warehouse(root: Path, credentials: Any) -> Iterator[Finding]:
         return
     file = root / path
     if not file.parent.is_dir():
-        made = f"mkdir -p {shlex.quote(str(file.parent))}"
-        text = f"its file must have a folder; there is no {file.parent}. Run `{made}`."
+        command = f"mkdir -p {shlex.quote(str(file.parent))}"
+        text = f"its file must have a folder; there is no {file.parent}. Run `{command}`."
         yield Finding("warehouse", "stop", text)
         return
     if not os.access(file if file.exists() else file.parent, os.W_OK):
@@ -170,7 +170,7 @@ def _warehouse(root: Path, credentials: Any) -> Iterator[Finding]:
 
 
 def _disk(file: Path) -> Finding:
-    """Compare what is free with what is there: a build writes relations before it drops others."""
+    """Compare free disk with the warehouse: a build writes new relations before it drops old."""
     free = shutil.disk_usage(file.parent).free
     size = file.stat().st_size if file.exists() else 0
     text = f"{free / _GIGABYTE:.1f} GB free"
@@ -204,8 +204,13 @@ def _vault(root: Path, credentials: Any, target: str) -> Iterator[Finding]:
     except AnonymizeError as error:
         yield Finding("vault", "stop", str(error))
         return
-    attached = [(str(one.alias or Path(one.path).stem), one) for one in credentials.attach or ()]
-    path = next((str(one.path) for name, one in attached if name.lower() == alias), None)
+    attached = [
+        (str(attachment.alias or Path(attachment.path).stem), attachment)
+        for attachment in credentials.attach or ()
+    ]
+    path = next(
+        (str(attachment.path) for name, attachment in attached if name.lower() == alias), None
+    )
     if path is None:
         text = f"the profile must attach a file as {alias}; it does not. Run `dbt-anonymize new`."
         yield Finding("vault", "stop", text)
@@ -229,7 +234,7 @@ def _vault(root: Path, credentials: Any, target: str) -> Iterator[Finding]:
 
 
 def _owner(root: Path, file: Path, schema: str, target: str) -> Iterator[Finding]:
-    """Name the project and target whose vault it is, where they are others."""
+    """Name the owner of the vault; stop if it is another project or target."""
     import duckdb  # noqa: PLC0415 (not every adapter has it)
 
     if not file.is_file() or _is_open_elsewhere(file):
@@ -254,19 +259,19 @@ def _owner(root: Path, file: Path, schema: str, target: str) -> Iterator[Finding
 
 
 def _erasures(root: Path, file: Path) -> Iterator[Finding]:
-    """Name whoever was to be erased and may still be in the release or in a file."""
+    """Note each unfinished erasure: the release or a file may still have the person."""
     import duckdb  # noqa: PLC0415 (not every adapter has it)
 
     if not file.is_file() or _is_open_elsewhere(file):
         return
     names = list(spec_paths(root))
     try:
-        begun = open_erasures(file, names)
+        unfinished = open_erasures(file, names)
     except duckdb.Error as error:
         text = f"the receipts of {file} could not be read ({safe_reason(error)})."
         yield Finding("erasures", "note", f"{text} See `dbt-anonymize verify`.")
         return
-    for name in begun:
+    for name in unfinished:
         text = (
             f"one of {name} was begun and is not complete: the release or a file may still have "
             f"the person. Run the same `dbt-anonymize erase {name} --subject ...` again."
@@ -281,15 +286,15 @@ def _holds(folder: Path, other: Path) -> bool:
 def _modes(file: Path) -> Finding:
     if os.name != "posix":
         return Finding("vault", "note", f"{file}: set the rights of its folder yourself")
-    for path, mode in ((file.parent, "700"), (file, "600")):
+    for path, wanted in ((file.parent, "700"), (file, "600")):
         if path.exists() and path.stat().st_uid not in {os.geteuid(), 0} and os.geteuid() != 0:
             text = f"{path} belongs to somebody else. Build as its owner."
             return Finding("vault", "stop", text)
-        found = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0
-        if found & _FOR_OTHERS:
+        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0
+        if mode & _FOR_OTHERS:
             text = (
-                f"{path} is open to others (mode {found:o}); the next build closes it. "
-                f"Run `chmod {mode} {shlex.quote(str(path))}` now."
+                f"{path} is open to others (mode {mode:o}); the next build closes it. "
+                f"Run `chmod {wanted} {shlex.quote(str(path))}` now."
             )
             return Finding("vault", "note", text)
     return Finding("vault", "ok", str(file))
@@ -309,9 +314,9 @@ def _specs(root: Path, target: str | None) -> Iterator[Finding]:
     yield Finding("anonymizations", "ok", ", ".join(paths))
     for seed in open_seeds(find_project(root), specs):
         yield Finding("seeds", "note", str(seed))
-    for name, read in ephemeral_sources(find_project(root), specs, target).items():
+    for name, models in ephemeral_sources(find_project(root), specs, target).items():
         text = (
-            f"{name} reads {', '.join(read)}, which must be a table or a view and is ephemeral. "
+            f"{name} reads {', '.join(models)}, which must be a table or a view and is ephemeral. "
             "Materialize it, in the vault where it has identifiers."
         )
         yield Finding("sources", "stop", text)

@@ -20,9 +20,9 @@ _DECLARED = re.compile(r"materialized\W+ephemeral")
 def ephemeral_sources(
     project: Project, specs: Sequence[Spec], target: str | None
 ) -> dict[str, list[str]]:
-    """Return by anonymization the ephemeral models that it reads.
+    """Return the ephemeral models that each anonymization reads.
 
-    dbt is asked only where a file of the project declares one, and writes nothing there.
+    dbt parses only if a file of the project declares one, and writes nothing there.
     """
     files = [project.root / PROJECT_FILE]
     files += [f for f in project.models.rglob("*") if f.suffix in {".sql", ".yml", ".yaml"}]
@@ -31,19 +31,19 @@ def ephemeral_sources(
     ):
         return {}
     with tempfile.TemporaryDirectory() as aside:
-        # What dbt has read before, it need not read again.
+        # So that dbt parses only changed files.
         with contextlib.suppress(OSError):
             shutil.copy(project.root / "target" / "partial_parse.msgpack", aside)
-        written = ["--target-path", aside, "--target", target]
+        arguments = ["--target-path", aside, "--target", target]
         try:
-            manifest = parse_project(project, written)
+            manifest = parse_project(project, arguments)
         except WarehouseError:
             return {}  # The build says why.
-    found = {
+    ephemeral = {
         node.name for node in manifest.nodes.values() if node.config.materialized == "ephemeral"
     }
-    read = {spec.name: sorted(found & _read_by(spec)) for spec in specs}
-    return {name: models for name, models in read.items() if models}
+    models_read = {spec.name: sorted(ephemeral & _read_by(spec)) for spec in specs}
+    return {name: models for name, models in models_read.items() if models}
 
 
 def _read_by(spec: Spec) -> set[str]:

@@ -33,7 +33,7 @@ from dbt_anonymize.versions import PACKAGE, command_version, package_folder
 
 VAULT = Path("vault") / "vault.duckdb"
 VAULT_VARIABLE = "dbt_anonymize_vault_database"
-# What holds records, or what dbt makes anew.
+# Files with records, and those that dbt makes anew.
 IGNORED = ("vault/", "release/", "*.duckdb", "*.duckdb.wal", "target/", "logs/", "dbt_packages/")
 
 
@@ -44,7 +44,7 @@ def project_changes(
     git: str | None = None,
     published: Sequence[str] | None = None,
 ) -> list[Change]:
-    """Return what the project still needs, in an order in which it can be made.
+    """Return the changes that the project still needs, in the order to make them.
 
     ``profiles`` is the file of profiles; ``git`` the address of a repository instead of the package
     that the command carries; ``published`` the targets that publish, None to leave that as it is.
@@ -52,7 +52,7 @@ def project_changes(
     """
     project = read_yaml_file(root / PROJECT_FILE)
     settings = missing_settings(_kind(root, profiles, project, target), root, project)
-    found = [
+    changes = [
         _packages(root, git),
         _edit(
             root / PROJECT_FILE,
@@ -63,7 +63,7 @@ def project_changes(
         *_profile_and_vault(root, profiles, project, target),
         _edit(root / ".gitignore", _with_ignored),
     ]
-    return [change for change in found if change is not None]
+    return [change for change in changes if change is not None]
 
 
 def package_entry(root: Path, git: str | None) -> dict[str, str]:
@@ -102,7 +102,7 @@ def _packages(root: Path, git: str | None) -> FileChange | None:
     has_packages = "packages" in read_yaml_file(dependencies)
     path = dependencies if has_packages else root / "packages.yml"
     entries = items(read_yaml_file(path).get("packages"))
-    ours = next((n for n, found in enumerate(entries) if _is_ours(mapping(found), root)), None)
+    ours = next((n for n, listed in enumerate(entries) if _is_ours(mapping(listed), root)), None)
 
     def edit(text: str) -> str:
         if ours is None:
@@ -119,8 +119,8 @@ def _packages(root: Path, git: str | None) -> FileChange | None:
     return _edit(path, edit)
 
 
-def _is_same_folder(root: Path, one: object, other: str) -> bool:
-    return (root / str(one)).resolve() == (root / other).resolve()
+def _is_same_folder(root: Path, first: object, second: str) -> bool:
+    return (root / str(first)).resolve() == (root / second).resolve()
 
 
 def _is_ours(entry: Mapping[str, Any], root: Path) -> bool:
@@ -137,7 +137,7 @@ def _is_ours(entry: Mapping[str, Any], root: Path) -> bool:
 
 
 def with_dispatch(text: str, project: Mapping[str, Any]) -> str:
-    """Return dbt_project.yml with seeds loaded by our macro, whose errors show no record."""
+    """Return dbt_project.yml with our macro for loading seeds, whose errors show no record."""
     text = _with_flag(text, project)
     entries = items(project.get("dispatch"))
     for number, entry in enumerate(entries):
@@ -161,8 +161,8 @@ def with_publishers(text: str, published: Sequence[str] | None) -> str:
 
 def publishers(project: Mapping[str, Any]) -> list[str] | None:
     """Return the targets that a project says publish; None where it does not say."""
-    found = mapping(project.get("vars")).get(PUBLISHED_TARGETS)
-    return None if found is None else [str(name) for name in items(found)]
+    declared = mapping(project.get("vars")).get(PUBLISHED_TARGETS)
+    return None if declared is None else [str(name) for name in items(declared)]
 
 
 def names_publishers(root: Path) -> bool:
@@ -171,7 +171,7 @@ def names_publishers(root: Path) -> bool:
 
 
 def _with_flag(text: str, project: Mapping[str, Any]) -> str:
-    """Add what dbt 1.10 needs and later versions do by themselves."""
+    """Add the flag that is the default since dbt 1.11."""
     from dbt.version import __version__ as dbt_version  # noqa: PLC0415 (slow to import)
 
     flag = "require_generic_test_arguments_property"
@@ -184,23 +184,27 @@ def _with_flag(text: str, project: Mapping[str, Any]) -> str:
 def _profile_and_vault(
     root: Path, profiles: Path, project: Mapping[str, Any], target: str | None
 ) -> Iterator[Change | None]:
-    """Yield the attached vault, and its folder; only DuckDB has a file of that kind."""
+    """Yield the changes that attach the vault and close its folder; only DuckDB attaches files."""
     name = str(os.environ.get("DBT_PROFILE") or project.get("profile"))
     alias = str(mapping(project.get("vars")).get(VAULT_VARIABLE, "vault"))
     content = read_yaml_file(profiles)
     if name not in content:
         yield _new_profile(root, profiles, name, alias)
-        yield _closed(root, root / VAULT.parent)
+        yield _closed_folder(root, root / VAULT.parent)
         return
     key, output = _chosen_output(root, profiles, name, content, target)
     missing = missing_settings(str(output.get("type")), root, project)
     if any(setting.path == ("vars", VAULT_LOCATION) for setting in missing):
-        yield _closed(root, root / VAULT.parent)
+        yield _closed_folder(root, root / VAULT.parent)
     if output.get("type") != "duckdb":
         return
-    attached = [mapping(one) for one in items(output.get("attach"))]
-    of_vault = (one for one in attached if str(one.get("alias", "")).lower() == alias.lower())
-    path = next((str(one.get("path")) for one in of_vault), None)
+    attached = [mapping(attachment) for attachment in items(output.get("attach"))]
+    of_vault = (
+        attachment
+        for attachment in attached
+        if str(attachment.get("alias", "")).lower() == alias.lower()
+    )
+    path = next((str(attachment.get("path")) for attachment in of_vault), None)
     if path is None:
         inside = profiles.resolve().parent == root.resolve()
         file = _vault_of(root, key, mapping(mapping(content[name]).get("outputs")))
@@ -209,7 +213,7 @@ def _profile_and_vault(
         place = [name, "outputs", key, "attach"]
         yield _edit(profiles, lambda text: append_item(text, place, entry), is_secret=True)
     if "{{" not in path and ":" not in path:
-        yield _closed(root, (root / path).parent)
+        yield _closed_folder(root, (root / path).parent)
 
 
 def _kind(root: Path, profiles: Path, project: Mapping[str, Any], target: str | None) -> str:
@@ -222,16 +226,16 @@ def _kind(root: Path, profiles: Path, project: Mapping[str, Any], target: str | 
 
 
 def _vault_of(root: Path, target: str, outputs: Mapping[str, Any]) -> Path:
-    """Return the file of a target: one that no other target of the profile attaches."""
-    taken = {
-        (root / str(mapping(one).get("path"))).resolve()
+    """Return a vault file for a target that no other target of the profile attaches."""
+    attached = {
+        (root / str(mapping(attachment).get("path"))).resolve()
         for output in outputs.values()
-        for one in items(mapping(output).get("attach"))
+        for attachment in items(mapping(output).get("attach"))
     }
     words = re.sub(r"\W+", "_", target)
     names = [VAULT.name, f"{words}.duckdb", *(f"{words}_{n}.duckdb" for n in range(2, 100))]
     files = (VAULT.with_name(file) for file in names)
-    return next(file for file in files if (root / file).resolve() not in taken)
+    return next(file for file in files if (root / file).resolve() not in attached)
 
 
 def _chosen_output(
@@ -266,8 +270,8 @@ def _new_profile(root: Path, profiles: Path, name: str, alias: str) -> FileChang
     return FileChange(path, before, after, is_secret=before is not None)
 
 
-def _closed(root: Path, folder: Path) -> ClosedFolder | None:
-    """Return the vault's folder if it must be made or closed; `doctor` says if it cannot be."""
+def _closed_folder(root: Path, folder: Path) -> ClosedFolder | None:
+    """Return the vault's folder if it must be made or closed; `doctor` reports shared folders."""
     is_shared = root.resolve().is_relative_to(folder.resolve())
     is_open = os.name == "posix" and (
         not folder.is_dir() or stat.S_IMODE(folder.stat().st_mode) != FOLDER_MODE
@@ -276,8 +280,8 @@ def _closed(root: Path, folder: Path) -> ClosedFolder | None:
 
 
 def _with_ignored(text: str) -> str:
-    known = {line.strip().strip("/") for line in text.splitlines()}
-    missing = [line for line in IGNORED if line.strip("/") not in known]
+    ignored = {line.strip().strip("/") for line in text.splitlines()}
+    missing = [line for line in IGNORED if line.strip("/") not in ignored]
     if not missing:
         return text
     head = f"{text.rstrip()}\n" if text.strip() else ""

@@ -24,7 +24,7 @@ from dbt_anonymize.versions import command_version, package_folder
 
 @dataclass(frozen=True)
 class Plan:
-    """Steps for a folder; ``names_publishers``: it declares publishing targets, or is told to."""
+    """Steps for a folder; ``names_publishers``: it declares publishing targets."""
 
     root: Path
     changes: list[Change]
@@ -33,10 +33,10 @@ class Plan:
     names_publishers: bool = False
 
 
-def planned(
+def plan_installation(
     folder: Path, target: str | None, git: str | None, published: Sequence[str] | None = None
 ) -> Plan:
-    """Return what a folder needs, with the targets that publish; nothing is written.
+    """Plan the changes of a folder, publishing targets included; nothing is written.
 
     A folder that is neither in a dbt project nor empty is a `ProjectError`.
     """
@@ -68,7 +68,9 @@ def _comes_from_here(root: Path) -> bool:
     if folder is None or not folder.is_symlink():
         return folder is not None
     declared = read_yaml_file(root / "packages.yml").get("packages") or []
-    locals_ = [(root / str(one.get("local"))).resolve() for one in declared if one.get("local")]
+    locals_ = [
+        (root / str(package.get("local"))).resolve() for package in declared if package.get("local")
+    ]
     return folder.resolve() in locals_ or folder.resolve() == package_folder().resolve()
 
 

@@ -19,7 +19,7 @@ from dbt_anonymize.spec.yaml_text import block_yaml
 
 # The patients are invented; PROJECT stands for the name of the project.
 FILES = Path(__file__).with_name("starter")
-# What a folder may hold that is to become a project.
+# Names that the folder of a new project may already hold.
 _HARMLESS = re.compile(r"\..*|README.*|LICENSE.*|requirements.*\.txt|constraints\.txt|pip-log\.txt")
 
 
@@ -27,11 +27,12 @@ def starter_changes(
     root: Path, git: str | None = None, published: Sequence[str] | None = None
 ) -> list[Change]:
     """Return the files of the starter; a folder that holds anything else is a `ProjectError`."""
-    found = [path for path in sorted(root.iterdir()) if not _is_harmless(path)]
-    if found:
+    obstacles = [path for path in sorted(root.iterdir()) if not _is_harmless(path)]
+    if obstacles:
         raise ProjectError(
             f"{root}: must be in a dbt project, or be empty for a starter; it holds "
-            f"{found[0].name}. Change to the project, or name another folder with --project-dir."
+            f"{obstacles[0].name}. Change to the project, or name another folder with "
+            "--project-dir."
         )
     name = _project_name(root)
     content = {

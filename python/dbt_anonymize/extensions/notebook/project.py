@@ -23,7 +23,7 @@ _FRAME = '<iframe title="{}" style="width: 100%; height: 40em; border: 0" srcdoc
 
 @dataclass(frozen=True)
 class Rows(Sequence[Any]):
-    """Objects of one kind, in order, and what a notebook shows of them."""
+    """Objects of one kind, in order, and the table that a notebook shows."""
 
     items: tuple[Any, ...]
     columns: tuple[str, ...]
@@ -47,20 +47,22 @@ class Rows(Sequence[Any]):
 
 @dataclass(frozen=True)
 class Differences(Rows):
-    """The figures of two releases; ``comparison`` also knows what changed, and what is broken."""
+    """The figures of two releases; ``comparison`` also has the changes and broken tolerances."""
 
     comparison: Comparison
 
     def _repr_html_(self) -> str:
         from dbt_anonymize.extensions.diff.differences import HEADINGS  # noqa: PLC0415 (as above)
 
-        said = "".join(f"<p>{html.escape(one)}</p>" for one in self.comparison.sentences)
-        return "".join([*_table(HEADINGS, self.comparison.lines), said])
+        sentences = "".join(
+            f"<p>{html.escape(sentence)}</p>" for sentence in self.comparison.sentences
+        )
+        return "".join([*_table(HEADINGS, self.comparison.lines), sentences])
 
 
 @dataclass(frozen=True)
 class PublishedFile:
-    """A published release; ``file`` is what everybody may read."""
+    """A published release; ``file`` is the file that everybody may read."""
 
     file: Path
     table: str
@@ -74,37 +76,37 @@ class PublishedFile:
             return rows
 
     def _repr_html_(self) -> str:
-        shown = self.df().head(10)
+        rows = self.df().head(10)
         caption = f"{self.table}: the first rows of {self.file.name}"
-        return f"<p>{html.escape(caption)}</p>{shown.to_html(index=False)}"
+        return f"<p>{html.escape(caption)}</p>{rows.to_html(index=False)}"
 
 
 @dataclass(frozen=True)
 class Report:
     """Findings of a build, in the three forms of `dbt-anonymize report`."""
 
-    found: Findings
+    findings: Findings
 
     @property
     def html(self) -> str:
         """The page with charts, which loads nothing; needs the extra ``report``."""
         from dbt_anonymize.extensions.report.rendering import as_html  # noqa: PLC0415 (charts take a while)
 
-        return as_html(self.found)
+        return as_html(self.findings)
 
     @property
     def markdown(self) -> str:
         """The text for a pull request."""
         from dbt_anonymize.extensions.report.rendering import as_markdown  # noqa: PLC0415 (as above)
 
-        return as_markdown(self.found)
+        return as_markdown(self.findings)
 
     @property
     def json(self) -> str:
         """The figures for programs."""
         from dbt_anonymize.extensions.report.rendering import as_json  # noqa: PLC0415 (as above)
 
-        return as_json(self.found)
+        return as_json(self.findings)
 
     def _repr_html_(self) -> str:
         return _FRAME.format("Report", html.escape(self.html))
@@ -131,18 +133,19 @@ class OpenProject:
 
         self._spec(name)
         with open_warehouse(self.project, self.target) as warehouse:
-            found = tuple(read_results(warehouse, name))
+            efforts = tuple(read_results(warehouse, name))
         columns = tuple(field.name for field in fields(EffortResult))
-        cells = tuple(tuple(getattr(one, column) for column in columns) for one in found)
-        return Rows(found, columns, cells)
+        cells = tuple(tuple(getattr(effort, column) for column in columns) for effort in efforts)
+        return Rows(efforts, columns, cells)
 
     def efforts(self, name: str) -> Rows:
         """Return the `Effort` of each number, effort 0 first, as the spec declares them."""
-        found: dict[int, Effort] = self._spec(name).numbered_efforts
+        efforts: dict[int, Effort] = self._spec(name).numbered_efforts
         cells = tuple(
-            (number, effort.kind, effort.shown_levels, effort.k) for number, effort in found.items()
+            (number, effort.kind, effort.shown_levels, effort.k)
+            for number, effort in efforts.items()
         )
-        return Rows(tuple(found.values()), ("effort", "recoding", "levels", "k"), cells)
+        return Rows(tuple(efforts.values()), ("effort", "recoding", "levels", "k"), cells)
 
     def register(self, name: str) -> Rows:
         """Return the rows of ``<n>_register``, one per release, the first one first."""
@@ -155,9 +158,9 @@ class OpenProject:
 
         self._spec(name)
         with open_warehouse(self.project, self.target) as warehouse:
-            found = read_register(warehouse, name)
-        shown = tuple(replace(one, source=None) for one in found)
-        return Rows(shown, SHOWN_COLUMNS, tuple(rows_of_register(found)))
+            releases = read_register(warehouse, name)
+        without_source = tuple(replace(release, source=None) for release in releases)
+        return Rows(without_source, SHOWN_COLUMNS, tuple(rows_of_register(releases)))
 
     def diff(self, name: str, against: int | str | Path | None = None) -> Differences:
         """Compare what the last build chose with an earlier release, by default the one before.
@@ -169,10 +172,12 @@ class OpenProject:
 
         spec = self._spec(name)
         with open_warehouse(self.project, self.target) as warehouse:
-            which = None if against is None else str(against)
-            comparison = compare(self.project, warehouse, spec, which)
-        found = (*comparison.differences, *comparison.counts)
-        return Differences(found, VALUES, tuple(one.cells for one in found), comparison)
+            release = None if against is None else str(against)
+            comparison = compare(self.project, warehouse, spec, release)
+        differences = (*comparison.differences, *comparison.counts)
+        return Differences(
+            differences, VALUES, tuple(difference.cells for difference in differences), comparison
+        )
 
     def release(self, name: str) -> PublishedFile:
         """Return the published release; a `ProjectError` where no file is published."""

@@ -39,10 +39,10 @@ UNSEEN_FILES = (
     "the bytes of a server's files, where deleted rows lie until it vacuums, its log and its "
     "backups cannot be read over a connection. Ask who runs the server."
 )
-# What the server answers to whoever lacks a right, as SQLSTATE.
+# SQLSTATE of a missing privilege.
 _REFUSED = "42501"
 _TEXT = "varchar"
-# What DuckDB calls a type; a type that is not here is read as text.
+# Types of DuckDB; others are read as text.
 _TYPES = {
     "smallint": "smallint",
     "integer": "integer",
@@ -58,7 +58,7 @@ _TYPES = {
 }
 _DECIMAL = re.compile(r"numeric\((\d+),\s*(\d+)\)")
 _WIDEST_DECIMAL = 38
-# And what Postgres calls those of a data frame.
+# Types of Postgres for the columns of a data frame.
 _OF_FRAMES = {"BIGINT": "bigint", "DOUBLE": "double precision", "BOOLEAN": "boolean"}
 _FRAME = "dbt_anonymize_rows"
 _ROWS_AT_ONCE = 100_000
@@ -75,20 +75,22 @@ def copy_relation(
 ) -> None:
     """Make a table of DuckDB of a relation; see `Engine`."""
     types = {
-        quote_name(name): _type(_scaled(warehouse, relation, name) if kind == "numeric" else kind)
+        quote_name(name): _type(
+            _exact_numeric_type(warehouse, relation, name) if kind == "numeric" else kind
+        )
         for name, kind in warehouse.columns(relation)
         if only is None or name in only
     }
     declared = ", ".join(f"{name} {kind}" for name, kind in types.items())
     session.execute(f"create table {table} ({declared})")
-    # As text there too: what is padded is so no more, as in labels.
-    read = ", ".join(
+    # Cast to text on the server too: it strips the padding of `char(n)`, as in labels.
+    selected = ", ".join(
         f"cast({name} as text)" if kind == _TEXT else name for name, kind in types.items()
     )
     # A NULL is empty and never quoted, a text is always quoted.
-    copy = f"copy (select {read} from {relation}{rows}) to stdout (format csv, force_quote *)"  # noqa: S608
+    copy = f"copy (select {selected} from {relation}{rows}) to stdout (format csv, force_quote *)"  # noqa: S608
     columns = ", ".join(f"'c{place}': {quote_text(k)}" for place, k in enumerate(types.values()))
-    with _piped(warehouse, copy) as file:
+    with _copy_pipe(warehouse, copy) as file:
         session.execute(
             f"insert into {table} select * from read_csv({quote_text(file)},"  # noqa: S608
             " auto_detect = false, header = false, delim = ',', quote = '\"', escape = '\"',"
@@ -97,7 +99,7 @@ def copy_relation(
         )
 
 
-def _scaled(warehouse: Warehouse, relation: Any, column: str) -> str:
+def _exact_numeric_type(warehouse: Warehouse, relation: Any, column: str) -> str:
     """Return the type that holds all values of a `numeric` without precision as they are."""
     name = quote_name(column)
     ((digits, scale, is_number),) = warehouse.rows(
@@ -115,8 +117,8 @@ def _type(kind: str) -> str:
 
 
 @contextlib.contextmanager
-def _piped(warehouse: Warehouse, copy: str) -> Iterator[str]:
-    """Give what a COPY writes as a file to be read once; nothing of it touches a disk."""
+def _copy_pipe(warehouse: Warehouse, copy: str) -> Iterator[str]:
+    """Yield a path that reads the output of a COPY once; nothing touches a disk."""
     reading, writing = os.pipe()
     # Made here: dbt gives each thread a connection of its own.
     cursor = warehouse.cursor()
@@ -146,7 +148,7 @@ def stream(warehouse: Warehouse, sql: str) -> Iterator[list[Any]]:
 
 @contextlib.contextmanager
 def _in_background(work: Callable[[], object]) -> Iterator[None]:
-    """Do something meanwhile; that it failed is said if nothing else did."""
+    """Run a function in a thread; raise its error unless the block raised."""
     errors: list[Exception] = []
 
     def run() -> None:
@@ -166,7 +168,7 @@ def _in_background(work: Callable[[], object]) -> Iterator[None]:
 
 
 def open_reader(warehouse: Warehouse) -> contextlib.AbstractContextManager[CopyReader]:
-    """Read into memory, and forget it again."""
+    """Open a reader of copies in memory."""
     return open_copies(warehouse, copy_relation)
 
 
@@ -255,7 +257,7 @@ def misplaced_rows(warehouse: Warehouse, relation: Any, columns: Sequence[str]) 
 
 
 def count_beside(warehouse: Warehouse, relation: Any, names: Collection[str]) -> int:
-    """Count what lies in the schema of a relation beside these."""
+    """Count other relations in the schema of a relation."""
     listed = ", ".join(map(quote_text, sorted(names)))
     ((others,),) = warehouse.rows(
         "select count(*) from pg_class inner join pg_namespace on relnamespace = pg_namespace.oid "  # noqa: S608

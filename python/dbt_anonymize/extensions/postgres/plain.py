@@ -36,8 +36,8 @@ class Postgres:
 
 
 def _columns(warehouse: PlainWarehouse, relation: Any) -> list[tuple[str, str]]:
-    found: list[tuple[Any, ...]] = warehouse.rows(_COLUMNS, [relation.schema, relation.identifier])
-    return [(name, kind) for name, kind in found]
+    rows = warehouse.rows(_COLUMNS, [relation.schema, relation.identifier])
+    return [(name, kind) for name, kind in rows]
 
 
 def connect(credentials: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Settings and roles of a server, which `new`, `generate` and `doctor` say."""
+"""Settings and roles of a server, for `new`, `generate` and `doctor`."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _server(credentials: Any, roles: list[str]) -> Diagnosis:
 
 
 def granted_roles(project: Mapping[str, Any]) -> list[str]:
-    """Return whom dbt_project.yml lets read a model, and the custodians."""
+    """Return the roles that dbt_project.yml grants models to, and the custodians."""
     roles = [*items(mapping(project.get("vars")).get(CUSTODIANS))]
     for grants in values_under(project.get("models"), {"+grants", "grants"}):
         for granted in mapping(grants).values():
@@ -63,7 +63,7 @@ def granted_roles(project: Mapping[str, Any]) -> list[str]:
 
 
 def unknown_roles(credentials: Any, roles: Sequence[str]) -> list[str]:
-    """Return those that the server does not have; the driver's error if it is not reached."""
+    """Return the roles that the server does not have; raise the driver's error if unreachable."""
     connection = connect(credentials)
     try:
         cursor = connection.cursor()

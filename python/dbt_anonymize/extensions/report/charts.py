@@ -15,7 +15,7 @@ from dbt_anonymize.project.sections import Section
 
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#6b6b6b"
 PALETTE = [BLUE, ORANGE, GREEN, "#CC79A7", "#E69F00", "#56B4E9", "#888888"]
-# Whether charts are held against the schema of Vega-Lite, which takes longer than drawing them.
+# Validate charts against the schema of Vega-Lite; this takes longer than drawing them.
 IS_CHECKED = False
 _WIDTH = 620
 _WIDE = 760
@@ -31,15 +31,15 @@ _NO_LABELS = alt.Axis(labels=False, ticks=False)
 def spec_of(section: Section) -> dict[str, Any] | None:
     """Return the chart of a section as Vega-Lite, or None where it has none.
 
-    The schema of Vega-Lite is for whoever writes charts: tests draw all of them with it.
+    Only tests validate the charts.
     """
     if section.chart is None:
         return None
     with debug_mode(IS_CHECKED):
-        return _drawn(section, section.chart)
+        return _vega_lite(section, section.chart)
 
 
-def _drawn(section: Section, kind: str) -> dict[str, Any]:
+def _vega_lite(section: Section, kind: str) -> dict[str, Any]:
     chart = _CHARTS[kind](section).configure(
         font="system-ui, sans-serif",
         axis=alt.AxisConfig(
@@ -49,8 +49,8 @@ def _drawn(section: Section, kind: str) -> dict[str, Any]:
         legend=alt.LegendConfig(labelFontSize=12, titleFontSize=12, labelLimit=260),
         view=alt.ViewConfig(stroke="#dddddd"),
     )
-    found: dict[str, Any] = chart.to_dict(validate=IS_CHECKED)
-    return found
+    content: dict[str, Any] = chart.to_dict(validate=IS_CHECKED)
+    return content
 
 
 class _Chart(alt.Chart):  # type: ignore[misc]
@@ -59,7 +59,7 @@ class _Chart(alt.Chart):  # type: ignore[misc]
     def encode(self, *channels: Any, **named: Any) -> Any:
         """Encode channels, each by its name."""
         typed = {
-            name: [_typed(name, one) for one in channel]
+            name: [_typed(name, part) for part in channel]
             if isinstance(channel, list)
             else _typed(name, channel)
             for name, channel in named.items()
@@ -68,7 +68,7 @@ class _Chart(alt.Chart):  # type: ignore[misc]
 
 
 def _typed(name: str, channel: Any) -> Any:
-    """Return a channel given in short, or by a condition, as Altair's own type."""
+    """Return a channel, which may be a shorthand or a condition, as Altair's own type."""
     kind = name[0].upper() + name[1:]
     if isinstance(channel, str):
         return getattr(alt, kind)(channel)
@@ -90,11 +90,11 @@ def _zero_rule(base: alt.Chart, y: str) -> list[alt.Chart]:
     return [mark.encode(y=y) for mark in marks]
 
 
-def _kinds(
+def _color_and_shape(
     field: str, domain: list[str], colors: list[str], shapes: list[str], **options: Any
 ) -> dict[str, Any]:
     """Return color and shape of points of several kinds."""
-    color, shape = (alt.Scale(domain=domain, range=found) for found in (colors, shapes))
+    color, shape = (alt.Scale(domain=domain, range=values) for values in (colors, shapes))
     return {
         "color": alt.Color(field, title=None, scale=color, **options),
         "shape": alt.Shape(field, title=None, scale=shape),
@@ -136,7 +136,7 @@ def _quality(section: Section) -> Any:
         tooltip=["effort:O", "qnf:Q", "k:Q"],
         **marks,
     )
-    both = (
+    sums = (
         base.transform_calculate(now="datum.qf + alpha * datum.qnf")
         .mark_point(filled=True, opacity=1)
         .encode(
@@ -146,7 +146,7 @@ def _quality(section: Section) -> Any:
             **marks,
         )
     )
-    return alt.vconcat(alt.layer(*layers), private, both).add_params(alpha, chosen)
+    return alt.vconcat(alt.layer(*layers), private, sums).add_params(alpha, chosen)
 
 
 def _plane(section: Section) -> Any:
@@ -167,7 +167,7 @@ def _plane(section: Section) -> Any:
         x=x,
         y=y,
         tooltip=["effort:O", "qnf:Q", "qf:Q"],
-        **_kinds("kind:N", kinds, [ORANGE, BLUE, GREY, "#888888"], shapes),
+        **_color_and_shape("kind:N", kinds, [ORANGE, BLUE, GREY, "#888888"], shapes),
     )
     front = (
         base.transform_filter("datum.is_on_front")
@@ -258,7 +258,7 @@ def _attacks(section: Section) -> Any:
             x=alt.X("success:Q", title="success", scale=_UNIT),
             y=alt.Y("attack:N", title=None, sort=None, axis=alt.Axis(labelLimit=520, grid=True)),
             tooltip=["attack:N", "kind:N", "success:Q"],
-            **_kinds("kind:N", kinds, [ORANGE, BLUE, GREY], shapes, legend=legend),
+            **_color_and_shape("kind:N", kinds, [ORANGE, BLUE, GREY], shapes, legend=legend),
         )
         .properties(width=_WIDTH - 330, height=alt.Step(24))
     )

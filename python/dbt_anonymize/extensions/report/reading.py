@@ -20,7 +20,7 @@ from dbt_anonymize.verify.relations import open_release
 
 # Columns of a relation about models.
 _OF_MODELS = {"effort", "target", "model", "fit", "test_on"}
-# Rows of the release that are shown.
+# Sample rows of the release.
 _ROWS = 5
 # Where a size of classes begins.
 SIZES = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
@@ -105,7 +105,7 @@ class Findings:
         return self.all_evidence.rows(part)
 
 
-def rounded(count: float, base: int) -> int:
+def round_count(count: float, base: int) -> int:
     """Return the nearest multiple, down at a tie; what is below ``base`` gives 0.
 
     Examples
@@ -126,33 +126,35 @@ def read_findings(warehouse: Warehouse, spec: Spec) -> Findings:
         part: read_relation(warehouse, find_relation(warehouse, f"{spec.name}_{part}"), query)
         for part, query in _queries(spec, efforts, evidence).items()
     }
-    by_size = _filled(_CLASS_SIZES, sizes=sizes)
-    parts["classes"] = read_relation(warehouse, _told_classes(warehouse, spec), by_size)
+    by_size = _substituted(_CLASS_SIZES, sizes=sizes)
+    parts["classes"] = read_relation(warehouse, _countable_classes(warehouse, spec), by_size)
     return Findings(
         evidence,
         parts,
         _labels(warehouse, spec),
         _hierarchies(warehouse, spec),
         _own_values(warehouse, spec),
-        _released(warehouse, evidence),
+        _sample_rows(warehouse, evidence),
         records_of_one_value(warehouse, spec, chosen) if evidence.is_current else 0,
     )
 
 
 def _queries(spec: Spec, efforts: str, evidence: Evidence) -> dict[str, str]:
-    """Return the queries of further relations, those of extensions too.
+    """Return the queries of further relations, extensions' included.
 
-    Of models, they give what the deciding one was found to do on these efforts.
+    Relations about models are read for the deciding model and these efforts only.
     """
     deciding = _deciding(spec)
-    of_two = f"select * from {{relation}} where {deciding} and effort in ({efforts})"  # noqa: S608
-    added = {name for _, one in report_sections() for name in one.relations}
+    deciding_rows = f"select * from {{relation}} where {deciding} and effort in ({efforts})"  # noqa: S608
+    parts = {name for _, sections in report_sections() for name in sections.relations}
     return {
-        name: of_two if {*ALL[name].column_names} >= _OF_MODELS else "select * from {relation}"
-        for name in sorted(added - {*evidence.relations})
+        name: deciding_rows
+        if {*ALL[name].column_names} >= _OF_MODELS
+        else "select * from {relation}"
+        for name in sorted(parts - {*evidence.relations})
     } | {
         "information_loss": "select * from {relation} order by effort",
-        "decision_grid": _filled(_GRID, deciding=deciding, efforts=efforts),
+        "decision_grid": _substituted(_GRID, deciding=deciding, efforts=efforts),
     }
 
 
@@ -167,20 +169,20 @@ def _deciding(spec: Spec) -> str:
     )
 
 
-def _released(warehouse: Warehouse, evidence: Evidence) -> list[Row]:
+def _sample_rows(warehouse: Warehouse, evidence: Evidence) -> list[Row]:
     """Read rows from all over the release, if it is what was built last and can be read."""
     if evidence.release is None or not evidence.is_published:
         return []
     if not warehouse.is_duckdb:
-        return _spread(warehouse.cursor(), evidence.release)
+        return _spaced_rows(warehouse.cursor(), evidence.release)
     try:
         with open_release(evidence.spec, Path(evidence.release)) as release:
-            return _spread(release.cursor, release.relation)
+            return _spaced_rows(release.cursor, release.relation)
     except VerificationError:
         return []
 
 
-def _spread(cursor: Any, relation: str) -> list[Row]:
+def _spaced_rows(cursor: Any, relation: str) -> list[Row]:
     cursor.execute(f"select count(*) from {relation}")  # noqa: S608 (names of our own, quoted)
     ((count,),) = cursor.fetchall()
     rows: list[Row] = []
@@ -199,21 +201,23 @@ def _own_values(warehouse: Warehouse, spec: Spec) -> dict[str, Sequence[str]]:
     names = {spec.stored_column(name): name for name in spec.kept_columns if name not in keyed}
     if relation is None:
         return {}
-    found: dict[str, list[str]] = warehouse.macro(
+    columns_of_kind: dict[str, list[str]] = warehouse.macro(
         "_own_values", relation=relation, names=list(names), has_subject=spec.subject is not None
     )
-    return {kind: [names[stored] for stored in columns] for kind, columns in found.items()}
+    return {
+        kind: [names[stored] for stored in columns] for kind, columns in columns_of_kind.items()
+    }
 
 
-def _filled(query: str, **parts: str) -> str:
-    """Put parts into a query, but for the relation, which is put in where it is read."""
+def _substituted(query: str, **parts: str) -> str:
+    """Fill in the named parts of a query; `read_relation` fills in the relation."""
     for name, part in parts.items():
         query = query.replace(f"{{{name}}}", part)
     return query
 
 
-def _told_classes(warehouse: Warehouse, spec: Spec) -> Any:
-    """Return the classes to count, as SQL: of a release in which people wait, those released."""
+def _countable_classes(warehouse: Warehouse, spec: Spec) -> Any:
+    """Return the classes to count, as SQL: only released ones if joiners are held back."""
     classes = find_relation(warehouse, f"{spec.name}_classes")
     if not spec.holds_back_joiners or classes is None:
         return classes
@@ -230,41 +234,43 @@ def _labels(warehouse: Warehouse, spec: Spec) -> dict[str, Sequence[Row]]:
     """Count labels; under differential privacy nothing, since exact counts are not private."""
     if spec.differential_privacy is not None:
         return {}
-    classes = _told_classes(warehouse, spec)
+    classes = _countable_classes(warehouse, spec)
     text = warehouse.text_type
-    found = dict[str, Sequence[Row]]()
-    for name in spec.quasi_identifiers:
-        query = _filled(_LABELS, column=quote_name(name), text=text)
-        found[name] = without_small(
-            read_relation(warehouse, classes, query) or (), rounding_unit(spec)
-        )
-    return found
+    unit = rounding_unit(spec)
+    queries = {
+        name: _substituted(_LABELS, column=quote_name(name), text=text)
+        for name in spec.quasi_identifiers
+    }
+    return {
+        name: round_label_counts(read_relation(warehouse, classes, query) or (), unit)
+        for name, query in queries.items()
+    }
 
 
-def without_small(rows: Sequence[Row], fewest: int) -> list[Row]:
-    """Round the counts of labels; what is too rare is one line without labels, or nothing."""
-    shown, rest = list[Row](), dict[int, float]()
+def round_label_counts(rows: Sequence[Row], unit: int) -> list[Row]:
+    """Round the counts of labels; labels that are too rare share one line without a label."""
+    frequent, rare = list[Row](), dict[int, float]()
     for row in rows:
-        count = rounded(float(row["records"]), fewest)
+        count = round_count(float(row["records"]), unit)
         if count:
-            shown.append({**row, "records": count})
+            frequent.append({**row, "records": count})
         else:
             effort = int(row["effort"])
-            rest[effort] = rest.get(effort, 0) + float(row["records"])
-    for effort, records in rest.items():
-        if count := rounded(records, fewest):
-            shown.append({"effort": effort, "label": None, "records": count})
-    return shown
+            rare[effort] = rare.get(effort, 0) + float(row["records"])
+    for effort, records in rare.items():
+        if count := round_count(records, unit):
+            frequent.append({"effort": effort, "label": None, "records": count})
+    return frequent
 
 
 def _hierarchies(warehouse: Warehouse, spec: Spec) -> dict[str, Sequence[Row]]:
     """Read the labels of hierarchies, in order; never the values below them."""
-    found = dict[str, Sequence[Row]]()
+    labels = dict[str, Sequence[Row]]()
     for name, hierarchy in spec.quasi_identifiers.items():
         levels = ", ".join(f"level_{level}" for level in range(1, hierarchy.levels + 1))
         order = "lower_bound" if hierarchy.kind == "interval" else levels
         query = f"select {levels} from {{relation}} order by {order}"  # noqa: S608 (of our own)
         rows = read_relation(warehouse, find_relation(warehouse, hierarchy.ref), query)
         if rows:
-            found[name] = rows
-    return found
+            labels[name] = rows
+    return labels

@@ -29,25 +29,25 @@ from dbt_anonymize.extensions.report.sections.choice import (
     rule_of,
     verdict,
 )
-from dbt_anonymize.extensions.report.summary import answers, figures, rows_shown
+from dbt_anonymize.extensions.report.summary import answers, figures, sample_section
 from dbt_anonymize.literals import printable
 from dbt_anonymize.project.sections import Section
 
 # Steps of the slider; the declared alpha is one of them.
 _STEPS = 200
 _VEGA_LITE = "6.4"
-# What the kept script ends in when it is whole.
+# Last line of a complete script in the cache.
 _END = "\n// whole\n"
 
 
-def as_json(found: Findings, *, now: datetime | None = None) -> str:
+def as_json(findings: Findings, *, now: datetime | None = None) -> str:
     """Return a report as JSON: answers, and the table of each part."""
     content = {
-        "name": found.spec.name,
-        "description": found.spec.description,
-        **_made(now),
-        "answers": {a.question: list(a.sentences) for a in answers(found)},
-        "alpha": alpha_of(found),
+        "name": findings.spec.name,
+        "description": findings.spec.description,
+        **_stamp(now),
+        "answers": {a.question: list(a.sentences) for a in answers(findings)},
+        "alpha": alpha_of(findings),
         "sections": [
             {
                 "key": part.key,
@@ -56,41 +56,41 @@ def as_json(found: Findings, *, now: datetime | None = None) -> str:
                 "headings": list(part.headings),
                 "rows": [list(row) for row in part.rows],
             }
-            for part in sections(found)
+            for part in sections(findings)
         ],
     }
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def as_markdown(found: Findings, *, now: datetime | None = None) -> str:
+def as_markdown(findings: Findings, *, now: datetime | None = None) -> str:
     """Return a report as Markdown, for a pull request."""
     return (
         _environment()
         .get_template("report.md.j2")
         .render(
-            spec=found.spec,
-            answers=answers(found),
-            sections=[part for part in sections(found) if len(part.rows) <= _LONGEST],
-            **_made(now),
+            spec=findings.spec,
+            answers=answers(findings),
+            sections=[part for part in sections(findings) if len(part.rows) <= _LONGEST],
+            **_stamp(now),
         )
     )
 
 
-def as_html(found: Findings, *, now: datetime | None = None) -> str:
+def as_html(findings: Findings, *, now: datetime | None = None) -> str:
     """Return a report as one HTML file that loads nothing."""
-    parts = sections(found)
-    choice = _choice(found, parts)
+    parts = sections(findings)
+    choice = _choice(findings, parts)
     scripts = [_bundle(), _file("page.js")]
     style = _file("page.css")
     return (
         _environment()
         .get_template("report.html.j2")
         .render(
-            spec=found.spec,
-            found=found,
-            answers=answers(found),
-            figures=figures(found),
-            sample=rows_shown(found),
+            spec=findings.spec,
+            findings=findings,
+            answers=answers(findings),
+            figures=figures(findings),
+            sample=sample_section(findings),
             sections=parts,
             most=_MOST_ROWS,
             choice=choice,
@@ -99,7 +99,7 @@ def as_html(found: Findings, *, now: datetime | None = None) -> str:
             scripts=[Markup(script) for script in scripts],  # noqa: S704 (our own)
             style=Markup(style),  # noqa: S704 (our own)
             policy=_policy(scripts),
-            **_made(now),
+            **_stamp(now),
         )
     )
 
@@ -110,25 +110,25 @@ _MOST_ROWS = 10
 _LONGEST = 40
 
 
-def _made(now: datetime | None) -> dict[str, str]:
+def _stamp(now: datetime | None) -> dict[str, str]:
     return {
         "made": (now or datetime.now(UTC)).strftime("%Y-%m-%d %H:%M UTC"),
         "version": version("dbt-anonymize"),
     }
 
 
-def _choice(found: Findings, parts: Sequence[Section]) -> dict[str, Any]:
-    """Return what the slider needs: lines of the efforts, ranges and steps."""
+def _choice(findings: Findings, parts: Sequence[Section]) -> dict[str, Any]:
+    """Return the data of the slider: lines of the efforts, ranges and steps."""
     ranges = next((part.data for part in parts if part.key == RANGES), ())
-    alpha, largest = alpha_of(found), largest_alpha(found, ranges)
+    alpha, largest = alpha_of(findings), largest_alpha(findings, ranges)
     step = alpha / max(1, round(alpha / largest * _STEPS)) if alpha else largest / _STEPS
     return {
         "alpha": alpha,
         "step": step,
         "steps": round(largest / step),
         "start": round(alpha / step),
-        "rule": rule_of(found),
-        "verdict": verdict(found),
+        "rule": rule_of(findings),
+        "verdict": verdict(findings),
         "lines": [
             {
                 "effort": int(row["effort"]),
@@ -138,10 +138,12 @@ def _choice(found: Findings, parts: Sequence[Section]) -> dict[str, Any]:
                 "qualifies": bool(row["qualifies"]),
                 "share": None if row["choice_share"] is None else float(row["choice_share"]),
             }
-            for row in found.results
+            for row in findings.results
         ],
-        "released": None if found.chosen is None else int(found.chosen["effort"]),
-        "ranges": [{name: one[name] for name in ("from", "to", "effort")} for one in ranges],
+        "released": None if findings.chosen is None else int(findings.chosen["effort"]),
+        "ranges": [
+            {name: interval[name] for name in ("from", "to", "effort")} for interval in ranges
+        ],
     }
 
 
@@ -169,26 +171,25 @@ def _embedded(content: Any) -> Markup:
 def _bundle() -> str:
     """Return Vega, Vega-Lite and Vega-Embed as one script.
 
-    It is the same for each version, and takes longer to make than everything else, so that it is
-    kept in the user's cache.
+    It takes longer to make than all else and depends on versions only: the user's cache keeps it.
     """
     cache = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
     folder = Path(cache) / "dbt_anonymize"
-    kept = folder / f"vega-{version('vl-convert-python')}-{_VEGA_LITE}.js"
+    cached = folder / f"vega-{version('vl-convert-python')}-{_VEGA_LITE}.js"
     with contextlib.suppress(OSError, UnicodeDecodeError):
-        text = kept.read_text(encoding="utf-8")
+        text = cached.read_text(encoding="utf-8")
         if text.endswith(_END):
             return text
     import vl_convert  # noqa: PLC0415 (needs the extra)
 
     snippet = "window.vegaEmbed = vegaEmbed;"
-    made = str(vl_convert.javascript_bundle(snippet, vl_version=_VEGA_LITE)) + _END
+    bundle = str(vl_convert.javascript_bundle(snippet, vl_version=_VEGA_LITE)) + _END
     with contextlib.suppress(OSError):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile("w", dir=folder, delete=False, encoding="utf-8") as file:
-            file.write(made)
-        Path(file.name).replace(kept)
-    return made
+            file.write(bundle)
+        Path(file.name).replace(cached)
+    return bundle
 
 
 def _file(name: str) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from dbt_anonymize.extensions.report.reading import Findings, rounded
+from dbt_anonymize.extensions.report.reading import Findings, round_count
 from dbt_anonymize.extensions.report.sections.choice import verdict
-from dbt_anonymize.extensions.report.sections.labels import by_loss, losses_of
+from dbt_anonymize.extensions.report.sections.labels import columns_by_loss, losses_of
 from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.privacy.registry import MODELS
 from dbt_anonymize.project.register import RegisteredRelease
@@ -19,51 +19,51 @@ from dbt_anonymize.spec.tested import NO_MODEL
 
 @dataclass(frozen=True)
 class Answer:
-    """A question that readers have, and what is known about it, a sentence each."""
+    """A question of readers, and the sentences that answer it."""
 
     question: str
     sentences: tuple[str, ...]
 
 
-def answers(found: Findings) -> list[Answer]:
+def answers(findings: Findings) -> list[Answer]:
     """Return the answers in plain words."""
     return [
-        Answer("What is released?", tuple(_released(found))),
-        Answer("What does it promise?", tuple(_promised(found))),
-        Answer("What does it cost?", tuple(_costs(found))),
-        Answer("How sure is the choice?", tuple(_certainty(found))),
+        Answer("What is released?", tuple(_release_sentences(findings))),
+        Answer("What does it promise?", tuple(_guarantee_sentences(findings))),
+        Answer("What does it cost?", tuple(_cost_sentences(findings))),
+        Answer("How sure is the choice?", tuple(_stability_sentences(findings))),
     ]
 
 
-def figures(found: Findings) -> list[tuple[str, str]]:
-    """Return the few figures of the chosen effort that say most, each with what it is."""
-    chosen = found.chosen
+def figures(findings: Findings) -> list[tuple[str, str]]:
+    """Return the main figures of the chosen effort, each with its name."""
+    chosen = findings.chosen
     if chosen is None:
         return []
-    original = next((row["qf_mean"] for row in found.results if row["effort"] == 0), None)
+    original = next((row["qf_mean"] for row in findings.results if row["effort"] == 0), None)
     scores = (
         ("QF of the release", chosen["qf_mean"]),
         ("QF of the untouched table", original),
         ("QF of the zero rule", chosen["zero_rule"]),
     )
-    said = [("smallest group, k", "-" if chosen["k"] is None else f"{int(chosen['k']):,}")]
-    said += [(name, f"{float(score):.3f}") for name, score in scores if score is not None]
+    lines = [("smallest group, k", "-" if chosen["k"] is None else f"{int(chosen['k']):,}")]
+    lines += [(name, f"{float(score):.3f}") for name, score in scores if score is not None]
     left_out, records = int(chosen["suppressed_records"]), int(chosen["records"])
     return (
-        said
-        if found.spec.holds_back_joiners
-        else [*said, ("left out", f"{left_out:,} of {records:,}")]
+        lines
+        if findings.spec.holds_back_joiners
+        else [*lines, ("left out", f"{left_out:,} of {records:,}")]
     )
 
 
-def rows_shown(found: Findings) -> Section | None:
+def sample_section(findings: Findings) -> Section | None:
     """Return a few rows of the release, a line for each of its columns."""
-    rows, spec = found.released, found.spec
+    rows, spec = findings.released, findings.spec
     if not rows:
         return None
     ends = [f"{name}_{end}" for name in spec.quasi_identifiers for end in ("lower", "upper")]
     beside = [name for name in rows[0] if name in {*ends, *spec.midpoints, "cqi"}]
-    first = [name for name in by_loss(found) if name in rows[0]]
+    first = [name for name in columns_by_loss(findings) if name in rows[0]]
     names = [*first, *(name for name in rows[0] if name not in {*first, *beside})]
     return Section(
         "rows",
@@ -78,25 +78,25 @@ def rows_shown(found: Findings) -> Section | None:
     )
 
 
-def _released(found: Findings) -> Iterator[str]:
-    spec, chosen = found.spec, found.chosen
-    if not found.evidence.is_current:
+def _release_sentences(findings: Findings) -> Iterator[str]:
+    spec, chosen = findings.spec, findings.chosen
+    if not findings.evidence.is_current:
         yield (
             "The specification has changed since the build: what follows describes the earlier "
             "one. Run `dbt-anonymize generate` and `dbt build`."
         )
-    published = found.evidence.published
-    if published is not None and not found.evidence.is_published:
+    published = findings.evidence.published
+    if published is not None and not findings.evidence.is_published:
         yield (
             f"What is published is not what was built last: it is {published.title}, of "
-            f"{_records(published)}, and stays until a build releases another. What follows was "
-            "built and not released."
+            f"{_record_count(published)}, and stays until a build releases another. What follows "
+            "was built and not released."
         )
     if chosen is None:
-        yield f"Nothing of these results. {verdict(found)}"
+        yield f"Nothing of these results. {verdict(findings)}"
         return
     total, left_out = int(chosen["records"]), int(chosen["suppressed_records"])
-    of_effort = found.evidence.rows("privacy", effort=chosen["effort"])
+    of_effort = findings.evidence.rows("privacy", effort=chosen["effort"])
     if spec.sample_shares.get(int(chosen["effort"])):
         yield f"A sample of the records, generalized (effort {chosen['effort']})."
     elif spec.holds_back_joiners and of_effort:
@@ -106,8 +106,8 @@ def _released(found: Findings) -> Iterator[str]:
             "wait until enough of their class do."
         )
     else:
-        kept = f"{total - left_out:,} of {total:,}" if left_out else f"All {total:,}"
-        yield f"{kept} records, generalized (effort {chosen['effort']})."
+        records = f"{total - left_out:,} of {total:,}" if left_out else f"All {total:,}"
+        yield f"{records} records, generalized (effort {chosen['effort']})."
     hidden = spec.identifiers
     as_they_are = [name for name in spec.kept_columns if name not in spec.masks]
     yield (
@@ -116,35 +116,35 @@ def _released(found: Findings) -> Iterator[str]:
         + (f" As they are: {', '.join(as_they_are)}." if as_they_are else "")
         + (f" Masked: {', '.join(spec.masks)}." if spec.masks else "")
     )
-    yield from _keys(found)
-    if found.evidence.release is None:
+    yield from _key_sentences(findings)
+    if findings.evidence.release is None:
         yield "It is not published yet: run `dbt build`."
-    elif published is None or found.evidence.is_published:
-        yield f"It lies in {found.evidence.release}."
+    elif published is None or findings.evidence.is_published:
+        yield f"It lies in {findings.evidence.release}."
 
 
-def _keys(found: Findings) -> Iterator[str]:
+def _key_sentences(findings: Findings) -> Iterator[str]:
     """Name released columns in which nearly every record has a value of its own."""
-    if single := found.own_values.get("single"):
-        columns = found.spec.columns
-        shown = [f"{n} (accepted)" if columns[n].unique else n for n in single]
+    if single := findings.own_values.get("single"):
+        columns = findings.spec.columns
+        names = [f"{n} (accepted)" if columns[n].unique else n for n in single]
         yield (
-            f"Keys: in {', '.join(shown)} nine of ten records or more have a value of their own, "
+            f"Keys: in {', '.join(names)} nine of ten records or more have a value of their own, "
             "and whoever has these values finds the record."
         )
-    if fractions := found.own_values.get("fractions"):
+    if fractions := findings.own_values.get("fractions"):
         yield f"Measurements like this, a value for nearly every record: {', '.join(fractions)}."
 
 
-def _records(release: RegisteredRelease) -> str:
+def _record_count(release: RegisteredRelease) -> str:
     """Say how many records a release has, if that is known."""
     records = release.released_records
     return "some records" if records is None else pluralized(records, "record")
 
 
-def _promised(found: Findings) -> Iterator[str]:
-    chosen = found.chosen
-    for guarantee in found.spec.all_guarantees:
+def _guarantee_sentences(findings: Findings) -> Iterator[str]:
+    chosen = findings.chosen
+    for guarantee in findings.spec.all_guarantees:
         if "effort" in guarantee and (chosen is None or guarantee["effort"] != chosen["effort"]):
             continue
         yield promise(guarantee)
@@ -152,12 +152,12 @@ def _promised(found: Findings) -> Iterator[str]:
         yield (
             "The smallest group of the released effort has "
             + pluralized(
-                int(chosen["k"]), *(("person", "people") if found.spec.subject else ("record",))
+                int(chosen["k"]), *(("person", "people") if findings.spec.subject else ("record",))
             )
             + "."
         )
-    yield from one_value_sentences(found.spec, rounded(found.alike, found.fewest))
-    yield found.evidence.verification
+    yield from one_value_sentences(findings.spec, round_count(findings.alike, findings.fewest))
+    yield findings.evidence.verification
     yield (
         "It does not promise that nobody can be found by columns that are released as they are, or "
         "by another release about the same people."
@@ -186,12 +186,12 @@ def promise(guarantee: Mapping[str, Any]) -> str:
     return f"{words(guarantee['model'])}: {listed}."
 
 
-def _costs(found: Findings) -> Iterator[str]:
-    chosen = found.chosen
+def _cost_sentences(findings: Findings) -> Iterator[str]:
+    chosen = findings.chosen
     if chosen is None:
         yield "Nothing is released, so nothing is known of its cost."
         return
-    name = words(found.spec.measure)
+    name = words(findings.spec.measure)
     difference, low, high = (
         number(chosen[column])
         for column in ("qf_difference", "qf_difference_low", "qf_difference_high")
@@ -201,9 +201,9 @@ def _costs(found: Findings) -> Iterator[str]:
         yield (
             f"Against the untouched table a model changes by {difference:+.3f} in {name}{interval}."
         )
-    original = next((row for row in found.results if row["effort"] == 0), None)
-    if not found.spec.is_tested and chosen["qf_mean"] is not None:
-        qf, of = float(chosen["qf_mean"]), found.spec.shown_measure
+    original = next((row for row in findings.results if row["effort"] == 0), None)
+    if not findings.spec.is_tested and chosen["qf_mean"] is not None:
+        qf, of = float(chosen["qf_mean"]), findings.spec.shown_measure
         yield f"QF is {qf:.3f}: {of}, what is left of the detail; {NO_MODEL}."
     elif original is not None and chosen["qf_mean"] is not None:
         zero = number(chosen["zero_rule"])
@@ -211,23 +211,23 @@ def _costs(found: Findings) -> Iterator[str]:
             f"QF is {float(chosen['qf_mean']):.3f} after {float(original['qf_mean'] or 0):.3f}"
             + ("." if zero is None else f"; the best constant answer has {zero:.3f}.")
         )
-    lost = losses_of(found, int(chosen["effort"]))
-    if gone := [name for name in found.spec.quasi_identifiers if lost.get(name) == 1]:
+    lost = losses_of(findings, int(chosen["effort"]))
+    if gone := [name for name in findings.spec.quasi_identifiers if lost.get(name) == 1]:
         yield f"Nothing is left of {', '.join(gone)}: `*` in every record."
     if left_out := int(chosen["suppressed_records"]):
         share = left_out / int(chosen["records"])
         records = pluralized(left_out, "record")
         yield f"Left out, since their groups are too small: {records} ({share:.1%})."
-    elif not found.spec.holds_back_joiners:
+    elif not findings.spec.holds_back_joiners:
         yield "No record is left out."
 
 
-def _certainty(found: Findings) -> Iterator[str]:
+def _stability_sentences(findings: Findings) -> Iterator[str]:
     names = {field.name for field in fields(EffortResult)}
-    efforts = [EffortResult(**{n: row[n] for n in names & row.keys()}) for row in found.results]
-    for sentence in choice_sentences(efforts, found.spec.measure):
+    efforts = [EffortResult(**{n: row[n] for n in names & row.keys()}) for row in findings.results]
+    for sentence in choice_sentences(efforts, findings.spec.measure):
         yield f"{sentence[0].upper()}{sentence[1:]}."
-    if found.chosen is None:
+    if findings.chosen is None:
         for effort in efforts:
             if effort.effort:
                 yield f"Effort {effort.effort} {effort.reason}."

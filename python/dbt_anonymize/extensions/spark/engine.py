@@ -53,8 +53,8 @@ def copy_relation(
 ) -> None:
     """Make a table of DuckDB of a relation; see `Engine`."""
     columns = [name for name, _ in warehouse.columns(relation) if only is None or name in only]
-    found = _spark(warehouse).sql(f"select {_listed(columns)} from {relation}{rows}").toArrow()  # noqa: S608
-    session.register(_FRAME, found)
+    query = f"select {_listed(columns)} from {relation}{rows}"  # noqa: S608 (quoted)
+    session.register(_FRAME, _spark(warehouse).sql(query).toArrow())
     try:
         session.execute(f"create table {table} as select * from {_FRAME}")  # noqa: S608
     finally:
@@ -72,7 +72,7 @@ def _spark(warehouse: Warehouse) -> Any:
 
 
 def open_reader(warehouse: Warehouse) -> contextlib.AbstractContextManager[CopyReader]:
-    """Read into memory, and forget it again."""
+    """Open a reader of copies in memory."""
     return open_copies(warehouse, copy_relation)
 
 
@@ -129,9 +129,9 @@ def stored_columns(warehouse: Warehouse, schemas: Sequence[str]) -> list[tuple[s
         for schema in schemas
         if schema.lower() in existing
         for table in sorted(
-            _shown(warehouse, "tables", schema) - _shown(warehouse, "views", schema)
+            _table_names(warehouse, "tables", schema) - _table_names(warehouse, "views", schema)
         )
-        for column, kind, _ in _described(warehouse, f"{_quote(schema)}.{_quote(table)}")
+        for column, kind, _ in _described_columns(warehouse, f"{_quote(schema)}.{_quote(table)}")
     ]
 
 
@@ -152,30 +152,30 @@ def misplaced_rows(warehouse: Warehouse, relation: Any, columns: Sequence[str]) 
 
 
 def count_beside(warehouse: Warehouse, relation: Any, names: Collection[str]) -> int:
-    """Count what lies in the database of a release but releases and the folders that they read."""
-    found = _shown(warehouse, "tables", relation.schema)
-    views = [relation.incorporate(path={"identifier": name}) for name in found.intersection(names)]
-    return len(found - {*names, *(_folder_name(warehouse, view) for view in views)})
+    """Count tables in the database of a release that are neither releases nor their folders."""
+    tables = _table_names(warehouse, "tables", relation.schema)
+    views = [relation.incorporate(path={"identifier": name}) for name in tables.intersection(names)]
+    return len(tables - {*names, *(_folder_name(warehouse, view) for view in views)})
 
 
 def texts_of(warehouse: Warehouse, relation: Any) -> list[str]:
     """Return comments of a release, the folder that it reads, and their columns."""
     texts = []
     for name in (relation, _folder(warehouse, relation)):
-        texts += [comment for _, _, comment in _described(warehouse, name)]
+        texts += [comment for _, _, comment in _described_columns(warehouse, name)]
         about = warehouse.rows(f"describe table extended {name}")
         texts += [value for key, value, _ in about if key == "Comment"]
     return [text for text in texts if text]
 
 
-def _shown(warehouse: Warehouse, kind: str, schema: str) -> set[str]:
-    """Return the names of all tables (with views) or views of a schema; none that are temporary."""
-    found = warehouse.rows(f"show {kind} in {_quote(schema)}")
-    return {str(name) for _, name, is_temporary, *_ in found if not is_temporary}
+def _table_names(warehouse: Warehouse, kind: str, schema: str) -> set[str]:
+    """Return the names of all tables (with views) or views of a schema, without temporary ones."""
+    rows = warehouse.rows(f"show {kind} in {_quote(schema)}")
+    return {str(name) for _, name, is_temporary, *_ in rows if not is_temporary}
 
 
-def _described(warehouse: Warehouse, name: Any) -> list[tuple[str, str, str | None]]:
-    """Return name, type and comment of each column; what else Spark says begins with `#`."""
+def _described_columns(warehouse: Warehouse, name: Any) -> list[tuple[str, str, str | None]]:
+    """Return name, type and comment of each column; Spark's other lines begin with `#`."""
     rows = warehouse.rows(f"describe table {name}")
     described: list[tuple[str, str, str | None]] = list(
         itertools.takewhile(lambda row: row[0] and not row[0].startswith("# "), rows)
@@ -184,7 +184,7 @@ def _described(warehouse: Warehouse, name: Any) -> list[tuple[str, str, str | No
 
 
 def _folder(warehouse: Warehouse, release: Any) -> Any:
-    """Return the table of the files that a release, which is a view, reads."""
+    """Return the table of files behind a release, which is a view."""
     name = _folder_name(warehouse, release)
     if name is None:
         raise WarehouseError(
@@ -195,7 +195,7 @@ def _folder(warehouse: Warehouse, release: Any) -> Any:
 
 
 def _folder_name(warehouse: Warehouse, view: Any) -> str | None:
-    """Return the name of that table; None where a view reads none, as what tells facts."""
+    """Return the name of that table; None for a view without one, such as ``<n>_about``."""
     ((statement,),) = warehouse.rows(f"show create table {view}")
     match = re.search(rf"\b{re.escape(view.identifier)}__[0-9]{{20}}\b", statement)
     return match[0] if match else None

@@ -1,4 +1,4 @@
-"""Settings of Spark, which `new`, `generate` and `doctor` say."""
+"""Settings of Spark, for `new`, `generate` and `doctor`."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def settings(root: Path) -> Iterator[Setting]:
 
 
 def unreached(credentials: Any) -> str | None:
-    """Return why commands read no rows of a Spark that is not in their process."""
+    """Return the reason why commands cannot read a Spark outside their process, or None."""
     method = str(credentials.method)
     if method == "session":
         return None
     return (
         f"spark: evaluate and verify reach only a Spark with `method: session`, in their own "
         f"process; the profile says {method}. dbt itself builds with any: give the commands a "
-        "target with a session of the same metastore. See docs/engines.md."
+        "target with a session of the same metastore. See docs/extensions/spark.md."
     )
 
 

@@ -84,7 +84,7 @@ class Session:
         link = "token" if spec.mapping == "token" else "cqi"
         given = read_given_rows(io.BytesIO(as_csv(*values, column=link).encode()), link)
         found: Groups = {}
-        for batch in relink_rows(self.warehouse, spec, purpose=purpose, given=given).batches:
+        for batch in relink_rows(self.warehouse, spec, purpose=purpose, input_rows=given).batches:
             for value, *person in batch:
                 found.setdefault(value, set()).add(tuple(person))
         return found

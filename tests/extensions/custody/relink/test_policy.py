@@ -144,10 +144,10 @@ def test_a_small_group_is_left_out_by_the_statement_itself(session: Session) -> 
     spec = with_policy(session.spec, k=sizes[small] + 1)
     vault = session.warehouse.relation_of_ref("customers_identifiers")
     links = Links(session.warehouse, spec, vault)
-    found = links.found(GivenRows(2, {small: 1, large: 1}))
-    shown = [cqi for batch in links.people(found) for cqi, *_ in batch]
+    matches = links.matches(GivenRows(2, {small: 1, large: 1}))
+    shown = [cqi for batch in links.people(matches) for cqi, *_ in batch]
     assert shown == [large] * sizes[large]
-    assert links.count_people(found) == sizes[large]
+    assert links.count_people(matches) == sizes[large]
 
 
 def test_nothing_of_a_request_is_spilled_to_a_disk(session: Session) -> None:

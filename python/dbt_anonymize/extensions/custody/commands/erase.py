@@ -66,13 +66,13 @@ def erase(
     with logged_to(Lines()):
         spec = place.spec(name)
         names = place.other_names(name)
-        others, unread = _others(place, spec)
+        others, unread = _other_specs(place, spec)
         runner = place.dbt(dbt, is_quiet=True)
-        with _saying_what_has_begun() as begun:
+        with _report_failure() as begun:
             with place.warehouse(writes_vault=True) as warehouse:
-                same = [one.name for one in others if share_people(warehouse, one, spec)]
+                same = [other.name for other in others if share_people(warehouse, other, spec)]
                 plan = plan_erasure(warehouse, spec, key=key, records=record or (), others=names)
-                if is_wanted := _is_wanted(plan, yes=yes):
+                if is_wanted := _confirm(plan, yes=yes):
                     begun.append(plan.carry_out())
                     plan.clear_working_tables()
             if not is_wanted:
@@ -83,8 +83,9 @@ def erase(
                 _build(runner, spec)
             publish_all(place, [spec], only_if_unpublished_by_dbt=True)
             _finish(place, plan)
-    done = "erased" if plan.records or plan.is_certain else "the erasure that was begun is complete"
-    note(f"{name}: {done}. The receipt is in {name}_erasures in the vault.")
+    is_erased = plan.records or plan.is_certain
+    outcome = "erased" if is_erased else "the erasure that was begun is complete"
+    note(f"{name}: {outcome}. The receipt is in {name}_erasures in the vault.")
     note("Files that were handed out, backups, reports and notebooks cannot be called back.")
     if same:
         note(f"Of the same people, and not erased there: {', '.join(same)}.")
@@ -92,11 +93,10 @@ def erase(
         note(f"Specs that cannot be read, and not erased there: {', '.join(unread)}.")
 
 
-def _others(place: Place, spec: Spec) -> tuple[list[Spec], list[str]]:
-    """Return further anonymizations, and the names of those whose specs cannot be read.
+def _other_specs(place: Place, spec: Spec) -> tuple[list[Spec], list[str]]:
+    """Return the other anonymizations, and the names of those whose specs cannot be read.
 
-    Relations of one whose name begins alike could be taken for relations of this one: its spec must
-    be read.
+    A spec whose name begins with this one must be readable: its relations could be taken for ours.
     """
     others: list[Spec] = []
     unread: list[str] = []
@@ -111,8 +111,8 @@ def _others(place: Place, spec: Spec) -> tuple[list[Spec], list[str]]:
 
 
 @contextlib.contextmanager
-def _saying_what_has_begun() -> Iterator[list[object]]:
-    """Report a failure after the erasure started, which is in the list, unlike a refusal."""
+def _report_failure() -> Iterator[list[object]]:
+    """Report a failure after the erasure, which the block appends; a refusal passes through."""
     begun: list[object] = []
     try:
         yield begun
@@ -124,7 +124,7 @@ def _saying_what_has_begun() -> Iterator[list[object]]:
         raise typer.Exit(FAILED_CHECK) from None
 
 
-def _is_wanted(plan: Plan, *, yes: bool) -> bool:
+def _confirm(plan: Plan, *, yes: bool) -> bool:
     for relation, records in plan.records.items():
         note(f"  {relation}: {pluralized(records, 'row')}")
     if plan.is_resumed:
@@ -162,23 +162,24 @@ def _build(runner: Dbt, spec: Spec) -> None:
 def _finish(place: Place, plan: Plan) -> None:
     from dbt_anonymize.extensions.custody.erase.run import close_receipts, rewrite_and_check  # noqa: PLC0415
 
-    kept, name = plan.vault.identifiers, plan.vault.spec.name
+    identifiers, name = plan.vault.identifiers, plan.vault.spec.name
     with place.warehouse(writes_vault=True) as warehouse:
         files = dict(warehouse.rows("select database_name, path from duckdb_databases()"))
-        left = rewrite_and_check(warehouse, plan)
-    if left.unknown:
+        remainder = rewrite_and_check(warehouse, plan)
+    if remainder.unknown:
         note(
-            f"No model makes these any more: {', '.join(left.unknown)}. They may hold numbers of "
-            "before; drop what nobody needs."
+            f"No model makes these any more: {', '.join(remainder.unknown)}. They may hold numbers "
+            "of before; drop what nobody needs."
         )
-    if left.elsewhere:
-        listed = ", ".join(f"{name} ({pluralized(n, 'row')})" for name, n in left.elsewhere.items())
+    if remainder.elsewhere:
+        rows = remainder.elsewhere.items()
+        listed = ", ".join(f"{relation} ({pluralized(n, 'row')})" for relation, n in rows)
         say(
             f"Of another target, and not erased there: {listed}. Run the same command with its "
-            f"--target, or drop what no target needs. The bytes of {', '.join(left.unsearched)} "
-            "hold her until then, and were not searched.",
+            "--target, or drop what no target needs. The bytes of "
+            f"{', '.join(remainder.unsearched)} hold her until then, and were not searched.",
             err=True,
         )
-    if left.problems:
-        raise VaultError("\n".join(left.problems))
-    close_receipts(place.project.root / files[kept.database], kept.schema, name)
+    if remainder.problems:
+        raise VaultError("\n".join(remainder.problems))
+    close_receipts(place.project.root / files[identifiers.database], identifiers.schema, name)

@@ -61,24 +61,24 @@ def relink(
     from dbt_anonymize.extensions.custody.relink.run import relink as relinked  # noqa: PLC0415
 
     data = sys.stdout
-    # What dbt has to say must not stand among the people.
+    # dbt's output must not stand among the people.
     with _refusals(), contextlib.redirect_stdout(sys.stderr):
         spec = place.spec(name)
-        given = _given(file, spec)
+        input_rows = _read_input(file, spec)
         with contextlib.ExitStack() as stack:
             out = data
             if output is not None:
                 try:
                     out = stack.enter_context(_new_file(output.absolute()))
                 except RelinkingInputError as problem:
-                    given = problem
+                    input_rows = problem
             with place.warehouse(writes_vault=True) as warehouse:
                 people = relinked(
                     warehouse,
                     spec,
                     purpose=purpose,
-                    given=given,
-                    recorded=lambda *written: say(_summary(spec.name, *written), err=True),
+                    input_rows=input_rows,
+                    on_recorded=lambda *attempt: say(_summary(spec.name, *attempt), err=True),
                 )
                 _show(out, people, form)
 
@@ -92,7 +92,7 @@ def _refusals() -> Iterator[None]:
         raise typer.Exit(REFUSED) from None
 
 
-def _given(file: str, spec: Spec) -> GivenRows | RelinkingInputError:
+def _read_input(file: str, spec: Spec) -> GivenRows | RelinkingInputError:
     """Read the rows before the warehouse is open: waiting for input must lock nobody out."""
     from dbt_anonymize.extensions.custody.relink.links import LINKS  # noqa: PLC0415
     from dbt_anonymize.extensions.custody.relink.released_rows import (  # noqa: PLC0415
@@ -118,7 +118,7 @@ def _given(file: str, spec: Spec) -> GivenRows | RelinkingInputError:
 
 @contextlib.contextmanager
 def _new_file(path: Path) -> Iterator[TextIO]:
-    """Give a file that only its owner can read; remove it if anything fails."""
+    """Yield a new file that only its owner can read; remove it if anything fails."""
     from dbt_anonymize.extensions.custody.relink.released_rows import RelinkingInputError  # noqa: PLC0415
 
     try:
@@ -137,24 +137,23 @@ def _new_file(path: Path) -> Iterator[TextIO]:
 
 
 def _reason(error: OSError) -> str:
-    """Return why, without the name of the file."""
+    """Return the reason of an error without the name of the file."""
     return (error.strerror or type(error).__name__).lower()
 
 
 def _summary(name: str, attempt: Attempt, number: int) -> str:
-    said = f"Recorded in {name}_relinkings as attempt {number}"
+    record_sentence = f"Recorded in {name}_relinkings as attempt {number}"
     if attempt.outcome == "refused":
-        return f"{name}: nobody is shown. {said}"
+        return f"{name}: nobody is shown. {record_sentence}"
     return (
         f"{name}: {pluralized(attempt.given_rows, 'row')} given, "
         f"{pluralized(attempt.shown_people, 'person', 'people')} of "
         f"{pluralized(attempt.shown_groups, 'group')} shown; "
-        f"{pluralized(attempt.unknown_rows, 'row')} of nobody. {said}"
+        f"{pluralized(attempt.unknown_rows, 'row')} of nobody. {record_sentence}"
     )
 
 
 def _show(out: TextIO, people: People, form: Format) -> None:
-
     try:
         show(out, people.columns, people.batches, form)
     except BrokenPipeError:  # whoever reads has seen enough

@@ -40,10 +40,10 @@ def remove(
         remove_files,
     )
 
-    spec = _readable(place, name, is_needed=drop or drop_vault)
+    spec = _spec_if_readable(place, name, is_needed=drop or drop_vault)
     names = place.other_names(name)
     files = files_of(place.project, name)
-    left = hierarchies_left(place.project, name, files)
+    orphaned = hierarchies_left(place.project, name, files)
     for path in files:
         note(f"- {place.relative_name(path)}")
     if spec is None:
@@ -54,16 +54,16 @@ def remove(
     if spec is not None and (drop or drop_vault):
         _drop(place, spec, names, drop=drop, drop_vault=drop_vault)
     remove_files(place.project, files)
-    named = mentions(place.project, name, names, files)
+    mentioning = mentions(place.project, name, names, files)
     note(f"{name}: removed.")
-    for path in left:
+    for path in orphaned:
         note(f"Of no other spec, and not of this name: {place.relative_name(path)}")
-    for path in named:
+    for path in mentioning:
         note(f"Names a relation of it: {place.relative_name(path)}")
 
 
-def _readable(place: Place, name: str, *, is_needed: bool) -> Spec | None:
-    """Return the spec, or None for a half-written one, of which nothing can be dropped."""
+def _spec_if_readable(place: Place, name: str, *, is_needed: bool) -> Spec | None:
+    """Return the spec; None if it cannot be read, so that nothing can be dropped."""
     from dbt_anonymize.spec.loading import spec_paths  # noqa: PLC0415
 
     try:
@@ -75,29 +75,29 @@ def _readable(place: Place, name: str, *, is_needed: bool) -> Spec | None:
 
 
 def _announce(place: Place, spec: Spec, others: list[str], *, drop: bool, drop_vault: bool) -> None:
-    """Name what there is of it, and what becomes of that."""
+    """Name the existing relations and files, and say which are dropped."""
     from dbt_anonymize.extensions.custody.moves import Existing, existing_relations  # noqa: PLC0415
 
     try:
         with place.warehouse() as warehouse:
-            found = existing_relations(warehouse, spec, others)
+            existing = existing_relations(warehouse, spec, others)
     except AnonymizeError as error:
         if drop or drop_vault:
             raise
         note(f"The warehouse cannot be looked into: {error}")
         note(f"Relations {spec.name}_… stay there, as far as they exist.")
-        found = Existing()
+        existing = Existing()
     for holder, relations, is_dropped in (
-        ("the warehouse", found.working, drop),
-        ("the vault", found.vault, drop_vault),
+        ("the warehouse", existing.working, drop),
+        ("the vault", existing.vault, drop_vault),
     ):
         verb = "dropped from" if is_dropped else "that stay in"
         if relations:
             note(f"Relations {verb} {holder}: {', '.join(relations)}.")
-    if found.audits:
-        note(f"What was done stays on record: {', '.join(found.audits)}.")
-    if found.files:
-        note(f"Published files stay, and whoever has them keeps them: {', '.join(found.files)}.")
+    if existing.audits:
+        note(f"What was done stays on record: {', '.join(existing.audits)}.")
+    if existing.files:
+        note(f"Published files stay, and whoever has them keeps them: {', '.join(existing.files)}.")
 
 
 def _drop(
@@ -127,9 +127,9 @@ def _drop(
         working = relations_to_drop(warehouse, spec, others, of_vault=False) if drop else []
         for relations in (of_vault, working):
             drop_relations(warehouse, relations)
-            for one in relations:
-                note(f"dropped {one.name}")
+            for relation in relations:
+                note(f"dropped {relation.name}")
         if drop_vault:
             forget_source(warehouse, spec.name)
         # Deleted identifiers stay in the bytes of the file until it is written anew.
-        rewrite_files(warehouse, {one.database for one in of_vault})
+        rewrite_files(warehouse, {relation.database for relation in of_vault})

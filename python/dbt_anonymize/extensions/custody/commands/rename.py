@@ -36,10 +36,10 @@ def rename(
     changed = rename_files(place.project, name, new) if has_files else []
     if old_release is not None:
         remove_release(old_release)
-    named = mentions(place.project, name, place.other_names(name), changed)
+    mentioning = mentions(place.project, name, place.other_names(name), changed)
     for path in changed:
         note(place.relative_name(path))
-    for path in named:
+    for path in mentioning:
         note(f"Names a relation of {name}: {place.relative_name(path)}")
     note(f"{name} is {new} now. Repeat it with --target for each other target before it builds,")
     note("which would begin without memory. Next: `dbt build`.")

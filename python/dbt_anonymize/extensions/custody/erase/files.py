@@ -17,15 +17,15 @@ from dbt_anonymize.literals import quote_name, quote_path
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.release.audit import content_of, objects_of
 
-# Shorter texts are found by accident.
+# Shorter texts match by accident.
 SHORTEST = 6
 
 
 def rewrite_files(warehouse: Warehouse, databases: Collection[str]) -> list[Path]:
-    """Write attached database files anew, with nothing but what is in their tables; return them.
+    """Rewrite attached database files, without deleted rows; return the files.
 
-    The connection must not write any more: it still has the files as they were. A file that cannot
-    be rewritten is a `VaultError`, and stays as it was.
+    The connection must not write afterwards: it still has the earlier files open. A file that
+    cannot be rewritten is a `VaultError`, and stays as it was.
     """
     rows = warehouse.rows("select database_name, path, encrypted from duckdb_databases()")
     places = {name: (Path(path), encrypted) for name, path, encrypted in rows if path}
@@ -85,24 +85,24 @@ def _require_same(cursor: duckdb.DuckDBPyConnection, old: str, new: str) -> None
     ).fetchall()
     for schema, table in tables:
         place = f"{quote_name(schema)}.{quote_name(table)}"
-        contents = [content_of(cursor, f"{quote_name(one)}.{place}") for one in (old, new)]
+        contents = [
+            content_of(cursor, f"{quote_name(database)}.{place}") for database in (old, new)
+        ]
         if contents[0] != contents[1]:
             raise duckdb.IOException("IO Error: the copy of a table has other rows")
 
 
-def held_texts(files: Collection[Path], texts: Collection[str]) -> Iterator[tuple[Path, int]]:
-    """Yield each file whose bytes hold some of the texts, logs and spilled rows included."""
+def files_with_texts(files: Collection[Path], texts: Collection[str]) -> Iterator[tuple[Path, int]]:
+    """Yield files whose bytes hold texts, and how many; logs and spilled rows included."""
     patterns = BytePatterns(sorted({text.encode() for text in texts}))
     for file in files:
         beside = Path(f"{file}.tmp")
         spilled = [path for path in beside.rglob("*") if path.is_file()]
         for path in (file, Path(f"{file}.wal"), *spilled):
-            if path.is_file():
-                found = int((patterns.occur_in_file(path) > 0).sum())
-                if found:
-                    yield path, found
+            if path.is_file() and (matches := int((patterns.occur_in_file(path) > 0).sum())):
+                yield path, matches
 
 
-def searchable(texts: Collection[str]) -> list[str]:
-    """Return the texts that are long enough to be found by no accident."""
+def searchable_texts(texts: Collection[str]) -> list[str]:
+    """Return the texts that are too long to match by accident."""
     return sorted(text for text in texts if len(text.encode()) >= SHORTEST)

@@ -35,7 +35,7 @@ class Erasure:
 
 
 def is_open(vault: Vault) -> bool:
-    """Tell whether an erasure is unfinished: its build, or the files, are still to come."""
+    """Tell whether an erasure is unfinished: its build or the rewriting of files is missing."""
     receipts = vault.find("erasures")
     if receipts is None:
         return False
@@ -44,15 +44,15 @@ def is_open(vault: Vault) -> bool:
 
 def count_rows(vault: Vault, person: Person, relations: Collection[Owned]) -> dict[str, int]:
     """Return how many rows of a person each relation has, where there are any."""
-    found = {}
+    counts = {}
     for relation in relations:
         condition, values = _condition(vault, relation, person)
         if condition:
             sql = f"select count(*) from {relation.name} where {condition}"
             ((records,),) = vault.warehouse.rows(sql, values)
             if records:
-                found[relation.identifier] = int(records)
-    return found
+                counts[relation.identifier] = int(records)
+    return counts
 
 
 def _condition(vault: Vault, relation: Owned, person: Person) -> tuple[str, list[Any]]:
@@ -63,7 +63,7 @@ def _condition(vault: Vault, relation: Owned, person: Person) -> tuple[str, list
         return "", []
     if relation.account in {"unknown", "of another target"}:
         by_person, by_record = {spec.person_column, "person"}, {spec.record_key, "record_key"}
-    elif (way := _way(kind)) == "person":
+    elif (way := _erased_by(kind)) == "person":
         by_person, by_record = {"person"}, set()
     else:
         by_person, by_record = set(), {"record_key" if way in _BY_KEY else spec.record_key}
@@ -78,8 +78,8 @@ def _condition(vault: Vault, relation: Owned, person: Person) -> tuple[str, list
     return " or ".join(conditions), [*columns.values()]
 
 
-def _way(kind: str) -> str | None:
-    """Return how erasing finds a person in a relation, by the registry."""
+def _erased_by(kind: str) -> str | None:
+    """Return the registry's column by which a person is found in a relation."""
     return ALL[kind].erased_by if kind in ALL else None
 
 
@@ -89,17 +89,17 @@ def forget(vault: Vault, person: Person, others: Collection[str]) -> Erasure:
     Whoever leaves the release with her is in `GROUP`, and withheld from now on.
     """
     warehouse = vault.warehouse
-    relations = _ours(vault, others)
+    relations = _erasable_relations(vault, others)
     counts = count_rows(vault, person, relations)
     database = vault.identifiers.database
     with warehouse.transaction() as cursor:
         _withhold(vault, person, cursor)
-        for kind in (name for name in ALL if _way(name) == "release"):
+        for kind in (name for name in ALL if _erased_by(name) == "release"):
             _rename(vault, kind, person, cursor)
         _erase(vault, person, [r for r in relations if r.database == database], cursor)
         budget = vault.find_shared(BUDGET)
         if budget:
-            # Of two digests of all rows the difference is that of hers; a release then costs anew.
+            # Two digests of all rows would reveal hers; the next release is charged again.
             sql = f"update {budget} set data = '' where anonymization = ? and data <> ''"
             cursor.execute(sql, [vault.spec.name])
         number = _write_receipt(vault, counts, cursor)
@@ -107,25 +107,24 @@ def forget(vault: Vault, person: Person, others: Collection[str]) -> Erasure:
 
 
 def forget_working(vault: Vault, person: Person, others: Collection[str]) -> None:
-    """Erase a person from the tables of the warehouse; what follows is for a build to make anew."""
-    relations = [r for r in _ours(vault, others) if r.database != vault.identifiers.database]
-    owned = [
-        one
-        for one in owned_relations(vault.warehouse, vault.spec, others)
-        if one.account != "of another target"
+    """Erase a person from the tables of the warehouse; a build makes dependent ones anew."""
+    relations = [
+        r for r in _erasable_relations(vault, others) if r.database != vault.identifiers.database
     ]
     with vault.warehouse.transaction() as cursor:
         _erase(vault, person, relations, cursor)
-        for one in owned:
+        for relation in owned_relations(vault.warehouse, vault.spec, others):
+            if relation.account == "of another target":
+                continue
             # As in the budget: digests of all rows.
-            kind = one.identifier.removeprefix(f"{vault.spec.name}_")
+            kind = relation.identifier.removeprefix(f"{vault.spec.name}_")
             for column in ALL[kind].digests if kind in ALL else ():
-                if column in one.columns:
-                    cursor.execute(f"update {one.name} set {column} = null")
+                if column in relation.columns:
+                    cursor.execute(f"update {relation.name} set {column} = null")
 
 
-def _ours(vault: Vault, others: Collection[str]) -> list[Owned]:
-    """Return what may be changed: what nobody knows is left alone, and looked at in the end."""
+def _erasable_relations(vault: Vault, others: Collection[str]) -> list[Owned]:
+    """Return the relations that may be changed; unknown ones are only searched in the end."""
     owned = owned_relations(vault.warehouse, vault.spec, others)
     return [one for one in owned if one.account in {"erased", "rebuilt", "left over"}]
 
@@ -149,7 +148,7 @@ def _withhold(vault: Vault, person: Person, cursor: Any) -> None:
 
 
 def _rename(vault: Vault, kind: str, person: Person, cursor: Any) -> None:
-    """Put a random text in the place of each record key, and NULL in that of released values."""
+    """Replace each record key by a random text, and released values by NULL."""
     relation = vault.find(kind)
     if relation is None:
         return
@@ -170,12 +169,12 @@ def _erase(vault: Vault, person: Person, relations: Sequence[Owned], cursor: Any
             continue
         kind = relation.identifier.removeprefix(f"{vault.spec.name}_")
         condition, values = _condition(vault, relation, person)
-        if condition and _way(kind) != "release":
+        if condition and _erased_by(kind) != "release":
             cursor.execute(f"delete from {relation.name} where {condition}", values)
 
 
 def _write_receipt(vault: Vault, counts: dict[str, int], cursor: Any) -> int:
-    """Add the numbers of rows, and nothing that leads to the person."""
+    """Add the counts of erased rows, and nothing that leads to the person."""
     receipts = vault.name("erasures")
     cursor.execute(f"create table if not exists {receipts} {_RECEIPT}")
     cursor.execute(f"select coalesce(max(erasure), 0) + 1 from {receipts}")

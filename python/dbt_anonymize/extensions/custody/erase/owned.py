@@ -14,16 +14,15 @@ from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.relations import ALL, HISTORY, KEPT, MODELS
 from dbt_anonymize.spec import Spec
 
-# Of all anonymizations: the budget is cleared of digests, the history holds results of efforts, and
-# whose the vault is names no person.
+# Shared by all anonymizations: the budget is cleared of digests; the history of efforts and the
+# owner of the vault name no person.
 BUDGET = "dbt_anonymize_budget"
 SHARED = frozenset({BUDGET, HISTORY, OWNER})
-# A build makes them anew, and nothing of the rows before is left in the tables; in partitions those
-# that have lost a row.
+# Materializations that a build makes anew without earlier rows; of partitions, the changed ones.
 _REBUILT = frozenset(
     {"table", "view", "dbt_anonymize_partitions", "dbt_anonymize_vault", "dbt_anonymize_release"}
 )
-# What a killed build leaves.
+# Suffixes of relations that a killed build leaves.
 _LEFT_OVER = ("__dbt_tmp", "__dbt_backup", "__dbt_tmp__counts")
 
 Account = Literal[
@@ -39,9 +38,9 @@ Account = Literal[
 
 @dataclass(frozen=True)
 class Owned:
-    """A relation, and what becomes of it; ``name`` is quoted.
+    """A relation, and how erasing treats it; ``name`` is quoted.
 
-    ``identifier`` is the name of its model, also where `generate_alias_name` calls it otherwise.
+    ``identifier`` is the name of its model, whatever `generate_alias_name` calls the relation.
     """
 
     name: str
@@ -60,7 +59,7 @@ def _models_of(spec: Spec) -> set[str]:
 def names_of(spec: Spec) -> set[str]:
     """Return the names of all relations that an anonymization may have."""
     rows = {step.rows for step in steps_of(spec)} if spec.efforts else set()
-    kinds = {*KEPT, *(kind for kind, one in MODELS.items() if one.is_in_vault)}
+    kinds = {*KEPT, *(kind for kind, model in MODELS.items() if model.is_in_vault)}
     return _models_of(spec) | rows | {f"{spec.name}_{kind}" for kind in kinds}
 
 
@@ -88,11 +87,11 @@ def owned_relations(warehouse: Warehouse, spec: Spec, others: Collection[str] = 
         "and c.table_name = v.view_name where not c.internal and c.database_name <> 'temp' "
         "group by all order by all"
     )
-    found = []
+    owned = []
     for database, schema, identifier, columns, is_view in rows:
-        left = _suffix(identifier)
-        table = warehouse.name_of(database, schema, identifier.removesuffix(left)) + left
-        is_ours = table.removesuffix(left) in names
+        suffix = _suffix(identifier)
+        table = warehouse.name_of(database, schema, identifier.removesuffix(suffix)) + suffix
+        is_ours = table.removesuffix(suffix) in names
         if not table.startswith(f"{spec.name}_"):
             continue
         if table.startswith(tuple(longer)) and not is_ours:
@@ -106,12 +105,12 @@ def owned_relations(warehouse: Warehouse, spec: Spec, others: Collection[str] = 
         is_elsewhere = (database, schema) not in places and account != "of the project"
         if is_elsewhere and is_ours:
             account = "of another target"
-        found.append(Owned(name, table, database, schema, tuple(columns), is_view, account))
-    return found
+        owned.append(Owned(name, table, database, schema, tuple(columns), is_view, account))
+    return owned
 
 
 def _suffix(table: str) -> str:
-    """Return what a killed build leaves at the end of a name, or nothing."""
+    """Return the suffix of a name that a killed build left, or nothing."""
     return next((suffix for suffix in _LEFT_OVER if table.endswith(suffix)), "")
 
 
@@ -125,9 +124,9 @@ def _account(
     kind = table.removeprefix(f"{spec.name}_")
     if _suffix(kind):
         return "left over"
-    if (known := ALL.get(kind)) and known.erased_by:
+    if (registered := ALL.get(kind)) and registered.erased_by:
         return "erased"
-    if known and known.nobody:
+    if registered and registered.nobody:
         return "holds nobody"
     for node in (*warehouse.manifest.nodes.values(), *warehouse.manifest.sources.values()):
         alias = getattr(node, "alias", None) or getattr(node, "identifier", None)

@@ -28,7 +28,7 @@ class Vault:
     identifiers: Any
 
     def name(self, kind: str) -> str:
-        """Return the quoted name of a relation, whether or not it is there."""
+        """Return the quoted name of a relation, which may be missing."""
         return self._named(self._identifier(kind))
 
     def _named(self, identifier: str) -> str:
@@ -91,7 +91,7 @@ def require_forgotten(warehouse: Warehouse, spec: Spec, person: Person) -> None:
 
 def find_person(vault: Vault, key: str, records: Sequence[str]) -> Person:
     """Return a person as the vault knows her; ``records`` are further keys of her records."""
-    spec, found = vault.spec, {*records, *([] if vault.spec.subject else [key])}
+    spec, keys = vault.spec, {*records, *([] if vault.spec.subject else [key])}
     identifiers = vault.find("identifiers")
     columns = vault.warehouse.columns(vault.identifiers) if identifiers else []
     if spec.subject in dict(columns):
@@ -100,8 +100,8 @@ def find_person(vault: Vault, key: str, records: Sequence[str]) -> Person:
             f"where {as_text(spec.person_column)} = ?",
             [key],
         )
-        found |= {record for (record,) in rows}
-    texts = {key, *found}
+        keys |= {record for (record,) in rows}
+    texts = {key, *keys}
     named = [
         quote_name(name)
         for name, kind in columns
@@ -111,10 +111,10 @@ def find_person(vault: Vault, key: str, records: Sequence[str]) -> Person:
         rows = vault.warehouse.rows(
             f"select {', '.join(named)} from {identifiers} where {as_text(spec.record_key)} in "
             "(select unnest(?::varchar[]))",
-            [sorted(found)],
+            [sorted(keys)],
         )
         texts |= {value for row in rows for value in row if value is not None}
-    return Person(key, tuple(sorted(found)), frozenset(texts))
+    return Person(key, tuple(sorted(keys)), frozenset(texts))
 
 
 def require_known_release(vault: Vault) -> None:
@@ -124,21 +124,21 @@ def require_known_release(vault: Vault) -> None:
     remembered = vault.find(kind)
     relation = warehouse.find(warehouse.place_of_ref(f"{spec.name}_anonymized"))
     released = warehouse.rows(f"select count(*) from {relation}")[0][0] if relation else 0
-    known = 0
+    remembered_records = 0
     if remembered:
-        known = warehouse.rows(f"select count(*) from ({_released(spec, remembered)}) as rows_")[0][
-            0
-        ]
-    if known != released:
+        query = _released_query(spec, remembered)
+        ((remembered_records,),) = warehouse.rows(f"select count(*) from ({query}) as rows_")
+    if remembered_records != released:
         raise VaultError(
             f"{spec.name}: the vault must remember the release, so that who leaves it with the "
-            f"person hides her; {vault.name(kind)} knows {known:,} records, and {released:,} are "
-            "released. Put her back into the source, run `dbt build`, and begin again."
+            f"person hides her; {vault.name(kind)} knows {remembered_records:,} records, "
+            f"and {released:,} are released. Put her back into the source, run `dbt build`, and "
+            "begin again."
         )
 
 
-def _released(spec: Spec, remembered: str) -> str:
-    """Query of the records that are released: ``record_key`` and ``part``, with whom."""
+def _released_query(spec: Spec, remembered: str) -> str:
+    """Return a query of the released records: ``record_key`` and ``part``, a class or cohort."""
     if spec.holds_back_joiners:
         return f"select record_key, cohort as part from {remembered} where left_at is null"
     return (
@@ -149,12 +149,11 @@ def _released(spec: Spec, remembered: str) -> str:
 
 
 def find_group(vault: Vault, person: Person) -> tuple[int, int]:
-    """Write who leaves the release with the person into `GROUP`; return how many, and her rows.
+    """Write the records that leave with the person into `GROUP`; return their number, and of hers.
 
-    By default all of her class (where new records wait: of her cohort), which kept every guarantee
-    as it was released. If k-anonymity is all that is promised, k - 1 of them hide her as well,
-    drawn at random, if those who stay are k at least. A differentially private release hides her by
-    draws of its own, and takes nobody else.
+    By default her whole class leaves (her cohort, where joiners are held back). If only k-anonymity
+    is promised, k - 1 records drawn at random leave, provided that at least k stay. A release under
+    differential privacy hides her by its own draws: nobody else leaves.
     """
     warehouse, spec = vault.warehouse, vault.spec
     remembered = vault.find("members" if spec.holds_back_joiners else "releases")
@@ -162,7 +161,7 @@ def find_group(vault: Vault, person: Person) -> tuple[int, int]:
     cursor.execute(f"create or replace temporary table {GROUP} (record_key varchar)")
     if remembered is None:
         return 0, 0
-    keys, released = list(person.records), _released(spec, remembered)
+    keys, released = list(person.records), _released_query(spec, remembered)
     theirs = (
         f"with released as ({released}), hers as (select distinct part from released "
         "where record_key in (select unnest(?::varchar[]))) select record_key from released "
@@ -177,17 +176,17 @@ def find_group(vault: Vault, person: Person) -> tuple[int, int]:
     )
     if spec.differential_privacy is not None:
         cursor.execute(f"delete from {GROUP}")
-    ((others,),) = warehouse.rows(f"select count(*) from {GROUP}")
+    ((companions,),) = warehouse.rows(f"select count(*) from {GROUP}")
     k = _k_if_only_guarantee(spec)
-    if k and hers == 1 and others + 1 >= 2 * k:
+    if k and hers == 1 and companions + 1 >= 2 * k:
         cursor.execute(
             f"delete from {GROUP} where record_key not in (select record_key from {GROUP} "
             "order by sha256(? || record_key) limit ?)",
             [secrets.token_hex(16), k - 1],
         )
-        others = k - 1
+        companions = k - 1
     if spec.holds_back_joiners:
-        # Who left together with her and has not come back: the rest must not come back alone.
+        # Records that left with her and have not returned: they must not return without her.
         latest = (
             "(select record_key, cohort, left_at, row_number() over (partition by record_key "
             f"order by entered desc) as age from {remembered})"
@@ -202,11 +201,11 @@ def find_group(vault: Vault, person: Person) -> tuple[int, int]:
     connections = warehouse.adapter.connections
     if connections.get_thread_connection().transaction_open:
         connections.commit()  # a rollback would take the temporary table away
-    return others, hers
+    return companions, hers
 
 
 def _k_if_only_guarantee(spec: Spec) -> int | None:
-    """Return how many records hide one of them, if their number is all that is promised."""
+    """Return k if k-anonymity of records is the only guarantee, else None."""
     efforts = [effort for number, effort in spec.numbered_efforts.items() if number]
     has_more = any(effort.own_guarantees or effort.k for effort in efforts)
     models = [guarantee["model"] for guarantee in spec.guarantees.resolved]

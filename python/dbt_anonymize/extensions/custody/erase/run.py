@@ -1,4 +1,4 @@
-"""Erase a person: what is refused, what is done before the build, and what is checked after."""
+"""Erase a person: plan and refusals, the steps before the build, and the checks after it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from pathlib import Path
 import duckdb
 
 from dbt_anonymize.errors import VaultError, safe_reason
-from dbt_anonymize.extensions.custody.erase.begun import digest_file, is_of_another, write_digest
-from dbt_anonymize.extensions.custody.erase.files import held_texts, rewrite_files, searchable
+from dbt_anonymize.extensions.custody.erase.files import (
+    files_with_texts,
+    rewrite_files,
+    searchable_texts,
+)
 from dbt_anonymize.extensions.custody.erase.forget import (
     Erasure,
     count_rows,
@@ -27,6 +30,11 @@ from dbt_anonymize.extensions.custody.erase.people import (
     require_forgotten,
     require_known_release,
 )
+from dbt_anonymize.extensions.custody.erase.unfinished import (
+    digest_file,
+    is_of_another,
+    write_digest,
+)
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.register import publishes
 from dbt_anonymize.project.results import release_file
@@ -37,9 +45,9 @@ from dbt_anonymize.spec import Spec
 
 @dataclass(frozen=True)
 class Plan:
-    """Plan of an erasure: rows of relations, and who leaves the release with her.
+    """Plan of an erasure: counts of her rows by relation, and of records that leave with her.
 
-    ``is_certain``: an erasure that was begun is known to be hers.
+    ``is_certain``: the unfinished erasure is known to be hers.
     """
 
     vault: Vault
@@ -78,7 +86,7 @@ def plan_erasure(
     records: Sequence[str] = (),
     others: Collection[str] = (),
 ) -> Plan:
-    """Look who is to be erased, and refuse what cannot be done, before anything is written.
+    """Find the person, and refuse what cannot be done, before anything is written.
 
     Raises
     ------
@@ -96,7 +104,9 @@ def plan_erasure(
     require_forgotten(warehouse, spec, person)
     owned = owned_relations(warehouse, spec, others)
     not_ours = {"unknown", "of another target"}
-    found = count_rows(vault, person, [one for one in owned if one.account not in not_ours])
+    counts = count_rows(
+        vault, person, [relation for relation in owned if relation.account not in not_ours]
+    )
     is_resumed, digest = is_open(vault), _digest_file(vault)
     if is_resumed and is_of_another(digest, key):
         raise VaultError(
@@ -106,19 +116,19 @@ def plan_erasure(
             f"{vault.name('erasures')} and delete {digest}: the release and files may then still "
             "have that person."
         )
-    if not found and not is_resumed:
-        more = "" if spec.subject is None else " Name the keys of her records with --record."
+    if not counts and not is_resumed:
+        hint = "" if spec.subject is None else " Name the keys of her records with --record."
         raise VaultError(
             f"{spec.name}: {spec.person_column} must be of somebody whom the vault or a working "
-            f"table knows, as text; nothing was found.{more} See that the key is "
+            f"table knows, as text; nothing was found.{hint} See that the key is "
             "written as it is there."
         )
     # Nobody has a draft to see a difference by.
-    if found and not is_resumed and (spec.holds_back_joiners or publishes(warehouse, spec.name)):
+    if counts and not is_resumed and (spec.holds_back_joiners or publishes(warehouse, spec.name)):
         require_known_release(vault)
     withheld, released = find_group(vault, person)
     is_certain = is_resumed and digest.is_file()
-    return Plan(vault, person, others, found, released, withheld, is_resumed, is_certain, digest)
+    return Plan(vault, person, others, counts, released, withheld, is_resumed, is_certain, digest)
 
 
 def _digest_file(vault: Vault) -> Path:
@@ -142,7 +152,7 @@ def _require_support(warehouse: Warehouse, spec: Spec) -> None:
             f"{name}_identifiers, _tokens, _sample, _releases, _membership and _members, build, "
             "vacuum these tables (Postgres: vacuum full; Delta: vacuum after the retention), and "
             "see to logs, replicas and backups. Her row can be found by subtracting the releases: "
-            "docs/second_month.md."
+            "docs/extensions/custody.md."
         )
     if spec.mapping == "none":
         raise VaultError(
@@ -157,9 +167,9 @@ def _require_support(warehouse: Warehouse, spec: Spec) -> None:
 class Remainder:
     """Remaining rows after an erasure.
 
-    ``problems`` say in words what still holds the person. ``unknown`` are relations that no model
-    makes any more, in which she cannot be looked for. ``elsewhere`` are rows of hers in the schemas
-    of other targets, for which it is called by itself; ``unsearched`` the files that have such.
+    ``problems`` are sentences on what still holds the person. ``unknown`` are relations of no
+    model, which cannot be searched. ``elsewhere`` counts her rows in schemas of other targets; a
+    call for these erases them. ``unsearched`` are the files with such rows.
     """
 
     problems: list[str]
@@ -168,47 +178,51 @@ class Remainder:
     unsearched: list[str]
 
 
-def rewrite_and_check(warehouse: Warehouse, plan_: Plan) -> Remainder:
-    """After the build: write the files anew, and look for the person in what is left.
+def rewrite_and_check(warehouse: Warehouse, plan: Plan) -> Remainder:
+    """Rewrite the files after the build, and search them for the person.
 
     Nothing must be written over the connection afterwards.
     """
-    spec = plan_.vault.spec
-    vault = Vault(warehouse, spec, plan_.vault.identifiers)
-    require_forgotten(warehouse, spec, plan_.person)
-    owned = owned_relations(warehouse, spec, plan_.others)
-    of_target = [one for one in owned if one.account != "of another target"]
+    spec = plan.vault.spec
+    vault = Vault(warehouse, spec, plan.vault.identifiers)
+    require_forgotten(warehouse, spec, plan.person)
+    owned = owned_relations(warehouse, spec, plan.others)
+    of_target = [relation for relation in owned if relation.account != "of another target"]
     problems = [
-        f"{spec.name}: {relation} must not have rows of her; it has {records:,}. It is of no model "
-        "of this package: delete them, or drop it."
-        for relation, records in count_rows(vault, plan_.person, of_target).items()
+        f"{spec.name}: {identifier} must not have rows of her; it has {records:,}. It is of no "
+        "model of this package: delete them, or drop it."
+        for identifier, records in count_rows(vault, plan.person, of_target).items()
     ]
     elsewhere, of_others = dict[str, int](), set[str]()
-    for one in (one for one in owned if one.account == "of another target"):
-        if records := sum(count_rows(vault, plan_.person, [one]).values()):
-            elsewhere[f"{one.database}.{one.schema}.{one.identifier}"] = records
-            of_others.add(one.database)
-    texts = searchable(_hers_alone(warehouse, spec, plan_.person))
-    databases = dict.fromkeys([vault.identifiers.database, *(one.database for one in owned)])
-    written = [(file, base) for base in databases for file in rewrite_files(warehouse, [base])]
+    for relation in owned:
+        if relation.account != "of another target":
+            continue
+        if records := sum(count_rows(vault, plan.person, [relation]).values()):
+            elsewhere[f"{relation.database}.{relation.schema}.{relation.identifier}"] = records
+            of_others.add(relation.database)
+    texts = searchable_texts(_distinctive_texts(warehouse, spec, plan.person))
+    databases = dict.fromkeys(
+        [vault.identifiers.database, *(relation.database for relation in owned)]
+    )
+    rewritten = [(file, base) for base in databases for file in rewrite_files(warehouse, [base])]
     # What another target has of her is in the bytes too.
-    files = [file for file, base in written if base not in of_others]
+    files = [file for file, base in rewritten if base not in of_others]
     files.append(release_file(warehouse, spec.name).absolute())
     problems += [
-        f"{spec.name}: {file.name} must not hold identifiers of her; it has {found} of "
+        f"{spec.name}: {file.name} must not hold identifiers of her; it has {matches} of "
         f"{len(texts)}, in a table that is not of this package. Delete her there."
-        for file, found in held_texts(files, texts)
+        for file, matches in files_with_texts(files, texts)
     ]
     return Remainder(
         problems,
-        [one.identifier for one in owned if one.account == "unknown"],
+        [relation.identifier for relation in owned if relation.account == "unknown"],
         elsewhere,
-        [file.name for file, base in written if base in of_others],
+        [file.name for file, base in rewritten if base in of_others],
     )
 
 
-def _hers_alone(warehouse: Warehouse, spec: Spec, person: Person) -> list[str]:
-    """Return the texts that no remaining record contains: a name may be that of others too."""
+def _distinctive_texts(warehouse: Warehouse, spec: Spec, person: Person) -> list[str]:
+    """Return her texts that no remaining record contains: others may share a name."""
     source = warehouse.relation_of(spec.source)
     columns = [
         f"contains(lower({quote_name(name)}), lower(text))"
@@ -224,7 +238,7 @@ def _hers_alone(warehouse: Warehouse, spec: Spec, person: Person) -> list[str]:
 
 
 def close_receipts(vault_file: Path, schema: str, name: str) -> None:
-    """Write into the new file of the vault when the erasures were completed."""
+    """Write the time of completion into the receipts in the new file of the vault."""
     receipts = f"{quote_name(schema)}.{quote_name(f'{name}_erasures')}"
     try:
         with duckdb.connect(str(vault_file)) as connection:

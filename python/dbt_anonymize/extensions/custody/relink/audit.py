@@ -23,8 +23,8 @@ class Attempt:
     ``attempted_at`` is UTC without a time zone. ``purpose`` is the declared one; None for any
     other, since free text may name people. ``unknown_rows`` are given rows that lead to nobody;
     nothing is shown where it was refused. ``effort`` and ``fingerprint`` (of the spec) are those of
-    the release, as far as found out. ``policy`` is what the spec allowed: purposes, limit and k as
-    JSON, or "none".
+    the release, if it got that far. ``policy`` has purposes, limit and k of the spec as JSON, or
+    "none".
     """
 
     attempted_at: datetime
@@ -78,7 +78,7 @@ def record(warehouse: Warehouse, vault: Any, name: str, attempt: Attempt) -> int
 
 @contextlib.contextmanager
 def _transaction(warehouse: Warehouse) -> Iterator[Any]:
-    """Give a cursor in a transaction; not through the adapter, which would log the statements."""
+    """Yield a cursor in a transaction; the adapter would log the statements."""
     connections = warehouse.adapter.connections
     if connections.get_thread_connection().transaction_open:
         connections.commit()  # a rollback would take temporary tables away
@@ -92,7 +92,7 @@ def _transaction(warehouse: Warehouse) -> Iterator[Any]:
 
 
 def check_audit(warehouse: Warehouse, name: str) -> tuple[int, int]:
-    """Return the attempts of ``<n>_relinkings``, and how many numbers up to the last have none.
+    """Count the attempts in ``<n>_relinkings``, and the missing numbers up to the last.
 
     The ``mapping`` of the anonymization is class or token. Raises a `WarehouseError` if
     ``<n>_identifiers`` was not built.

@@ -1,4 +1,4 @@
-"""The SQL that leads from released rows to records of the vault, and checks that it may."""
+"""The SQL that leads from released rows to records of the vault, and its checks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _RECORDS_AT_ONCE = 10_000
 
 @dataclass(frozen=True)
 class Counts:
-    """Given rows that lead to somebody, their equivalence classes, and those too small to show."""
+    """Counts of given rows that match, of their classes, and of classes too small to show."""
 
     known_rows: int
     groups: int
@@ -62,36 +62,36 @@ class Links:
         """Return the relation of a part of the anonymization."""
         return self.warehouse.relation_of_ref(f"{self.spec.name}_{part}")
 
-    def differing(self, effort: int) -> int:
+    def count_differences(self, effort: int) -> int:
         """Count groups and links that differ between release, vault and the given effort."""
         released = self.relation("anonymized")
         link = self._as_bytes(self.link)
         equivalence_class = self._as_bytes("equivalence_class")
-        of_release = _counted(f"{released} as released", self._class_key())
+        of_release = _records_per_key(f"{released} as released", self._class_key())
         of_effort = (
             f"select {equivalence_class} as class_key, records from {self.relation('classes')}"  # noqa: S608
             f" where effort = {effort} and not is_suppressed"
         )
-        of_vault = _counted(f"{self.vault} where {self.link} is not null", link)
+        of_vault = _records_per_key(f"{self.vault} where {self.link} is not null", link)
         differing = self._differing_groups(of_release, of_effort)
         if self.spec.mapping == "class":
             differing += self._differing_groups(of_release, of_vault)
             return differing + self._differing_people(effort)
         # One person is one row of the release; the vault has tokens of suppressed records too.
         ((wrong,),) = self.warehouse.rows(
-            f"select count(*) from ({_counted(str(released), link)}) as released"  # noqa: S608
+            f"select count(*) from ({_records_per_key(str(released), link)}) as released"  # noqa: S608
             f" left join ({of_vault}) as vault on released.class_key = vault.class_key"
             " where vault.class_key is null or released.records <> 1"
         )
         return differing + int(wrong)
 
-    def found(self, given: GivenRows) -> str:
+    def matches(self, input_rows: GivenRows) -> str:
         """Return a query of the given values that are released.
 
         It selects ``link`` and ``class_key`` (bytes), ``given_rows``, and the ``people`` of the
         class.
         """
-        values = self._load(given)
+        values = self._load(input_rows)
         given_link = self._as_bytes("given.value")
         link = self._as_bytes(self.link)
         if self.spec.mapping == "class":
@@ -120,50 +120,51 @@ class Links:
             " on counted.class_key = linked.class_key"
         )
 
-    def counts(self, found: str) -> Counts:
-        """Return what a query of `found` leads to."""
+    def counts(self, matches: str) -> Counts:
+        """Count rows, groups and small groups of a query of `matches`."""
         few = f"case when people < {self.least} then class_key end"
         ((rows, groups, small),) = self.warehouse.rows(
             "select coalesce(sum(given_rows), 0), count(distinct class_key),"  # noqa: S608
-            f" count(distinct {few}) from ({found}) as found"
+            f" count(distinct {few}) from ({matches}) as matches"
         )
         return Counts(int(rows), int(groups), int(small))
 
-    def count_people(self, found: str) -> int:
-        """Return how many people may be shown of a query of `found`."""
+    def count_people(self, matches: str) -> int:
+        """Count the people of a query of `matches` that may be shown."""
         person = self._person("people")
         nobodys = f"sum(case when {person} is null then 1 else 0 end)"
         ((people,),) = self.warehouse.rows(
-            f"select count(distinct {person}) + coalesce({nobodys}, 0) {self._of_people(found)}"
+            f"select count(distinct {person}) + coalesce({nobodys}, 0)"
+            f" {self._people_clause(matches)}"
         )
         return int(people)
 
-    def people(self, found: str) -> Iterator[Sequence[tuple[Any, ...]]]:
-        """Yield the records of the people of a query of `found` as values of `columns`, in batches.
+    def people(self, matches: str) -> Iterator[Sequence[tuple[Any, ...]]]:
+        """Yield the records of the people of a query of `matches`, as `columns`, in batches.
 
         The statement itself leaves out groups of fewer than `least` people.
         """
         columns = ", ".join(self._quote(column, "people") for column in self.columns)
         cursor = self.warehouse.cursor()
-        cursor.execute(f"select {columns} {self._of_people(found)} order by 1, 2")
+        cursor.execute(f"select {columns} {self._people_clause(matches)} order by 1, 2")
         while batch := cursor.fetchmany(_RECORDS_AT_ONCE):
             yield [tuple(row) for row in batch]
 
-    def _of_people(self, found: str) -> str:
+    def _people_clause(self, matches: str) -> str:
         return (
-            f"from {self.vault} as people inner join ({found}) as found"
-            f" on {self._as_bytes(f'people.{self.link}')} = found.link"
-            f" where found.people >= {self.least}"
+            f"from {self.vault} as people inner join ({matches}) as matches"
+            f" on {self._as_bytes(f'people.{self.link}')} = matches.link"
+            f" where matches.people >= {self.least}"
         )
 
-    def _load(self, given: GivenRows) -> str:
-        """Write given values, as parameters that dbt does not log, into a temporary table."""
+    def _load(self, input_rows: GivenRows) -> str:
+        """Write values into a temporary table, as parameters, which dbt does not log."""
         table = f"dbt_anonymize_given_{uuid.uuid4().hex}"
         text = self.warehouse.macro("type_string", package="dbt")
         whole = self.warehouse.macro("type_bigint", package="dbt")
         cursor = self.warehouse.cursor()
         cursor.execute(f"create temporary table {table} (value {text}, given_rows {whole})")
-        items = list(given.values.items())
+        items = list(input_rows.values.items())
         for start in range(0, len(items), _VALUES_OF_A_STATEMENT):
             values, rows = zip(*items[start : start + _VALUES_OF_A_STATEMENT], strict=True)
             if self.warehouse.is_duckdb:  # takes lists, far faster than rows
@@ -176,7 +177,7 @@ class Links:
         return table
 
     def _differing_people(self, effort: int) -> int:
-        """Count records in another class than in their effort: sizes alone may agree by chance."""
+        """Count records whose class differs from that of the effort."""
         key = self._quote(self.spec.record_key, "vault")
         of_effort = self._quote(self.spec.record_key, "effort")
         ((differing,),) = self.warehouse.rows(
@@ -219,6 +220,6 @@ class Links:
         return str(self.warehouse.macro("_as_bytes", expression=expression))
 
 
-def _counted(source: str, key: str) -> str:
+def _records_per_key(source: str, key: str) -> str:
     """Return a query of the records of each key."""
     return f"select {key} as class_key, count(*) as records from {source} group by {key}"  # noqa: S608

@@ -25,9 +25,9 @@ class RelinkingInputError(AnonymizeError, ValueError):
 
 @dataclass(frozen=True)
 class GivenRows:
-    """Number of given rows, and in how many of them each value of the link stands.
+    """Number of given rows, and the number for each value of the link.
 
-    ``rows`` includes repeated ones and those without a value.
+    ``rows`` includes repeated rows and those without a value.
     """
 
     rows: int
@@ -74,8 +74,8 @@ def _values(text: io.TextIOWrapper, column: str) -> Iterator[str]:
     if first is None:
         return
     everything = itertools.chain([first], lines)
-    read = _json_values if first.lstrip().startswith("{") else _csv_values
-    for number, value in read(everything, column):
+    parse = _json_values if first.lstrip().startswith("{") else _csv_values
+    for number, value in parse(everything, column):
         # No release holds them, and some drivers fail on them with the value in the message.
         if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
             raise _problem("must be text", "Give the rows as they were released", number)

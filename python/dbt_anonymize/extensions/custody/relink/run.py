@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
 REBUILD = "Run `dbt-anonymize generate` and `dbt build`."
 
-
-Recorded = Callable[[Attempt, int], None]
+OnRecorded = Callable[[Attempt, int], None]
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class People:
     """The people of released rows.
 
     ``columns``: the link, the record key and the identifiers. ``batches``: records in the order of
-    the first two, read while they are taken.
+    the first two, read lazily.
     """
 
     columns: tuple[str, ...]
@@ -46,13 +45,13 @@ class People:
 
 @dataclass
 class _Request:
-    """One attempt, and what has been found out about it so far."""
+    """One attempt, and its details as far as known."""
 
     links: Links
     # The declared purpose; another one could be a text about people.
     purpose: str | None
     given_rows: int
-    recorded: Recorded
+    on_recorded: OnRecorded
     started: datetime = field(default_factory=lambda: datetime.now(UTC).replace(tzinfo=None))
     effort: int | None = None
     fingerprint: str | None = None
@@ -63,7 +62,7 @@ class _Request:
         return self.links.spec.name
 
     def attempt(self, *, reason: str = "", groups: int = 0, people: int = 0) -> Attempt:
-        """Return what the audit says; with a reason it is refused."""
+        """Return the entry of the audit; with a reason it is a refusal."""
         user = self.links.warehouse.macro("_database_user")
         return Attempt(
             attempted_at=self.started,
@@ -82,7 +81,9 @@ class _Request:
         )
 
     def record(self, attempt: Attempt) -> None:
-        self.recorded(attempt, record(self.links.warehouse, self.links.vault, self.name, attempt))
+        self.on_recorded(
+            attempt, record(self.links.warehouse, self.links.vault, self.name, attempt)
+        )
 
 
 def relink(
@@ -90,14 +91,14 @@ def relink(
     spec: Spec,
     *,
     purpose: str | None,
-    given: GivenRows | RelinkingInputError,
-    recorded: Recorded = lambda attempt, number: None,
+    input_rows: GivenRows | RelinkingInputError,
+    on_recorded: OnRecorded = lambda attempt, number: None,
 ) -> People:
     """Return the people of released rows, if the policy of the spec allows it.
 
     ``mapping: class`` gives all people of the group of each row, ``mapping: token`` its person.
-    ``given`` are the rows, or why they cannot be read, an attempt like any other. Every attempt is
-    in ``<n>_relinkings`` before this returns or raises; ``recorded`` is called with it and its
+    ``input_rows`` are the rows, or the error of reading them, an attempt too. Every attempt is
+    in ``<n>_relinkings`` before this returns or raises; ``on_recorded`` is called with it and its
     number.
 
     Raises
@@ -125,29 +126,29 @@ def relink(
     links = Links(warehouse, spec, warehouse.relation_of_ref(f"{spec.name}_identifiers"))
     policy = relinking_of(spec)
     declared = purpose if policy and purpose in policy.purposes else None
-    rows = given.rows if isinstance(given, GivenRows) else 0
-    request = _Request(links, declared, rows, recorded)
+    rows = input_rows.rows if isinstance(input_rows, GivenRows) else 0
+    request = _Request(links, declared, rows, on_recorded)
     try:
         policy = _check_policy(request, is_purpose_given=bool(purpose))
-        if isinstance(given, RelinkingInputError):
-            raise given
+        if isinstance(input_rows, RelinkingInputError):
+            raise input_rows
         _check_release(request, policy)
-        found = links.found(given)
-        groups = _granted_groups(request, found)
-        attempt = request.attempt(groups=groups, people=links.count_people(found))
+        matches = links.matches(input_rows)
+        groups = _require_large_groups(request, matches)
+        attempt = request.attempt(groups=groups, people=links.count_people(matches))
     except Exception as error:
-        # The words of a driver may quote values; ours do not.
+        # A driver's message may quote values; ours do not.
         is_ours = isinstance(error, AnonymizeError)
         reason = str(error) if is_ours else f"it failed ({type(error).__name__})"
         warehouse.adapter.connections.rollback_if_open()
         request.record(request.attempt(reason=reason))
         raise
     request.record(attempt)
-    return People(links.columns, links.people(found))
+    return People(links.columns, links.people(matches))
 
 
 def _policy_text(links: Links) -> str:
-    """Return the policy in force; nothing in it is of a person."""
+    """Return the policy in force as JSON; it holds no personal data."""
     policy = relinking_of(links.spec)
     if policy is None:
         return "none"
@@ -161,7 +162,7 @@ def _policy_text(links: Links) -> str:
 
 
 def _os_user() -> str:
-    """Return the account that runs this; not of the environment, where everybody may write."""
+    """Return the account of the process; the environment could be forged."""
     try:
         import pwd  # noqa: PLC0415 (not on Windows)
     except ImportError:
@@ -173,7 +174,7 @@ def _os_user() -> str:
 
 
 def _check_policy(request: _Request, *, is_purpose_given: bool) -> Relinking:
-    """Return the policy of the spec, or refuse what it does not allow at all."""
+    """Return the policy of the spec; refuse without one, or for another purpose."""
     policy = relinking_of(request.links.spec)
     if policy is None:
         raise RelinkingError(
@@ -199,14 +200,14 @@ def _check_release(request: _Request, policy: Relinking) -> None:
         raise RelinkingError(
             f"{name}: the release must be of the spec as it is; it is of another version. {REBUILD}"
         )
-    held = {column for column, _ in links.warehouse.columns(links.vault)}
-    missing = [column for column in links.columns if column not in held]
+    vault_columns = {column for column, _ in links.warehouse.columns(links.vault)}
+    missing = [column for column in links.columns if column not in vault_columns]
     if missing:
         raise RelinkingError(
             f"{name}: the vault must have a column for the mapping, the record key and each "
             f"identifier of the spec; it has no {', '.join(missing)}. {REBUILD}"
         )
-    differing = links.differing(effort)
+    differing = links.count_differences(effort)
     if differing:
         raise RelinkingError(
             f"{name}: vault, release and results must be of one build; {differing:,} groups or "
@@ -217,7 +218,7 @@ def _check_release(request: _Request, policy: Relinking) -> None:
 
 
 def _check_file(links: Links) -> None:
-    """Refuse where what is published is not what release, vault and results are compared with."""
+    """Refuse where the published file differs from the release in the warehouse."""
     if not links.warehouse.is_duckdb:  # elsewhere the relation itself is the publication
         return
     relation = links.relation("anonymized")
@@ -234,7 +235,7 @@ def _check_file(links: Links) -> None:
 
 
 def _released_effort(request: _Request) -> tuple[int, str]:
-    """Return the effort that the results chose, and the version of the spec they are of."""
+    """Return the chosen effort, and the fingerprint of its spec."""
     relation = request.links.relation("results")
     sql = f"select effort, fingerprint from {relation} where is_chosen"  # noqa: S608
     chosen = request.links.warehouse.rows(sql)
@@ -259,9 +260,9 @@ def _check_information_loss(request: _Request, effort: int, highest: float) -> N
         )
 
 
-def _granted_groups(request: _Request, found: str) -> int:
-    """Return how many groups are given away, or refuse."""
-    links, counts = request.links, request.links.counts(found)
+def _require_large_groups(request: _Request, matches: str) -> int:
+    """Return the number of groups; refuse if there is none, or one is too small."""
+    links, counts = request.links, request.links.counts(matches)
     request.unknown_rows = request.given_rows - counts.known_rows
     if counts.groups == 0:
         raise RelinkingInputError(

@@ -63,8 +63,8 @@ def diff(
             comparison = compare(place.project, warehouse, spec, against)
     _show(comparison, form)
     if comparison.broken:
-        for one in comparison.broken:
-            say(f"{spec.name}: {one.text}.", err=True)
+        for broken in comparison.broken:
+            say(f"{spec.name}: {broken.text}.", err=True)
         raise typer.Exit(FAILED_CHECK)
 
 
@@ -76,7 +76,9 @@ def _show(comparison: Comparison, form: Form) -> None:
     if form in {Form.json, Form.csv}:
         columns = ["anonymization", "against", *VALUES]
         against = (name, comparison.before.release)
-        show_rows(columns, [(*against, *one.cells) for one in rows], Format(form.value))
+        show_rows(
+            columns, [(*against, *difference.cells) for difference in rows], Format(form.value)
+        )
         return
     if form is Form.md:
         say(f"### {name}\n\n| {' | '.join(HEADINGS)} |\n| --- | ---: | ---: | --- |")
@@ -87,8 +89,8 @@ def _show(comparison: Comparison, form: Form) -> None:
     console = SafeConsole()
     console.print(f"{name}: {comparison.sentences[0]}")
     table = figures_table((), HEADINGS)
-    for one, line in zip(comparison.differences, comparison.lines, strict=True):
-        table.add_row(*line, style="bold red" if one.is_broken else None)
+    for difference, line in zip(comparison.differences, comparison.lines, strict=True):
+        table.add_row(*line, style="bold red" if difference.is_broken else None)
     console.print(table)
     for sentence in comparison.sentences[1:]:
         console.print(sentence)

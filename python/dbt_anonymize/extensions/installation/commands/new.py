@@ -38,13 +38,13 @@ def new(
 ) -> None:
     """Make a dbt project ready to anonymize; in an empty folder, start one with a small table."""
     from dbt_anonymize.extensions.installation.changes import make  # noqa: PLC0415 (keeps --help fast)
-    from dbt_anonymize.extensions.installation.run import install, planned  # noqa: PLC0415
+    from dbt_anonymize.extensions.installation.run import install, plan_installation  # noqa: PLC0415
 
-    plan = planned(place.folder, place.target, git, published)
-    if published is None and not yes and not plan.names_publishers and (names := _asked()):
-        plan = planned(place.folder, place.target, git, names)
+    plan = plan_installation(place.folder, place.target, git, published)
+    if published is None and not yes and not plan.names_publishers and (names := _ask_publishers()):
+        plan = plan_installation(place.folder, place.target, git, names)
     if plan.changes:
-        _ask(plan.root, plan.changes, yes=yes)
+        _confirm(plan.root, plan.changes, yes=yes)
         make(plan.changes)
     if plan.needs_package:
         install(plan.root)
@@ -62,8 +62,8 @@ def new(
         note("Ready. Next: `dbt-anonymize try <model, seed or source.table> --predict <column>`.")
 
 
-def _asked() -> list[str]:
-    """Ask which targets publish, where somebody can be asked."""
+def _ask_publishers() -> list[str]:
+    """Ask for the publishing targets, in a terminal."""
     if not sys.stdin.isatty():
         return []
     answer = typer.prompt(
@@ -74,7 +74,7 @@ def _asked() -> list[str]:
     return [str(name) for name in answer.replace(",", " ").split()]
 
 
-def _ask(root: Path, changes: list[Change], *, yes: bool) -> None:
+def _confirm(root: Path, changes: list[Change], *, yes: bool) -> None:
     from dbt_anonymize.extensions.installation.changes import describe_changes  # noqa: PLC0415
 
     note(describe_changes(changes, root))

@@ -47,9 +47,9 @@ def report(
         _require_charts()
     spec = place.only_spec(name)
     with place.warehouse() as warehouse:
-        found = read_findings(warehouse, spec)
+        findings = read_findings(warehouse, spec)
     with spinner("Drawing"):
-        text = write(found)
+        text = write(findings)
     if output is None and form is Form.html:
         output = Path(f"{spec.name}.html")
     write_or_say(text, output)

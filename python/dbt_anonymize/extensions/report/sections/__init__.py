@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dbt_anonymize.extension import After, ReportSections, report_sections
+from dbt_anonymize.extension import After, report_sections
 from dbt_anonymize.extensions.report.reading import Findings
 from dbt_anonymize.extensions.report.sections import choice, class_sizes, labels, past, regions
 from dbt_anonymize.project.models import undeclared_details
@@ -14,43 +14,40 @@ from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.details import chosen_details
 
 
-def sections(found: Findings) -> list[Section]:
+def sections(findings: Findings) -> list[Section]:
     """Return every part, those first that matter for this release.
 
-    Parts that were not measured say so, and those not declared are left out; of the details that
-    were not, one part says how to have them.
+    A part that was not measured says so. Undeclared details share one part, which says how to add
+    them.
     """
     own = {
-        After.quality: [choice.quality(found)],
-        After.plane: [choice.plane(found)],
-        After.class_sizes: [class_sizes.class_sizes(found)],
-        After.labels: [*labels.invented(found), *labels.distributions(found)],
-        After.losses: [labels.losses(found)],
-        After.regions: regions.regions(found),
-        After.history: past.sections(found),
+        After.quality: [choice.quality(findings)],
+        After.plane: [choice.plane(findings)],
+        After.class_sizes: [class_sizes.class_sizes(findings)],
+        After.labels: [*labels.invented_records(findings), *labels.distributions(findings)],
+        After.losses: [labels.losses(findings)],
+        After.regions: regions.regions(findings),
+        After.history: past.sections(findings),
     }
-    shown = [part for place in After for part in (*own[place], *_added(found, place))]
-    if undeclared := undeclared_details(found.spec):
-        shown.append(_more(found.spec, undeclared))
-    return sorted(shown, key=lambda part: not part.is_open)
+    parts = [part for place in After for part in (*own[place], *_added_sections(findings, place))]
+    if undeclared := undeclared_details(findings.spec):
+        parts.append(_undeclared_section(findings.spec, undeclared))
+    return sorted(parts, key=lambda part: not part.is_open)
 
 
-def _added(found: Findings, place: After) -> list[Section]:
+def _added_sections(findings: Findings, place: After) -> list[Section]:
     """Return the parts that extensions add at a place."""
+    declared = chosen_details(findings.spec.details)
     return [
         part
-        for extension, one in report_sections()
-        if one.after == place and _is_declared(one, found.spec)
-        for part in extension.load(one.function)(found.all_evidence)
+        for extension, added in report_sections()
+        if added.after == place and {*added.relations} & {*DETAILS} <= declared
+        for part in extension.load(added.function)(findings.all_evidence)
     ]
 
 
-def _is_declared(one: ReportSections, spec: Spec) -> bool:
-    return {*one.relations} & {*DETAILS} <= chosen_details(spec.details)
-
-
-def _more(spec: Spec, details: Sequence[str]) -> Section:
-    """Return the part that says which details are not built, and how to have them."""
+def _undeclared_section(spec: Spec, details: Sequence[str]) -> Section:
+    """Return the part that lists the details that are not built, and how to add them."""
     return Section(
         "more",
         "More that can be measured",

@@ -11,9 +11,9 @@ from dbt_anonymize.project.sections import Section, number, words
 from dbt_anonymize.spec.tested import NO_MODEL
 
 _LOWER_IS_BETTER = {"brier_score", "log_loss", "mae", "rmse"}
-# Section that says which effort each range of alpha would choose: the slider reads its data.
+# Section on the effort that each range of alpha would choose; the slider reads its data.
 RANGES = "ranges"
-# Where a number stands beside its point, in shares of the plane.
+# Offsets of a number from its point, in shares of the plane.
 _SIDES = {
     "right": (0.02, 0.03),
     "left": (-0.02, 0.03),
@@ -34,18 +34,18 @@ _RULES = {
 }
 
 
-def quality(found: Findings) -> Section:
+def quality(findings: Findings) -> Section:
     """QF, QNF and Q of each effort."""
-    rows = [_line(row) for row in found.results]
-    chosen = found.chosen
-    spec = found.spec
+    rows = [_effort_row(row) for row in findings.results]
+    chosen = findings.chosen
+    spec = findings.spec
     name = words(spec.shown_measure)
     sign = "minus " if spec.measure in _LOWER_IS_BETTER else ""
     untested = "" if spec.is_tested else f" ({NO_MODEL})"
     return Section(
         "quality",
         "Usefulness QF, privacy QNF, and both in Q",
-        f"{verdict(found)} Q is QF + alpha * QNF: QF is {sign}{name}{untested}, QNF "
+        f"{verdict(findings)} Q is QF + alpha * QNF: QF is {sign}{name}{untested}, QNF "
         f"is {spec.model_dump(mode='json')['qnf']}, and alpha says what a unit of QNF is worth."
         + (_REDRAWN if spec.is_tested else ""),
         ("effort", "k", "QF", "QF from", "QF to", "QNF", "Q", "qualifies", "chosen when redrawn"),
@@ -66,7 +66,7 @@ def quality(found: Findings) -> Section:
         rows,
         "quality",
         {
-            "alpha": alpha_of(found),
+            "alpha": alpha_of(findings),
             "chosen": None if chosen is None else int(chosen["effort"]),
             "zero_rule": next(
                 (row["zero_rule"] for row in rows if row["zero_rule"] is not None), None
@@ -77,12 +77,12 @@ def quality(found: Findings) -> Section:
     )
 
 
-def verdict(found: Findings) -> str:
+def verdict(findings: Findings) -> str:
     """Say which effort the results chose and by which rule, or why they chose none."""
-    rule = _RULES[rule_of(found)]
-    if found.chosen is not None:
-        return f"Effort {found.chosen['effort']} is chosen; the rule is {rule}."
-    able = [str(row["effort"]) for row in found.results if row["qualifies"]]
+    rule = _RULES[rule_of(findings)]
+    if findings.chosen is not None:
+        return f"Effort {findings.chosen['effort']} is chosen; the rule is {rule}."
+    able = [str(row["effort"]) for row in findings.results if row["qualifies"]]
     if not able:
         return "No effort qualifies, so none is chosen."
     efforts = f"effort{'s' if len(able) > 1 else ''} {', '.join(able)}"
@@ -91,28 +91,28 @@ def verdict(found: Findings) -> str:
     )
 
 
-def rule_of(found: Findings) -> str:
-    """Return what chose an effort: the rule of the results, or the declaration of one."""
-    rows = found.results
+def rule_of(findings: Findings) -> str:
+    """Return the rule that chose an effort; ``declared`` where the spec names the effort."""
+    rows = findings.results
     if any("release.effort is" in str(row["reason"]) for row in rows):
         return "declared"
-    if found.evidence.is_current and found.spec.release.effort != "auto":
+    if findings.evidence.is_current and findings.spec.release.effort != "auto":
         return "declared"
-    return next((str(row["choose"]) for row in rows if row.get("choose")), found.spec.choose)
+    return next((str(row["choose"]) for row in rows if row.get("choose")), findings.spec.choose)
 
 
-def alpha_of(found: Findings) -> float:
-    """Return the alpha by which it was chosen."""
-    return next((a for row in found.results if (a := number(row["alpha"])) is not None), 0.0)
+def alpha_of(findings: Findings) -> float:
+    """Return the alpha of the choice."""
+    return next((a for row in findings.results if (a := number(row["alpha"])) is not None), 0.0)
 
 
-def largest_alpha(found: Findings, ranges: Sequence[Row]) -> float:
-    """Return the end of the slider: beyond the last break point, which lies within."""
+def largest_alpha(findings: Findings, ranges: Sequence[Row]) -> float:
+    """Return the end of the slider, beyond the last break point."""
     usable = max((row["to"] or 0.0 for row in ranges), default=0.0)
-    return max(usable * 1.1, alpha_of(found) * 2, 1e-6)
+    return max(usable * 1.1, alpha_of(findings) * 2, 1e-6)
 
 
-def _line(row: Row) -> dict[str, Any]:
+def _effort_row(row: Row) -> dict[str, Any]:
     return {
         "effort": int(row["effort"]),
         "k": None if row["k"] is None else int(row["k"]),
@@ -130,10 +130,12 @@ def _line(row: Row) -> dict[str, Any]:
     }
 
 
-def plane(found: Findings) -> Section:
+def plane(findings: Findings) -> Section:
     """Show usefulness against privacy, the front, and the zero rule."""
     data: list[dict[str, Any]] = [
-        row for row in map(_line, found.results) if row["qf"] is not None and row["qnf"] is not None
+        row
+        for row in map(_effort_row, findings.results)
+        if row["qf"] is not None and row["qnf"] is not None
     ]
     front = on_front([(row["qnf"], row["qf"], row["qualifies"]) for row in data])
     zero = next((row["zero_rule"] for row in data if row["zero_rule"] is not None), None)
@@ -150,8 +152,8 @@ def plane(found: Findings) -> Section:
         f"both than those of the front: {listed}."
         + (
             " Below the dashed line, the zero rule, a model learns nothing."
-            if found.spec.is_tested
-            else f" Useful is {found.spec.shown_measure}; {NO_MODEL}."
+            if findings.spec.is_tested
+            else f" Useful is {findings.spec.shown_measure}; {NO_MODEL}."
         ),
         ("effort", "QNF", "QF", "zero rule", "on the front", "qualifies"),
         [
@@ -182,12 +184,12 @@ def label_sides(points: Sequence[tuple[float, float]], zero: float | None = None
     scaled = [(x / wide, y / high) for x, y in points]
     numbers, chosen = list[tuple[float, float]](), list[str]()
     for place, (x, y) in enumerate(scaled):
-        taken = [*scaled[:place], *scaled[place + 1 :], *numbers]
+        occupied = [*scaled[:place], *scaled[place + 1 :], *numbers]
         places = {name: (x + dx, y + dy) for name, (dx, dy) in _SIDES.items()}
         free = [
             name
             for name, (a, b) in places.items()
-            if not any(abs(a - c) < 0.025 and abs(b - d) < 0.04 for c, d in taken)
+            if not any(abs(a - c) < 0.025 and abs(b - d) < 0.04 for c, d in occupied)
         ]
         chosen.append(free[0] if free else "right")
         numbers.append(places[chosen[-1]])

@@ -8,12 +8,12 @@ from dbt_anonymize.extensions.report.reading import SIZES, Findings
 from dbt_anonymize.project.sections import Section, missing
 
 
-def class_sizes(found: Findings) -> Section:
+def class_sizes(findings: Findings) -> Section:
     """Share of the released records by the size of their class."""
     title = "How large the groups are in which people hide"
-    rows = found.rows("classes")
+    rows = findings.rows("classes")
     if not rows:
-        return missing("class_sizes", title, f"{found.spec.name}_classes", "dbt build")
+        return missing("class_sizes", title, f"{findings.spec.name}_classes", "dbt build")
     total = dict[int, int]()
     for row in rows:
         total[int(row["effort"])] = total.get(int(row["effort"]), 0) + int(row["records"])

@@ -13,9 +13,13 @@ from dbt_anonymize.relations import HISTORY
 _MOST_RUNS = 50
 
 
-def sections(found: Findings) -> list[Section]:
+def sections(findings: Findings) -> list[Section]:
     """Return what each run chose."""
-    rows = [row for row in found.evidence.rows("history", name=found.spec.name) if row["is_chosen"]]
+    rows = [
+        row
+        for row in findings.evidence.rows("history", name=findings.spec.name)
+        if row["is_chosen"]
+    ]
     title = "Builds so far"
     if not rows:
         return [missing("history", title, HISTORY, "dbt build")]

@@ -8,14 +8,14 @@ from dbt_anonymize.extensions.report.reading import Findings
 from dbt_anonymize.project.sections import Section, charted_class, number, table_name
 
 
-def regions(found: Findings) -> list[Section]:
+def regions(findings: Findings) -> list[Section]:
     """Show what models predict over two features, where that is declared."""
-    if found.spec.task != "classification":
+    if findings.spec.task != "classification":
         return []
-    rows, features = found.rows("decision_grid"), found.spec.tests.decision_grid
+    rows, features = findings.rows("decision_grid"), findings.spec.tests.decision_grid
     if not rows or features is None:
         return []
-    positive = charted_class(found.spec, rows)
+    positive = charted_class(findings.spec, rows)
     data: list[dict[str, Any]] = [
         {
             "table": table_name(row["effort"]),
@@ -38,8 +38,13 @@ def regions(found: Findings) -> list[Section]:
             "shown by rank, since their values occur in the source.",
             ("learned from", "points", "mean prediction", "share above one half"),
             [
-                (table, len(all_), sum(all_) / len(all_), sum(p > 0.5 for p in all_) / len(all_))
-                for table, all_ in means.items()
+                (
+                    table,
+                    len(predictions),
+                    sum(predictions) / len(predictions),
+                    sum(p > 0.5 for p in predictions) / len(predictions),
+                )
+                for table, predictions in means.items()
             ],
             data,
             "regions",

@@ -18,7 +18,7 @@ _COST = {"n": 2**14, "r": 8, "p": 1}
 
 
 def digest_file(vault_file: Path, schema: str, name: str) -> Path:
-    """Return where the digest of an open erasure lies: the schema may have any name."""
+    """Return the file of the digest of an open erasure; a schema's name may be no file name."""
     place = hashlib.sha256(schema.encode()).hexdigest()[:8]
     return vault_file.resolve().with_name(f".{name}.{place}.erasure")
 
@@ -36,8 +36,8 @@ def write_digest(file: Path, key: str) -> None:
 def is_of_another(file: Path, key: str) -> bool:
     """Tell whether the open erasure is known to be of another key; False if the file is lost."""
     try:
-        known = json.loads(file.read_text(encoding="utf-8"))
-        salt, digest = str(known["salt"]), str(known["digest"])
+        stored = json.loads(file.read_text(encoding="utf-8"))
+        salt, digest = str(stored["salt"]), str(stored["digest"])
     except (OSError, ValueError, KeyError, TypeError):
         return False
     return not secrets.compare_digest(_digest(salt, key), digest)

@@ -16,16 +16,16 @@ from dbt_anonymize.spec import Spec
 
 
 @dataclass(frozen=True)
-class Known:
-    """The outside knowledge.
+class Knowledge:
+    """The attacker's background knowledge.
 
-    - ``values``: by the number of a quasi-identifier, a table of its raw values: ``found``, and
-      ``code``, which stands for it, and for NULL, in all other tables.
+    - ``values``: by the number of a quasi-identifier, a table of its raw values (NULL included):
+      ``value`` and its ``code`` in all other tables.
     - ``targets``: table of the records of the source: ``record_key``, ``person``, codes ``v_1``,
       .. of its quasi-identifiers, ``tuple`` (their combination) and the true sensitive values
       ``s_1``, ...
     - ``tuples``: table of the combinations: ``tuple``, ``v_1``, .. and ``records``.
-    - ``people``: how many there are.
+    - ``people``: their number.
     """
 
     session: Session
@@ -36,26 +36,26 @@ class Known:
     people: int
 
     def count_people(self, targets: str) -> str:
-        """Return SQL that counts the people of targets, which have this alias."""
+        """Return SQL that counts the people of targets with the alias ``targets``."""
         return f"count(distinct {targets}.person)" if self.spec.subject else "count(*)"
 
 
-def load_attacker_knowledge(session: Session, spec: Spec) -> Known:
-    """Collect what an attacker knows; microdata that are not built are a `WarehouseError`."""
+def load_attacker_knowledge(session: Session, spec: Spec) -> Knowledge:
+    """Load the attacker's knowledge; missing microdata are a `WarehouseError`."""
     microdata = session.warehouse.relation_of_ref(f"{spec.name}_microdata")
     quoted = dict(enumerate(map(quote_name, spec.quasi_identifiers), 1))
     values = {
         number: session.table(
             f"values_{number}",
-            "select found, cast(row_number() over (order by found) - 1 as integer) as code "
-            f"from (select distinct {raw} as found from {microdata})",
+            "select value, cast(row_number() over (order by value) - 1 as integer) as code "
+            f"from (select distinct {raw} as value from {microdata})",
         )
         for number, raw in quoted.items()
     }
     codes = "".join(f", v_{number}.code as v_{number}" for number in quoted)
     joins = " ".join(
         f"inner join {values[number]} as v_{number} "
-        f"on m.{raw} is not distinct from v_{number}.found"
+        f"on m.{raw} is not distinct from v_{number}.value"
         for number, raw in quoted.items()
     )
     sensitive = "".join(
@@ -79,4 +79,4 @@ def load_attacker_knowledge(session: Session, spec: Spec) -> Known:
     )
     counted = "count(distinct person)" if spec.subject else "count(*)"
     (people,) = session.row(f"select {counted} from {targets}")
-    return Known(session, spec, values, targets, tuples, int(people))
+    return Knowledge(session, spec, values, targets, tuples, int(people))
