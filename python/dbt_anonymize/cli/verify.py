@@ -28,7 +28,7 @@ from dbt_anonymize.cli.common import (
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.output import Format
-from dbt_anonymize.verify.causes import MOST_LINES, TOLD, Cause, causes
+from dbt_anonymize.verify.causes import MOST_LINES, NEEDS_ACTION, Cause, causes
 from dbt_anonymize.verify.checks import check_names
 from dbt_anonymize.verify.finding import Finding, Status
 
@@ -185,7 +185,7 @@ def _show_causes(console: SafeConsole, all_causes: Sequence[Cause]) -> None:
 
 
 def _worst(total: Counter[Status]) -> Status:
-    return next((status for status in TOLD[:2] if total[status]), "holds")
+    return next((status for status in NEEDS_ACTION[:2] if total[status]), "holds")
 
 
 def _verdict(total: Counter[Status]) -> str:
@@ -193,7 +193,7 @@ def _verdict(total: Counter[Status]) -> str:
     promises, do = "promise" if judged == 1 else "promises", "does" if failed == 1 else "do"
     broken = f"{failed} of {judged} {promises} {do} not hold"
     holding = f"{judged} {'promise holds' if judged == 1 else 'promises hold'}"
-    others: Counter[Status] = Counter({status: total[status] for status in TOLD[1:]})
+    others: Counter[Status] = Counter({status: total[status] for status in NEEDS_ACTION[1:]})
     return ", ".join(filter(None, (broken if failed else holding, _status_counts(others))))
 
 

@@ -14,8 +14,8 @@ from dbt_anonymize.verify.relations import open_release
 
 
 def check_copies(warehouse: Warehouse, spec: Spec, *, release: Path) -> Iterator[Finding]:
-    """Compare each copy with the release file; one that is not declared must not be there."""
-    if not release.is_file():  # the recomputation says so
+    """Compare each copy with the release file; undeclared copies must not exist."""
+    if not release.is_file():  # the recomputation reports it
         return
     with open_release(spec, release) as released:
         has_about = released.has_about
