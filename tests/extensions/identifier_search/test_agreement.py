@@ -67,7 +67,7 @@ def test_a_one_to_one_function_of_an_identifier_is_found(change: str, digits: in
     shown = [one.decode() if isinstance(one, bytes) else one for one in changed]
     found = agreement(column(shown), column(secret))
     assert found is not None
-    assert (found.found, found.rows) == (ROWS, ROWS)
+    assert (found.matches, found.rows) == (ROWS, ROWS)
     # A few corrected ones hide nothing.
     mixed = [*shown[:-20], *DRAW.permutation(np.array(shown[-20:], dtype=object))]
     assert agreement(column(mixed), column(secret)) is not None
@@ -97,7 +97,7 @@ def test_a_part_of_the_values_is_found_where_each_finds_a_record() -> None:
     found = agreement(column(some), column(secret))
     assert found is not None
     assert found.relation == "equals it"
-    assert found.found >= ROWS // 5
+    assert found.matches >= ROWS // 5
 
 
 @pytest.mark.parametrize("digits", [1, 2, 3, 4, 6])

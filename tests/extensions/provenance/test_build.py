@@ -200,7 +200,7 @@ def test_external_sources_and_snapshots_are_followed_by_what_dbt_makes_of_them(
         (holds,) = provenance_findings(relations, followed)
     assert holds.holds, holds
     assert relations.by_name["people"].added["dbt_scd_id"] == ("visit_id",)
-    assert Provenance(relations).made("people", "ssn").origins == {("files.registry", "ssn")}
+    assert Provenance(relations).derivation("people", "ssn").origins == {("files.registry", "ssn")}
     with opened(clinic) as warehouse:
         found = warehouse.relation_of_source("files", "registry")
         assert [name for name, _ in warehouse.columns(found)][:2] == ["visit_id", "name"]

@@ -22,7 +22,7 @@ def test_the_model_is_followed_where_a_dbt_source_names_its_relation() -> None:
     made = relations("select * replace (name as smoker) from {r}", source)
     reader = Relation("reader", "model", ("clinic", "main", "reader"), READER, ("smoker",))
     followed = Provenance(replace(made, by_name={**made.by_name, "reader": reader}))
-    assert followed.made("reader", "smoker").origins == {("registry", "name")}
+    assert followed.derivation("reader", "smoker").origins == {("registry", "name")}
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 Two columns are compared in the rows of a sample. Chance is the same comparison with the rows of one
 of them shuffled; the agreement beyond it is Cohen's kappa (Cohen 1960, Educational and
-Psychological Measurement 20(1):37-46). It counts where values are hardly paired so by accident: of
-columns of few values it takes more rows than of columns of many.
+Psychological Measurement 20(1):37-46). It counts if random pairing would hardly give it: columns
+with few values need more rows than columns with many.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbt_anonymize.extensions.identifier_search.digests import is_digest_of
-from dbt_anonymize.extensions.identifier_search.text_variants import digits, folded
+from dbt_anonymize.extensions.identifier_search.text_variants import digits, fold
 
 Agrees = NDArray[np.bool_]
 
-# Kappa from which a column is a function of the other; the rest are rows that somebody corrected.
+# Kappa from which a column is a function of the other; the remaining rows may be corrections.
 _LEAST_KAPPA = 0.9
-# Probability of the pairs that were found, if values were paired at random.
+# Largest log probability of the observed pairs under random pairing.
 _MOST_LIKELY = log(1e-9)
-# A column holds values that find a record in such a share of the rows, in so many at least, and so
-# many times as often as by chance.
+# A column copies another if it agrees in this share of rows, in this many rows, and this many times
+# as often as by chance.
 _LEAST_COPIED, _FEWEST_COPIED, _TIMES = 0.1, 20, 10
 _SHUFFLES = 5
-# The rule of three, for what no shuffle shows: see `coincidence`.
+# The rule of three, for agreement that no shuffle shows: see `coincidence`.
 _RULE_OF_THREE = 3
-# How near a value must be to the one computed: a share of the distance between values.
+# Tolerance of a computed value, as a share of the distance between values.
 _NEAR = 0.01
-# Digests take a while: if none of so many rows has one, others are not looked at.
+# Digests are slow: if none of the first rows has one, the others are skipped.
 _FIRST = 10
 _DIGITS = re.compile("[1-9]")
 
@@ -45,51 +45,54 @@ _DIGITS = re.compile("[1-9]")
 class SampledColumn:
     """Values of a column in the rows of a sample: as text, empty for NULL, and as numbers or NaN.
 
-    Numbers are less one of them, so that doubles tell them apart.
+    Numbers are relative to the first one, so that doubles keep them distinct.
     """
 
-    written: NDArray[Any]
+    raw_texts: NDArray[Any]
     numbers: NDArray[np.float64]
 
     @classmethod
     def of(cls, texts: Sequence[str | None], numbers: Sequence[Any]) -> SampledColumn:
-        """Return what was read of a column, numbers exactly as they are."""
-        known = [one for one in numbers if one is not None and isfinite(one)]
+        """Return a column from its texts and exact numbers."""
+        known = [number for number in numbers if number is not None and isfinite(number)]
         shifted = [
-            float(one - known[0]) if one is not None and isfinite(one) else nan for one in numbers
+            float(number - known[0]) if number is not None and isfinite(number) else nan
+            for number in numbers
         ]
-        written = np.array([text or "" for text in texts], dtype=object)
-        return cls(written, np.array(shifted, dtype=float))
+        raw_texts = np.array([text or "" for text in texts], dtype=object)
+        return cls(raw_texts, np.array(shifted, dtype=float))
 
     @cached_property
     def texts(self) -> NDArray[Any]:
-        """Each value as it is compared."""
-        return _each(lambda text: folded(text).strip(), self.written)
+        """Each value, folded for comparison."""
+        return _each(lambda text: fold(text).strip(), self.raw_texts)
 
     @cached_property
     def digits(self) -> NDArray[Any]:
         """The digits of each value, without zeros before them."""
-        return _each(lambda text: digits(text).lstrip("0"), self.written)
+        return _each(lambda text: digits(text).lstrip("0"), self.raw_texts)
 
     @cached_property
     def sorted_digits(self) -> NDArray[Any]:
         """The digits of each value in their order, without zeros."""
-        return _each(lambda text: "".join(sorted(_DIGITS.findall(text))), self.written)
+        return _each(lambda text: "".join(sorted(_DIGITS.findall(text))), self.raw_texts)
 
-    def taken(self, rows: NDArray[Any]) -> SampledColumn:
-        """Return the column in other rows, with all that is known of it."""
-        column = SampledColumn(self.written[rows], self.numbers[rows])
-        known = ("texts", "digits", "sorted_digits")
-        column.__dict__.update((n, self.__dict__[n][rows]) for n in known if n in self.__dict__)
+    def take(self, rows: NDArray[Any]) -> SampledColumn:
+        """Return the column in other rows, cached properties included."""
+        column = SampledColumn(self.raw_texts[rows], self.numbers[rows])
+        cached_names = ("texts", "digits", "sorted_digits")
+        column.__dict__.update(
+            (n, self.__dict__[n][rows]) for n in cached_names if n in self.__dict__
+        )
         return column
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """In how many of the rows with both values a column follows from another, and by chance."""
+    """Number of rows in which a column agrees with another: of all with both values, by chance."""
 
     relation: str
-    found: int
+    matches: int
     rows: int
     by_chance: float
 
@@ -104,20 +107,20 @@ def agreement(column: SampledColumn, secret: SampledColumn) -> Agreement | None:
     >>> column = SampledColumn.of([f"{n + 7}" for n in numbers], [n + 7 for n in numbers])
     >>> agreement(column, secret).relation
     'is it but for a shift or a factor'
-    >>> agreement(column.taken(np.arange(49, -1, -1)), secret) is None
+    >>> agreement(column.take(np.arange(49, -1, -1)), secret) is None
     True
     """
-    known = (column.texts != "") & (secret.texts != "")
-    if not known.all():
-        column, secret = column.taken(known), secret.taken(known)
+    both = (column.texts != "") & (secret.texts != "")
+    if not both.all():
+        column, secret = column.take(both), secret.take(both)
     for relation, (agrees, must_be_one_to_one) in _RELATIONS.items():
         same = agrees(column, secret)
         if same.sum() < max(1, _LEAST_COPIED * len(same)):
             continue
-        agreed = column.taken(same), secret.taken(same)
+        agreed = column.take(same), secret.take(same)
         if must_be_one_to_one and not _is_one_to_one(*agreed):
             continue
-        by_chance = _by_chance(agrees, column, secret)
+        by_chance = _chance_agreement(agrees, column, secret)
         if _is_function(same, by_chance, agreed[1]) or (
             relation == _EQUAL and _is_copied(same, by_chance, secret)
         ):
@@ -125,13 +128,13 @@ def agreement(column: SampledColumn, secret: SampledColumn) -> Agreement | None:
     return None
 
 
-def _by_chance(
+def _chance_agreement(
     agrees: Callable[..., Agrees], column: SampledColumn, secret: SampledColumn
 ) -> float:
-    """Return in how many rows they agree if rows are shuffled, always in the same way."""
-    draw, rows = np.random.default_rng(0), len(column.written)
-    shuffled = (secret.taken(draw.permutation(rows)) for _ in range(_SHUFFLES))
-    return float(np.mean([agrees(column, one).sum() for one in shuffled]))
+    """Return the mean number of agreeing rows over seeded shuffles."""
+    rng, rows = np.random.default_rng(0), len(column.raw_texts)
+    shuffles = (secret.take(rng.permutation(rows)) for _ in range(_SHUFFLES))
+    return float(np.mean([agrees(column, shuffled).sum() for shuffled in shuffles]))
 
 
 def _is_function(same: Agrees, by_chance: float, agreed: SampledColumn) -> bool:
@@ -143,7 +146,7 @@ def _is_function(same: Agrees, by_chance: float, agreed: SampledColumn) -> bool:
 
 
 def _is_copied(same: Agrees, by_chance: float, secret: SampledColumn) -> bool:
-    """Tell whether many values are those of another column, where each finds a record or nearly."""
+    """Tell whether many values are those of a column in which values are nearly unique."""
     rows = len(same)
     least = (
         _LEAST_COPIED * rows,
@@ -167,8 +170,8 @@ def _has_its_digits(column: SampledColumn, secret: SampledColumn) -> Agrees:
 
 
 def _has_its_digits_reordered(column: SampledColumn, secret: SampledColumn) -> Agrees:
-    one, other = column.sorted_digits, secret.sorted_digits
-    return np.asarray((one == other) & (one != ""), dtype=bool)
+    first, second = column.sorted_digits, secret.sorted_digits
+    return np.asarray((first == second) & (first != ""), dtype=bool)
 
 
 def _contains_it(column: SampledColumn, secret: SampledColumn) -> Agrees:
@@ -182,23 +185,23 @@ def _is_part_of_it(column: SampledColumn, secret: SampledColumn) -> Agrees:
 
 
 def _is_linear(column: SampledColumn, secret: SampledColumn) -> Agrees:
-    """Lay a line through most of the rows: the median slope between two, and the median rest."""
-    agrees = np.zeros(len(column.written), dtype=bool)
-    known = np.flatnonzero(np.isfinite(column.numbers) & np.isfinite(secret.numbers))
-    values, given = column.numbers[known], secret.numbers[known]
-    others = np.random.default_rng(0).permutation(len(known))
-    steps, distances = given - given[others], np.diff(np.unique(values))
+    """Fit a robust line: the median slope between pairs, and the median residual."""
+    agrees = np.zeros(len(column.raw_texts), dtype=bool)
+    rows = np.flatnonzero(np.isfinite(column.numbers) & np.isfinite(secret.numbers))
+    values, secrets = column.numbers[rows], secret.numbers[rows]
+    pairing = np.random.default_rng(0).permutation(len(rows))
+    steps, distances = secrets - secrets[pairing], np.diff(np.unique(values))
     if not steps.any() or not len(distances):
         return agrees
-    slope = np.median((values - values[others])[steps != 0] / steps[steps != 0])
+    slope = np.median((values - values[pairing])[steps != 0] / steps[steps != 0])
     if slope:
-        rest = values - slope * given
-        agrees[known] = np.abs(rest - np.median(rest)) <= _NEAR * np.median(distances)
+        residual = values - slope * secrets
+        agrees[rows] = np.abs(residual - np.median(residual)) <= _NEAR * np.median(distances)
     return agrees
 
 
 def _is_hash_of_it(column: SampledColumn, secret: SampledColumn) -> Agrees:
-    pairs = list(zip(column.written.tolist(), secret.written.tolist(), strict=True))
+    pairs = list(zip(column.raw_texts.tolist(), secret.raw_texts.tolist(), strict=True))
     hashed = [is_digest_of(text, value) for text, value in pairs[:_FIRST]]
     if any(hashed):
         hashed += [is_digest_of(text, value) for text, value in pairs[_FIRST:]]
@@ -218,7 +221,7 @@ def _distinct(texts: NDArray[Any]) -> int:
 
 
 _EQUAL = "equals it"
-# What is said of a column, and whether it counts only where neither merges values of the other.
+# Each relation's predicate; True: it counts only if one-to-one.
 _RELATIONS: dict[str, tuple[Callable[[SampledColumn, SampledColumn], Agrees], bool]] = {
     _EQUAL: (_is_equal, False),
     "has its digits": (_has_its_digits, True),

@@ -1,9 +1,8 @@
-"""Search bytes for millions of texts at once: which of them occur, alone or inside a longer run.
+"""Search bytes for millions of texts at once: those that occur, alone or inside a longer run.
 
-At every offset eight bytes are read as one number and looked up in a table of what eight bytes of
-the searched texts may be (a filter that is wrong rarely and misses never); what passes is looked up
-exactly, and then the whole text is compared. All of it is array arithmetic, in pieces of a fixed
-size: the memory depends on the texts that are searched for, not on the file.
+At every offset eight bytes are read as one number. A filter without false negatives drops most of
+them, an exact lookup the others, and then the whole text is compared. All of it is array arithmetic
+on pieces of a fixed size: the memory depends on the searched texts, not on the file.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
-# Bytes of a file that are looked at together.
+# Bytes of a file per piece.
 CHUNK = 1 << 22
 _KEY = 8
 # 2^64 divided by the golden ratio: a product with it spreads neighbouring numbers.
@@ -27,13 +26,13 @@ _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 # Table entries per pattern, so that less than a tenth of other bytes pass; at most 128 MB.
 _SPARSE_BITS = 4
 _MOST_BITS = 27
-# Pairs of place and pattern that are compared together.
+# Pairs of place and pattern per comparison.
 _PAIRS = 1 << 20
 _FOLD = bytes(range(65)) + bytes(range(97, 123)) + bytes(range(91, 256))
 
 
 class Run(IntEnum):
-    """Characters of which a run must not continue a pattern on either side."""
+    """Kind of characters that must not continue a pattern on either side."""
 
     NONE = 0
     WORD = 1
@@ -41,7 +40,7 @@ class Run(IntEnum):
 
 
 class Occurs(IntEnum):
-    """Kind of an occurrence of a pattern; the larger says more."""
+    """Kind of an occurrence of a pattern, from weak to strong."""
 
     NOWHERE = 0
     INSIDE = 1
@@ -78,28 +77,28 @@ class BytePatterns:
         self._lengths = np.fromiter(map(len, patterns), dtype=np.int64, count=len(patterns))
         self._begins = np.cumsum(self._lengths) - self._lengths
         # Room for reading eight bytes from the last byte on.
-        self._text = _folded(b"".join(patterns) + bytes(_KEY))
+        self._text = _lower(b"".join(patterns) + bytes(_KEY))
         self._runs = np.zeros(len(patterns), np.int8) if runs is None else np.array(runs, np.int8)
         widths = np.minimum(self._lengths, _KEY)
         self._groups = [
             _Group.of(self._text, self._begins, self._lengths, np.flatnonzero(widths == width))
             for width in np.unique(widths)
         ]
-        # What shows whether a pattern is alone: its neighbours, and the byte behind them.
+        # Context that decides if a pattern is alone: its neighbours, and the byte behind them.
         self._overlap = 3 * int(self._lengths.max(initial=0)) + 2
 
     def __len__(self) -> int:
         return len(self._lengths)
 
     def occur_in(self, texts: Iterable[bytes]) -> Array:
-        """Return how each pattern occurs in texts, an array of `Occurs`; none spans two of them."""
+        """Return the `Occurs` of each pattern in texts; no occurrence spans two of them."""
         occurrences = np.zeros(len(self), dtype=np.int8)
         for text in texts:
             self._read(io.BytesIO(text), occurrences)
         return occurrences
 
     def occur_in_file(self, path: Path) -> Array:
-        """Return how each pattern occurs in the bytes of a file, of any size.
+        """Return the `Occurs` of each pattern in the bytes of a file, of any size.
 
         A database stores the values of a column without separators, so here a pattern is also alone
         where other patterns continue the run. A file that cannot be read is an `OSError`.
@@ -109,37 +108,37 @@ class BytePatterns:
             self._read(file, occurrences, is_packed=True)
         return occurrences
 
-    def _read(self, file: BinaryIO, found: Array, *, is_packed: bool = False) -> None:
-        """Search a file in pieces of which each begins with the last bytes of the one before."""
+    def _read(self, file: BinaryIO, occurrences: Array, *, is_packed: bool = False) -> None:
+        """Search a file in overlapping pieces."""
         tail, block, position = b"", file.read(CHUNK) if len(self) else b"", 0
         while block:
             following = file.read(CHUNK)
             piece, position = tail + block, position + len(block)
             ends = len(piece) == position, not following
-            self._mark(piece, found, ends, is_packed=is_packed)
+            self._mark(piece, occurrences, ends, is_packed=is_packed)
             tail, block = piece[-self._overlap :], following
 
     def _mark(
-        self, piece: bytes, found: Array, ends: tuple[bool, bool], *, is_packed: bool
+        self, piece: bytes, occurrences: Array, ends: tuple[bool, bool], *, is_packed: bool
     ) -> None:
         """Mark the patterns that occur in a piece; ``ends``: which of its ends end a run."""
         size = len(piece)
-        data = _folded(piece + bytes(2 * _KEY))
+        data = _lower(piece + bytes(2 * _KEY))
         hits = []
         for group in self._groups:
             for places, members in group.candidates(data):
                 starts = places - group.shifts[members]
-                which = group.patterns[members]
-                # One that was found alone may still be the neighbour of another.
-                is_open = (found[which] < Occurs.ALONE) | is_packed
-                inside = (starts >= 0) & (starts + self._lengths[which] <= size) & is_open
-                starts, which = self._equal(data, starts[inside], which[inside])
-                if len(which):
-                    hits.append((starts, which))
+                indices = group.patterns[members]
+                # A pattern already known to be alone can still be the neighbour of another.
+                is_open = (occurrences[indices] < Occurs.ALONE) | is_packed
+                inside = (starts >= 0) & (starts + self._lengths[indices] <= size) & is_open
+                starts, indices = self._equal(data, starts[inside], indices[inside])
+                if len(indices):
+                    hits.append((starts, indices))
         if not hits:
             return
-        starts, which = map(np.concatenate, zip(*hits, strict=True))
-        stops, runs = starts + self._lengths[which], self._runs[which]
+        starts, indices = map(np.concatenate, zip(*hits, strict=True))
+        stops, runs = starts + self._lengths[indices], self._runs[indices]
         before = ~_CONTINUES[runs, data[np.maximum(starts - 1, 0)]]
         before = np.where(starts == 0, ends[0], before)
         after = ~_CONTINUES[runs, data[np.minimum(stops, size - 1)]]
@@ -148,23 +147,23 @@ class BytePatterns:
             before |= np.isin(starts, stops)
             after |= np.isin(stops, starts)
         is_alone = (before & after) | (runs == Run.NONE)
-        found[which] = np.maximum(found[which], Occurs.INSIDE)
-        found[which[is_alone]] = Occurs.ALONE
+        occurrences[indices] = np.maximum(occurrences[indices], Occurs.INSIDE)
+        occurrences[indices[is_alone]] = Occurs.ALONE
 
-    def _equal(self, data: Array, starts: Array, which: Array) -> tuple[Array, Array]:
+    def _equal(self, data: Array, starts: Array, indices: Array) -> tuple[Array, Array]:
         """Keep the pairs of place and pattern that are equal in every byte."""
         offset = 0
-        while len(which) and offset < self._lengths[which].max():
+        while len(indices) and offset < self._lengths[indices].max():
             # The last eight bytes of a pattern overlap with those before; a short one is padded.
-            within = np.minimum(offset, np.maximum(self._lengths[which] - _KEY, 0))
-            ours = _words_at(self._text, self._begins[which] + within)
+            within = np.minimum(offset, np.maximum(self._lengths[indices] - _KEY, 0))
+            ours = _words_at(self._text, self._begins[indices] + within)
             theirs = _words_at(data, starts + within)
-            unused = np.maximum(_KEY - self._lengths[which], 0).astype(np.uint64)
+            unused = np.maximum(_KEY - self._lengths[indices], 0).astype(np.uint64)
             mask = np.uint64(0xFFFFFFFFFFFFFFFF) >> (unused * np.uint64(8))
             same = (ours ^ theirs) & mask == 0
-            starts, which = starts[same], which[same]
+            starts, indices = starts[same], indices[same]
             offset += _KEY
-        return starts, which
+        return starts, indices
 
 
 class _Group:
@@ -184,9 +183,9 @@ class _Group:
 
     @classmethod
     def of(cls, text: Array, begins: Array, lengths: Array, patterns: Array) -> _Group:
-        """Choose for each pattern the eight of its bytes that the fewest other patterns share.
+        """Choose for each pattern the first, middle or last eight bytes, whichever are rarest.
 
-        The first, middle or last: telephone numbers begin alike, and mail addresses end alike.
+        Telephone numbers begin alike, and mail addresses end alike.
         """
         width = int(min(lengths[patterns[0]], _KEY))
         spare = lengths[patterns] - width
@@ -208,15 +207,15 @@ class _Group:
             number = np.minimum(np.searchsorted(self._keys, keys[passed]), len(self._keys) - 1)
             exact = self._keys[number] == keys[passed]
             places, number = passed[exact] * _KEY + phase, number[exact]
-            yield from self._expanded(places, number)
+            yield from self._expand(places, number)
 
-    def _expanded(self, places: Array, number: Array) -> Iterator[tuple[Array, Array]]:
+    def _expand(self, places: Array, number: Array) -> Iterator[tuple[Array, Array]]:
         """Pair each place with every pattern that has its key."""
         ends = np.cumsum(self._counts[number])
         start = 0
         while start < len(places):
-            done = int(ends[start - 1]) if start else 0
-            stop = max(start + 1, int(np.searchsorted(ends, done + _PAIRS, side="right")))
+            pairs_before = int(ends[start - 1]) if start else 0
+            stop = max(start + 1, int(np.searchsorted(ends, pairs_before + _PAIRS, side="right")))
             counts = self._counts[number[start:stop]]
             steps = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
             members = np.repeat(self._firsts[number[start:stop]], counts) + steps
@@ -224,12 +223,12 @@ class _Group:
             start = stop
 
 
-def _folded(data: bytes) -> Array:
+def _lower(data: bytes) -> Array:
     """Return bytes as an array, ASCII letters in lower case."""
     return np.frombuffer(data.translate(_FOLD), dtype=np.uint8)
 
 
 def _words_at(data: Array, places: Array) -> Array:
-    """Read eight bytes at each place as one number; the array must go on that far."""
-    read: Array = data[places[:, None] + np.arange(_KEY)]
-    return np.ascontiguousarray(read).view("<u8")[:, 0]
+    """Read eight bytes at each place as one number; the array must reach that far."""
+    words: Array = data[places[:, None] + np.arange(_KEY)]
+    return np.ascontiguousarray(words).view("<u8")[:, 0]

@@ -1,8 +1,8 @@
 """Distinguish numbers that are identifiers from those that equal some by coincidence.
 
-A column of order numbers has some telephone numbers, and nothing tells them apart one by one. So
-the same place is searched for a *control*: numbers that nobody has, beside those that somebody has.
-How often it has these is how often it has any number of that size by coincidence.
+A column of order numbers equals some telephone numbers, and one by one they cannot be told apart.
+So the same place is searched for *controls*: nearby numbers that nobody has. Their frequency is the
+rate of coincidence for numbers of that size.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ import numpy as np
 
 from dbt_anonymize.extensions.identifier_search.text_variants import digits
 
-# How many controls: so many for each value, within these limits.
+# Number of controls per value, within these limits.
 _PER_VALUE = 20
 _FEWEST, _MOST = 10_000, 200_000
-# So many digits fit into a number of 64 bits: those that change.
+# Digits that change; as many as fit into 64 bits.
 _MOST_DIGITS = 18
-# Controls are drawn at most so far from a value, or twice as far as there are values.
+# Largest distance of a control from its value, or twice the number of values.
 _NEAR = 500
-# Many times as often as the control is no coincidence.
+# Multiple of the control's rate that is no coincidence.
 _TIMES = 10
-# Where a control of n never occurs, others occur in fewer than 3 of n, with 95 % confidence
-# (the rule of three; Hanley and Lippman-Hand 1983, JAMA 249(13):1743-1745).
+# If none of n controls occurs, the rate is below 3 / n with 95 % confidence (the rule of three;
+# Hanley and Lippman-Hand 1983, JAMA 249(13):1743-1745).
 _RULE_OF_THREE = 3
 
 
 def controls(texts: Sequence[str]) -> list[str]:
-    """Return distinct numbers that are nobody's, beside given ones and written like them.
+    """Return distinct numbers that nobody has, near the given ones and formatted like them.
 
-    The same for the same texts (at least one); fewer than wanted where all numbers are taken.
+    Deterministic for the same texts (at least one); fewer than wanted if all near numbers are used.
 
     Examples
     --------
@@ -41,27 +41,25 @@ def controls(texts: Sequence[str]) -> list[str]:
     numbers = np.array([int(digits(text)[-_MOST_DIGITS:]) for text in texts], dtype=np.int64)
     each = -(-min(max(_PER_VALUE * len(texts), _FEWEST), _MOST) // len(texts))
     reach = max(_NEAR, 2 * len(texts))
-    # The same numbers whenever it runs.
     steps = np.random.default_rng(0).integers(-reach, reach + 1, (len(texts), each))
     moved, places = np.unique((numbers[:, None] + steps).ravel(), return_index=True)
     is_free = ~np.isin(moved, numbers) & (moved >= 0)
     owners = places[is_free] // each
-    made = map(_written, moved[is_free].tolist(), (texts[owner] for owner in owners))
-    return list(made)
+    return list(map(_format_like, moved[is_free].tolist(), (texts[owner] for owner in owners)))
 
 
-def _written(number: int, like: str) -> str:
-    """Write a number with the digits and separators of another, the first ones if it has more."""
-    given = digits(like)
-    written = f"{given[:-_MOST_DIGITS]}{number:0{min(len(given), _MOST_DIGITS)}}"
-    if given == like:
-        return written
-    left = iter(written)
-    return "".join(next(left) if "0" <= character <= "9" else character for character in like)
+def _format_like(number: int, like: str) -> str:
+    """Format a number with the separators of another text, and its leading digits beyond 18."""
+    all_digits = digits(like)
+    plain = f"{all_digits[:-_MOST_DIGITS]}{number:0{min(len(all_digits), _MOST_DIGITS)}}"
+    if all_digits == like:
+        return plain
+    remaining = iter(plain)
+    return "".join(next(remaining) if "0" <= character <= "9" else character for character in like)
 
 
-def is_beyond(found: int, values: int, controls_found: int, number_of_controls: int) -> bool:
-    """Tell whether more of the values were found than coincidence explains.
+def is_beyond(matches: int, values: int, control_matches: int, number_of_controls: int) -> bool:
+    """Tell whether there are more matches than coincidence explains.
 
     Examples
     --------
@@ -71,6 +69,6 @@ def is_beyond(found: int, values: int, controls_found: int, number_of_controls: 
     if not number_of_controls:
         return True
     per_control = values / number_of_controls
-    expected = controls_found * per_control
-    at_most = (controls_found + _RULE_OF_THREE) * per_control
-    return found > max(_TIMES * expected, at_most)
+    expected = control_matches * per_control
+    at_most = (control_matches + _RULE_OF_THREE) * per_control
+    return matches > max(_TIMES * expected, at_most)

@@ -1,15 +1,15 @@
-r"""Search for identifiers of the vault where others read: release and warehouse.
+r"""Search for identifiers of the vault in places that others read: release and warehouse.
 
 Cells are searched for whole words in any case, with other spaces and punctuation beyond ASCII, also
 in JSON, and for numbers of eight or more digits in any grouping.
 
-The bytes of both files are searched for values of eight or more bytes as they are written, also in
-what was deleted and in the log. A database stores values side by side: one counts where it stands
-by itself or beside another. One of several words (a full name, a mail address) counts inside a
-longer run as well, unless cells show it there, too: ``Ann Lind`` in ``Joann Lindner``.
+The bytes of both files, deleted rows and logs included, are searched for values of eight or more
+bytes as they are written. A database stores values side by side: a value counts where it stands
+alone or beside another. One of several words (a full name, a mail address) counts inside a longer
+run as well, unless cells have it there too: ``Ann Lind`` in ``Joann Lindner``.
 
-Numbers count where there are more than by coincidence: see `coincidence`. The record key is
-searched for in the release only, since the working tables have it.
+Numbers count if there are more than by coincidence: see `coincidence`. The record key is searched
+for in the release only, since the working tables have it.
 
 Not searched for are dates, numbers of fewer than eight digits and codes of fewer than six
 characters: kept columns are compared with them record by record, see `row_by_row`. Not found are
@@ -55,12 +55,12 @@ from dbt_anonymize.verify.relations import open_release
 
 @dataclass
 class _Tally:
-    """Distinct values that one place shows, by column."""
+    """Counts of the distinct values found in one place, by column."""
 
-    found: Counter[str] = field(default_factory=Counter)
+    matches: Counter[str] = field(default_factory=Counter)
     common: Counter[str] = field(default_factory=Counter)
     searched: Counter[str] = field(default_factory=Counter)
-    # Of those found: in no cell any more. Not of those found: equal by coincidence.
+    # Matches that are in no cell any more; equal numbers that are no matches, but coincidence.
     leftover: int = 0
     coincidental: int = 0
 
@@ -69,17 +69,17 @@ class _Tally:
     ) -> None:
         for place, name in enumerate(values.columns):
             here = is_found & (values.column_of == place)
-            self.found[name] += int(here.sum())
+            self.matches[name] += int(here.sum())
             self.common[name] += int((here & values.is_common).sum())
             self.searched[name] += int((is_searched & (values.column_of == place)).sum())
 
     @property
     def is_clean(self) -> bool:
-        return not any(self.found.values())
+        return not any(self.matches.values())
 
     def __str__(self) -> str:
         listed = []
-        for name, number in self.found.items():
+        for name, number in self.matches.items():
             common = f" ({self.common[name]:,} of many people)" if self.common[name] else ""
             listed += [f"{number:,} of {name}{common}"] if number else []
         return ", ".join(listed)
@@ -87,7 +87,7 @@ class _Tally:
 
 @dataclass
 class _Searched:
-    """Number of values that were searched for, and those of each column that were not."""
+    """Numbers of searched values, and of those left out by column."""
 
     identifiers: int = 0
     keys: int = 0
@@ -133,18 +133,17 @@ def check_content(checked: Checked) -> list[Finding]:
     findings = [
         _finding(place, tally)
         for place, tally in zip((*cells, *files), tallies, strict=True)
-        # Of the many columns of a warehouse only those where something is found, and nowhere that
-        # nothing was found of nothing.
+        # Columns of the warehouse only with matches; other places only if values were searched.
         if (any(tally.searched.values()) and place not in tables) or not tally.is_clean
     ]
     of_tables = tallies[len(columns) : len(cells)]
     findings += _coverage(spec, searched, of_tables)
     findings += compare_rows(warehouse, spec)
-    return [*findings, *_not_searched(warehouse), *_of_seeds(checked.project, spec)]
+    return [*findings, *_not_searched(warehouse), *_seed_findings(checked.project, spec)]
 
 
-def _of_seeds(project: Project, spec: Spec) -> Iterator[Finding]:
-    """Name seeds with identifiers that others read, or git."""
+def _seed_findings(project: Project, spec: Spec) -> Iterator[Finding]:
+    """Warn of seeds with identifiers that others or git can read."""
     for seed in open_seeds(project, [spec]):
         yield Finding("content", seed.file.as_posix(), None, f"{seed}", is_warning=True)
 
@@ -170,36 +169,36 @@ def _search(
     in_cells = np.zeros(len(values.texts), dtype=bool)
     inside_words = np.zeros(len(values.texts), dtype=bool)
     for place, tally in zip(cells, tallies, strict=False):
-        occurs, is_found = _found(place, values, tally)
+        occurs, is_found = _matches(place, values, tally)
         in_cells |= is_found
         inside_words |= occurs == Occurs.INSIDE
-        tally.add(values, is_found, _looked_for(place, values))
+        tally.add(values, is_found, _searched_values(place, values))
     for place, tally in zip(files, tallies[len(cells) :], strict=True):
-        occurs, is_found = _found(place, values, tally)
+        occurs, is_found = _matches(place, values, tally)
         is_glued = (occurs == Occurs.INSIDE) & values.has_parts & ~inside_words
         is_found |= is_glued & (place.has_keys | ~values.is_key)
         tally.leftover += int((is_found & ~in_cells).sum())
-        tally.add(values, is_found, _looked_for(place, values))
+        tally.add(values, is_found, _searched_values(place, values))
 
 
-def _looked_for(place: Place, values: IdentifierValues) -> NDArray[Any]:
-    """Tell which values are searched for in a place."""
+def _searched_values(place: Place, values: IdentifierValues) -> NDArray[Any]:
+    """Return a mask of the values that are searched for in a place."""
     in_data = values.patterns(place.variants).searched
     return np.asarray(in_data & (place.has_keys | ~values.is_key))
 
 
-def _found(
+def _matches(
     place: Place, values: IdentifierValues, tally: _Tally
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return how each value occurs, and which stand by themselves, no number by coincidence."""
+    """Return the `Occurs` of each value, and a mask of the matches, coincidences excluded."""
     occurs = place.search(values.patterns(place.variants))
     is_found = (occurs == Occurs.ALONE) & (place.has_keys | ~values.is_key)
     for column in np.unique(values.column_of[is_found & values.is_number]):
         of_column = values.is_number & (values.column_of == column)
-        made = values.controls(place.variants, int(column))
-        by_chance = int((place.search(made) == Occurs.ALONE).sum())
+        controls = values.controls(place.variants, int(column))
+        by_chance = int((place.search(controls) == Occurs.ALONE).sum())
         hits = int((is_found & of_column).sum())
-        if not is_beyond(hits, int(of_column.sum()), by_chance, made.values):
+        if not is_beyond(hits, int(of_column.sum()), by_chance, controls.values):
             tally.coincidental += hits
             is_found &= ~of_column
     return occurs, is_found
@@ -224,7 +223,7 @@ def _finding(place: Place, tally: _Tally) -> Finding:
 
 
 def _values(numbers: Counter[str]) -> str:
-    """Write how many values there are, and of which columns."""
+    """Return the number of values and their columns as text."""
     return f"{numbers.total():,} values of {', '.join(name for name, n in numbers.items() if n)}"
 
 

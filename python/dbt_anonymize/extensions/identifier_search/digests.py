@@ -1,4 +1,4 @@
-"""Recognize plain hashes of texts: of a value as it is written, without any key."""
+"""Recognize plain hashes of texts, without a key."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NO_DIGIT = re.compile(r"[^0-9]+")
 _NOT_OF_DIGESTS = re.compile(r"[^0-9a-z]+")
 _PREFIX = re.compile(r"^(0x|\\x)")
 _HEXADECIMAL = re.compile("[0-9a-f]+")
-# Digests are cut at will, yet what is shorter may be anything.
+# Digests may be cut, but shorter texts match by accident.
 _SHORTEST, _SHORTEST_NUMBER, _SHORTEST_BASE_64 = 7, 5, 12
 # Hexadecimal digits at either end of a digest that are read as a number.
 _AS_NUMBER = (7, 8, 12, 13, 15, 16)
@@ -35,13 +35,14 @@ def is_digest_of(text: str, value: str) -> bool:
     if number is None and not is_text:
         return False
     return any(
-        number in numbers or (is_text and (written.startswith(digest) or written.endswith(digest)))
-        for written, numbers in _digests(value)
+        number in numbers
+        or (is_text and (digest_text.startswith(digest) or digest_text.endswith(digest)))
+        for digest_text, numbers in _digests(value)
     )
 
 
 def _digests(value: str) -> Iterator[tuple[str, set[int]]]:
-    """Give each digest of a value as text, and as the numbers that are made of it."""
+    """Yield each digest of a value as text, and as the numbers derived from it."""
     digits = _NO_DIGIT.sub("", value)
     for text in {value, value.strip(), value.lower(), value.upper(), digits, digits.lstrip("0")}:
         content = text.encode("utf-8", "surrogatepass")
@@ -49,7 +50,7 @@ def _digests(value: str) -> Iterator[tuple[str, set[int]]]:
         yield f"{checksum:08x}", {checksum, checksum - 2**32}
         for name in _ALGORITHMS:
             digest = hashlib.new(name, content, usedforsecurity=False).digest()
-            written = digest.hex()
-            ends = (end for n in _AS_NUMBER for end in (written[:n], written[-n:]))
-            yield written, {int(end, 16) for end in ends}
+            hexadecimal = digest.hex()
+            ends = (end for n in _AS_NUMBER for end in (hexadecimal[:n], hexadecimal[-n:]))
+            yield hexadecimal, {int(end, 16) for end in ends}
             yield _NOT_OF_DIGESTS.sub("", base64.b64encode(digest).decode().lower()), set()

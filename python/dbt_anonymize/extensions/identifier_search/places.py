@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dbt_anonymize.extensions.identifier_search.text_variants import (
     LONG,
-    joined,
+    comparable_bytes,
     variants_in_bytes,
     variants_in_cells,
 )
@@ -64,10 +64,10 @@ _TEXTS_OF_THE_FILE = (
 
 @dataclass(frozen=True)
 class Place:
-    """Somewhere to search, and what to do if something is found.
+    """A place to search, and the remedy if it holds identifiers.
 
-    ``search`` reads it once for values written in ``variants``; ``has_keys`` where record keys must
-    not be there either, as in a release.
+    ``search`` reads it once for values written in ``variants``; ``has_keys``: record keys must not
+    be there either, as in a release.
     """
 
     subject: str
@@ -80,9 +80,9 @@ class Place:
 def released_places(
     released: Released, spec: Spec, texts: Sequence[str] | None = None
 ) -> Iterator[Place]:
-    """Yield every column of the release; its comments and defaults too, if it has any.
+    """Yield every column of the release, and its comments and defaults, if it has any.
 
-    ``texts`` are these, where the release is no file that tells them.
+    ``texts`` are the comments and defaults of a release that is no file.
     """
     for name, data_type in released.columns.items():
         sql = _distinct_cells(released.relation, quote_name(name), data_type)
@@ -109,7 +109,7 @@ def warehouse_places(warehouse: Warehouse, spec: Spec) -> Iterator[Place]:
     )
     source = source_relation(warehouse, spec.source).identifier
     for schema, table, column, data_type in columns:
-        # Working tables have the record key, which may well be the number of somebody.
+        # Working tables have the record key, which may equal a number of somebody.
         is_ours = belongs_to(warehouse, spec, table) or table == source
         relation = ".".join(map(quote_name, (database, schema, table)))
         sql = _distinct_cells(relation, quote_name(column), data_type)
@@ -119,13 +119,13 @@ def warehouse_places(warehouse: Warehouse, spec: Spec) -> Iterator[Place]:
 
 
 def file_places(project: Project, release: Path, database: Path | None) -> Iterator[Place]:
-    """Yield the files of release and warehouse, those that a build left behind as well."""
-    # What a build that was killed left beside the release is as readable as the release.
+    """Yield the files of release and warehouse, leftovers of builds included."""
+    # Leftovers of a killed build beside the release are as readable as the release.
     beside = sorted(release.parent.glob(f".{release.name}.*"))
     copies = places_of_copies(release).values()
     files = [(path, _IN_RELEASE_FILE) for path in (release, *copies, *beside)]
     if database is not None:
-        # Its log, and what was spilled from memory.
+        # Its log, and spilled memory.
         paths = (database, Path(f"{database}.wal"), *sorted(Path(f"{database}.tmp").glob("*")))
         files += [(path, _IN_WAREHOUSE_FILE) for path in paths]
     root = project.root.resolve()
@@ -156,9 +156,9 @@ def cells_place(
     """Return cells as a place; ``batches`` reads them anew."""
 
     def search(patterns: Patterns) -> NDArray[Any]:
-        # Cells are read only where there is something to search them for.
+        # Cells are read only if there are values to search for.
         read = batches() if len(patterns.search) else ()
-        texts = (text for cells in read for text in joined(cells))
+        texts = (text for cells in read for text in comparable_bytes(cells))
         return patterns.by_value(patterns.search.occur_in(texts))
 
     return Place(subject, remedy, variants_in_cells, search, has_keys)

@@ -1,7 +1,7 @@
-"""Kept columns, compared with columns that are not released so, in the rows of the same records.
+"""Kept columns, compared row by row with identifiers, record key and quasi-identifiers.
 
-This finds what a search for values cannot: numbers, dates and codes that are too short to be told
-from others, and values that a one-to-one function has changed.
+This finds what a search for values cannot: numbers, dates and codes too short to be searched for,
+and values that a one-to-one function has changed.
 """
 
 # ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
@@ -18,37 +18,37 @@ from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.relations import source_relation
 
-# What a column is in nine of ten records shows in fewer than these.
+# A sample of this size shows what holds in nine of ten records.
 _MOST_ROWS = 2_000
 
 
 def compare_rows(warehouse: Warehouse, spec: Spec) -> Iterator[Finding]:
     """Compare each kept column, as it is released, with identifiers, record key, quasi-identifiers.
 
-    The warehouse is DuckDB, or a copy. There is a finding for each column that is one of them, or a
-    one-to-one function of one, in more rows than by chance: a warning where it is that of a
-    quasi-identifier, which may be what models learn. The last one says what was compared.
+    The warehouse is DuckDB, or a copy. There is a finding for each column that equals one of them,
+    or a one-to-one function of one, in more rows than by chance; for a quasi-identifier a warning,
+    since models may need it. The last finding says what was compared.
     """
     secrets = list(dict.fromkeys([*spec.identifiers, spec.record_key, *spec.quasi_identifiers]))
-    kept, of_source = _sampled(warehouse, spec, secrets)
+    released, of_source = _sample_columns(warehouse, spec, secrets)
     clear, declared = 0, []
-    for name, column in kept.items():
+    for name, column in released.items():
         allowed = spec.columns[name].derived_from
         declared += [f"{name} with {secret}" for secret in secrets if secret in allowed]
-        # A mask may be of its own column.
-        others = [secret for secret in secrets if secret not in {name, *allowed}]
-        agreements = {secret: agreement(column, of_source[secret]) for secret in others}
-        agreeing = [(secret, one) for secret, one in agreements.items() if one]
-        yield from (_agreeing(spec, name, *one) for one in agreeing)
+        # A mask may derive from its own column.
+        compared = [secret for secret in secrets if secret not in {name, *allowed}]
+        agreements = {secret: agreement(column, of_source[secret]) for secret in compared}
+        agreeing = [(secret, result) for secret, result in agreements.items() if result]
+        yield from (_agreement_finding(spec, name, *result) for result in agreeing)
         clear += not agreeing
-    yield _compared(spec, of_source, clear, declared)
+    yield _coverage_finding(spec, of_source, clear, declared)
 
 
-def _agreeing(spec: Spec, name: str, secret: str, found: Agreement) -> Finding:
-    what = "the record key" if secret == spec.record_key else "the identifier"
+def _agreement_finding(spec: Spec, name: str, secret: str, result: Agreement) -> Finding:
+    title = "the record key" if secret == spec.record_key else "the identifier"
     how = (
-        f"it {found.relation} in {found.found:,} of {found.rows:,} records "
-        f"({found.by_chance:,.0f} by chance)"
+        f"it {result.relation} in {result.matches:,} of {result.rows:,} records "
+        f"({result.by_chance:,.0f} by chance)"
     )
     declare = f"mask it, or declare `derived_from: {secret}` if it may tell that much."
     subject = f"{spec.name}_anonymized.{name}"
@@ -58,11 +58,11 @@ def _agreeing(spec: Spec, name: str, secret: str, found: Agreement) -> Finding:
             f"the record, whatever k is. Make {name} a quasi-identifier, drop or {declare}"
         )
         return Finding("content", subject, None, message, is_warning=True)
-    message = f"must not tell {what} {secret}: {how}. Give {name} the role identifier or dropped, "
+    message = f"must not tell {title} {secret}: {how}. Give {name} the role identifier or dropped, "
     return Finding("content", subject, False, f"{message}{declare}")
 
 
-def _compared(
+def _coverage_finding(
     spec: Spec, of_source: Mapping[str, SampledColumn], clear: int, declared: Sequence[str]
 ) -> Finding:
     rows = len(of_source[spec.record_key].texts)
@@ -80,10 +80,10 @@ def _compared(
     )
 
 
-def _sampled(
+def _sample_columns(
     warehouse: Warehouse, spec: Spec, secrets: Sequence[str]
 ) -> tuple[dict[str, SampledColumn], dict[str, SampledColumn]]:
-    """Read some records: kept columns as they are released, and the secrets of the source."""
+    """Sample records: kept columns as they are released, and the secrets of the source."""
     microdata = str(warehouse.relation_of_ref(f"{spec.name}_microdata"))
     source = str(source_relation(warehouse, spec.source))
     forms: list[str] = []
@@ -103,19 +103,19 @@ def _sampled(
         f"reservoir({_MOST_ROWS} rows) repeatable (0)) as kept "
         f"inner join {source} as people on {' = '.join(keys)}"
     )
-    read = [
+    columns = [
         SampledColumn.of([row[n] for row in rows], [row[n + 1] for row in rows])
         for n in range(0, len(forms), 2)
     ]
     count = len(spec.kept_columns)
     return (
-        dict(zip(spec.kept_columns, read[:count], strict=True)),
-        dict(zip(secrets, read[count:], strict=True)),
+        dict(zip(spec.kept_columns, columns[:count], strict=True)),
+        dict(zip(secrets, columns[count:], strict=True)),
     )
 
 
 def _forms(value: str, data_type: str) -> tuple[str, str]:
-    """Return SQL of a value as text and as an exact number, of a date and of digits, too."""
+    """Return SQL of a value as text and as an exact number; dates and digits give numbers too."""
     text, kind = f"cast({value} as varchar)", data_type.lower()
     if has_numbers(data_type):
         return rf"regexp_replace({text}, '\.0+$', '')", value
@@ -124,5 +124,5 @@ def _forms(value: str, data_type: str) -> tuple[str, str]:
     if kind.startswith("timestamp"):
         return text, f"try(epoch_us({value}))"
     digits = f"regexp_replace({text}, '[^0-9]', '', 'g')"
-    numbers = (f"try_cast({one} as decimal(38, 10))" for one in (text, digits))
+    numbers = (f"try_cast({number_text} as decimal(38, 10))" for number_text in (text, digits))
     return text, f"coalesce({', '.join(numbers)})"

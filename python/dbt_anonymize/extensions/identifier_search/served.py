@@ -1,6 +1,6 @@
 """Places that others read on a server: the tables of the project's schemas, without the vault.
 
-Cells are read there, column by column, and the distinct ones only.
+Only distinct cells are read, column by column.
 """
 
 # ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
@@ -47,7 +47,7 @@ def served_places(warehouse: Warehouse, spec: Spec) -> Iterator[Place]:
     columns = server_of(warehouse).stored_columns(warehouse, _schemas(warehouse, spec))
     source = warehouse.relation_of(spec.source).identifier
     for schema, table, column, data_type in columns:
-        # Working tables have the record key, which may well be the number of somebody.
+        # Working tables have the record key, which may equal a number of somebody.
         is_ours = belongs_to(warehouse, spec, table) or table == source
         relation = ".".join(_quoted(warehouse, name) for name in (schema, table))
         if is_searched(data_type) and not (is_ours and column == spec.record_key):
@@ -57,9 +57,9 @@ def served_places(warehouse: Warehouse, spec: Spec) -> Iterator[Place]:
 
 
 def _schemas(warehouse: Warehouse, spec: Spec) -> list[str]:
-    """Name the schemas of the project that are neither of the vault nor of releases.
+    """Return the schemas of the project that belong neither to the vault nor to releases.
 
-    One with the source alone is the vault, too, if it is closed: no mapping says so then.
+    Without a mapping, a closed schema with the source alone is the vault.
     """
     nodes = [
         node

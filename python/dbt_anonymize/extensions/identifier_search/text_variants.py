@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 
 from dbt_anonymize.extensions.identifier_search.byte_search import Run
 
-# What is shorter says nothing as a number, and is found everywhere in the bytes of a file.
+# Shorter numbers name nobody, and shorter texts occur everywhere in the bytes of a file.
 LONG = 8
-# Codes with digits, `B-12`, that are shorter are anybody's.
+# Shorter codes with digits, such as `B-12`, name nobody.
 _SHORTEST_CODE = 6
-# Stands between cells: no identifier contains it.
+# Separates cells: no identifier contains it.
 _BETWEEN = "\x00"
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[ T][0-9:.+Z-]*)?")
 _DIGIT = re.compile(r"[0-9]")
@@ -78,8 +78,8 @@ def digits(text: str) -> str:
 
 
 def variants_in_cells(text: str) -> Iterator[Variant]:
-    """Give the ways in which a cell may write a value, which counts as whole words only."""
-    words = folded(text).strip()
+    """Yield the variants of a value in cells, which count as whole words only."""
+    words = fold(text).strip()
     # An alphabet without spaces has no whole words, but one character is in any text.
     is_unspaced = len(words) > 1 and _IS_UNSPACED.search(words)
     yield words, Run.NONE if is_unspaced else Run.WORD
@@ -108,34 +108,34 @@ def has_parts(text: str) -> bool:
     return re.search(r"\w\W+\w", text) is not None and not is_number(text)
 
 
-def joined(cells: Sequence[str]) -> list[bytes]:
-    r"""Put cells one after the other as they are compared, then the numbers that they group.
+def comparable_bytes(cells: Sequence[str]) -> list[bytes]:
+    r"""Return the folded cells, then the digits of their grouped numbers, as bytes.
 
     Examples
     --------
-    >>> joined(["Ring 0113/49.60-55", r"Jos\u0065"])
+    >>> comparable_bytes(["Ring 0113/49.60-55", r"Jos\u0065"])
     [b'ring 0113/49.60-55\x00jos\\u0065\x00jose', b'0113496055']
     """
-    text = _BETWEEN.join([*cells, *(unescaped(cell) for cell in cells if "\\" in cell)])
+    text = _BETWEEN.join([*cells, *(unescape_json(cell) for cell in cells if "\\" in cell)])
     grouped = _BETWEEN.join(digits(number) for number in _GROUPED.findall(text))
-    return [_encoded(folded(text)), _encoded(grouped)]
+    return [_encoded(fold(text)), _encoded(grouped)]
 
 
 def _encoded(text: str) -> bytes:
-    """Return a text as bytes, also one that is no Unicode."""
+    """Return a text as bytes, lone surrogates included."""
     return text.encode("utf-8", "surrogatepass")
 
 
-def folded(text: str) -> str:
-    """Return a text as it is compared: composed characters, in any case, words apart.
+def fold(text: str) -> str:
+    """Return a text for comparison: composed characters, case folded, words separated.
 
-    Punctuation beyond ASCII is a space, as is any white space; what is not seen is left out. The
-    dotted and the dotless i of Turkish are one letter. Words of alphabets without spaces stand
-    apart from those of others.
+    Punctuation beyond ASCII and any white space become a space; invisible characters are dropped.
+    The dotted and the dotless i of Turkish are one letter. Words of alphabets without spaces are
+    separated from those of others.
 
     Examples
     --------
-    >>> folded("\u201cBo\u201d\u2013LIND"), folded("\u0130pek"), folded("Bo\u5148\u751f")
+    >>> fold("\u201cBo\u201d\u2013LIND"), fold("\u0130pek"), fold("Bo\u5148\u751f")
     (' bo lind', 'ipek', 'bo \u5148\u751f')
     """
     if text.isascii():
@@ -156,12 +156,12 @@ def _separator(match: re.Match[str]) -> str:
     return "" if category == "Cf" and character != "\u200b" else " "
 
 
-def unescaped(text: str) -> str:
+def unescape_json(text: str) -> str:
     r"""Return a text without the escapes of JSON; line breaks are escapes only beside a quote.
 
     Examples
     --------
-    >>> unescaped(r'"Jos\u0065 A\/B\n"'), unescaped(r"C:\new")
+    >>> unescape_json(r'"Jos\u0065 A\/B\n"'), unescape_json(r"C:\new")
     ('"Jose A/B "', 'C:\\new')
     """
     is_json = '"' in text

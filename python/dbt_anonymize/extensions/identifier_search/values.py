@@ -30,8 +30,8 @@ from dbt_anonymize.verify.relations import source_relation, text_of
 
 Variants = Callable[[str], Iterator[Variant]]
 
-# Memory that a value needs with all its patterns, and the share of the memory of the machine that
-# the values may have. Measured: 1,300 of a name in ASCII, 4,800 of one with an accent.
+# Bytes that a value needs with all its patterns (measured: 1,300 for a name in ASCII, 4,800 for one
+# with an accent), and the share of the machine's memory that values may use.
 _BYTES_OF_A_VALUE = 5_000
 _SHARE_OF_MEMORY = 0.25
 _FEWEST_AT_ONCE = 250_000
@@ -39,25 +39,27 @@ _WHOLE = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?", re.IGNORECASE)
 
 
 class Patterns:
-    """Byte patterns of values, in all ways in which they may be written."""
+    """Byte patterns of values, in all variants."""
 
     def __init__(self, texts: Sequence[str], variants: Variants) -> None:
-        given = dict.fromkeys(
-            # The search folds letters of ASCII: what differs in their case alone is the same.
-            (written.encode("utf-8", "surrogatepass").lower(), run, value)
+        patterns = dict.fromkeys(
+            # The search ignores the case of ASCII letters.
+            (variant.encode("utf-8", "surrogatepass").lower(), run, value)
             for value, text in enumerate(texts)
-            for written, run in variants(text)
+            for variant, run in variants(text)
         )
-        self.search = BytePatterns([text for text, _, _ in given], [run for _, run, _ in given])
-        self._owners = np.fromiter((value for _, _, value in given), np.int64, len(given))
+        self.search = BytePatterns(
+            [text for text, _, _ in patterns], [run for _, run, _ in patterns]
+        )
+        self._owners = np.fromiter((value for _, _, value in patterns), np.int64, len(patterns))
         self.values = len(texts)
-        # Which values are searched for in data of this kind.
+        # Mask of the values that are searched for in data of this kind.
         self.searched = np.bincount(self._owners, minlength=self.values) > 0
 
-    def by_value(self, found: NDArray[Any]) -> NDArray[Any]:
-        """Return for each value how it occurs, from how each of its patterns does."""
+    def by_value(self, occurrences: NDArray[Any]) -> NDArray[Any]:
+        """Return the strongest occurrence of each value over its patterns."""
         values = np.zeros(self.values, dtype=np.int8)
-        np.maximum.at(values, self._owners, found)
+        np.maximum.at(values, self._owners, occurrences)
         return values
 
 
@@ -81,13 +83,13 @@ class IdentifierValues:
     has_parts: NDArray[Any]
     left_out: Counter[str]
 
-    # Many columns are searched for the same patterns.
+    # Many columns share the same patterns.
     _built: dict[tuple[Variants, int | None], Patterns] = field(
         default_factory=dict, compare=False, repr=False
     )
 
     def patterns(self, variants: Variants) -> Patterns:
-        """Return what to search for in data of one kind."""
+        """Return the patterns for data of one kind."""
         return self._patterns(variants, None, lambda: self.texts)
 
     def controls(self, variants: Variants, column: int) -> Patterns:
@@ -98,7 +100,7 @@ class IdentifierValues:
     def _patterns(
         self, variants: Variants, column: int | None, texts: Callable[[], Sequence[str]]
     ) -> Patterns:
-        """Return patterns, which take a while to make, and which many places are searched for."""
+        """Return patterns, cached since they are slow to make and used for many places."""
         if (variants, column) not in self._built:
             self._built[variants, column] = Patterns(texts(), variants)
         return self._built[variants, column]
@@ -131,20 +133,20 @@ def identifier_values(warehouse: Warehouse, spec: Spec) -> Iterator[Iterator[Ide
 
 
 def _queries(place: int, name: str, data_type: str, relation: str) -> Iterator[str]:
-    """Give SQL of the values of a column; of whole numbers, short ones are only counted."""
+    """Yield SQL of the values of a column; short whole numbers are only counted."""
     text = text_of(name)
-    known = f"{text} is not null"
+    condition = f"{text} is not null"
     if _WHOLE.fullmatch(data_type):
         number, least = quote_name(name), 10 ** (LONG - 1)
         is_short = f"{number} > -{least} and {number} < {least}"
-        known = f"not ({is_short})"
+        condition = f"not ({is_short})"
         yield (
             f"select {place} as identifier, null as found, "  # noqa: S608
             f"count(distinct {number}) as records from {relation} where {is_short}"
         )
     yield (
         f"select {place} as identifier, {text} as found, count(*) as records "  # noqa: S608
-        f"from {relation} where {known} group by {text}"
+        f"from {relation} where {condition} group by {text}"
     )
 
 
@@ -153,24 +155,22 @@ def _parts(cursor: Any, columns: Sequence[str], spec: Spec) -> Iterator[Identifi
     key = -1 if spec.record_key in spec.identifiers else len(columns) - 1
     while rows := cursor.fetchmany(values_at_once()):
         left_out = Counter({columns[place]: n for place, value, n in rows if value is None and n})
-        found = [
+        values = [
             (place, text, n)
             for place, value, n in rows
             if value is not None and (text := str(value).strip())
         ]
-        is_kept = [is_searched(text) for _, text, _ in found]
-        kept = list(compress(found, is_kept))
-        left_out.update(
-            columns[place] for (place, _, _), one in zip(found, is_kept, strict=True) if not one
-        )
-        texts = [text for _, text, _ in kept]
-        column_of = np.array([place for place, _, _ in kept], dtype=np.int64)
+        searched = [row for row in values if is_searched(row[1])]
+        left_out += Counter(columns[place] for place, _, _ in values)
+        left_out -= Counter(columns[place] for place, _, _ in searched)
+        texts = [text for _, text, _ in searched]
+        column_of = np.array([place for place, _, _ in searched], dtype=np.int64)
         yield IdentifierValues(
             columns=columns,
             texts=texts,
             column_of=column_of,
             is_key=column_of == key,
-            is_common=np.array([records >= least for _, _, records in kept], dtype=bool),
+            is_common=np.array([records >= least for _, _, records in searched], dtype=bool),
             is_number=np.array([*map(is_number, texts)], dtype=bool),
             has_parts=np.array([*map(has_parts, texts)], dtype=bool),
             left_out=left_out,
@@ -178,6 +178,6 @@ def _parts(cursor: Any, columns: Sequence[str], spec: Spec) -> Iterator[Identifi
 
 
 def values_at_once() -> int:
-    """Return how many values are searched for together."""
+    """Return the number of values to search for together."""
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return max(_FEWEST_AT_ONCE, int(memory * _SHARE_OF_MEMORY / _BYTES_OF_A_VALUE))

@@ -1,4 +1,4 @@
-"""Provenance: from which columns of seeds and dbt sources each column of the source is made."""
+"""Provenance: the columns of seeds and dbt sources behind each column of the source."""
 
 from dbt_anonymize.extension import Check, Extension, Reads
 

@@ -1,4 +1,4 @@
-"""Code that a build runs besides the compiled SQL: named for reviewers, not judged."""
+"""Code that a build runs beside the compiled SQL: warnings for reviewers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DYNAMIC = re.compile(
 
 
 def build_warnings(warehouse: Warehouse, spec: Spec) -> Iterator[Finding]:
-    """Name hooks, SQL that Jinja computes, and macros that take the place of others."""
+    """Yield warnings of hooks, dynamic Jinja, and macros that override others."""
     manifest = warehouse.manifest
     reached = reached_from(manifest, {f"{spec.name}_anonymized", f"{spec.name}_identifiers"})
     for unique_id, node in sorted(manifest.nodes.items()):
@@ -40,14 +40,14 @@ def _node_warnings(node: Any) -> Iterator[Finding]:
     hooks += ["sql_header"] if node.config.get("sql_header") else []
     if hooks:
         yield _warning(node.name, f"has a {' and a '.join(hooks)}: its SQL does not show what runs")
-    found = {match[0].rstrip(".") for match in _DYNAMIC.finditer(node.raw_code or "")}
-    if found:
-        used = ", ".join(sorted(found))
+    dynamic = {match[0].rstrip(".") for match in _DYNAMIC.finditer(node.raw_code or "")}
+    if dynamic:
+        used = ", ".join(sorted(dynamic))
         yield _warning(node.name, f"uses {used}: its SQL may differ from one build to the next")
 
 
 def _macro_warnings(warehouse: Warehouse) -> Iterator[Finding]:
-    """Name macros of the root project, and of packages searched before, in place of others."""
+    """Yield warnings of macros in the root project, or a package before ours, that override."""
     from dbt.adapters.factory import get_adapter_package_names  # noqa: PLC0415 (slow)
 
     config = warehouse.adapter.config

@@ -35,14 +35,14 @@ def check_provenance(
     with open_warehouse(project, target, manifest=manifest) as warehouse:
         relations = read_relations(warehouse, compiled, spec)
         return [
-            _drift(project, spec),
+            _drift_finding(project, spec),
             *_stored_columns(warehouse, relations),
             *provenance_findings(relations, spec),
             *build_warnings(warehouse, spec),
         ]
 
 
-def _drift(project: Project, spec: Spec) -> Finding:
+def _drift_finding(project: Project, spec: Spec) -> Finding:
     drifts = drift_of(project.root, [spec.name])
     message = "the generated models are what the spec gives."
     if drifts:
@@ -54,7 +54,7 @@ def _drift(project: Project, spec: Spec) -> Finding:
 
 
 def _stored_columns(warehouse: Warehouse, relations: Relations) -> Iterator[Finding]:
-    """Compare the columns of stored relations with those of their SQL, as the database sees it."""
+    """Compare the columns of stored relations with those that their SQL gives."""
     right = 0
     for relation in relations.by_name.values():
         if relation.sql is None or relation.columns is None or relation.adds_columns:
@@ -71,9 +71,9 @@ def _stored_columns(warehouse: Warehouse, relations: Relations) -> Iterator[Find
                 )
             yield Finding("provenance", relation.name, False, message)
             continue
-        made = {str(column[0]).lower() for column in cursor.description}
+        columns_ = {str(column[0]).lower() for column in cursor.description}
         cursor.fetchall()
-        differing = made ^ {column.lower() for column in relation.columns}
+        differing = columns_ ^ {column.lower() for column in relation.columns}
         right += not differing
         if differing:
             message = (
@@ -96,8 +96,8 @@ def provenance_findings(relations: Relations, spec: Spec) -> list[Finding]:
     source = _source(spec)
     is_made = relations.by_name[source].is_made
     message = (
-        f"{len(_released(spec))} released columns share no undeclared origin with identifiers or "
-        "the record key."
+        f"{len(_released_columns(spec))} released columns share no undeclared origin with "
+        "identifiers or the record key."
         if is_made
         else "no model of the project makes it: its columns are what the spec says."
     )
@@ -108,8 +108,8 @@ def _source(spec: Spec) -> str:
     return spec.source.name
 
 
-def _released(spec: Spec) -> list[str]:
-    # A masked identifier is one of the secrets: that it is made of itself is declared.
+def _released_columns(spec: Spec) -> list[str]:
+    # Without masked identifiers, which are declared to derive from themselves.
     return [n for n in (*spec.quasi_identifiers, *spec.kept_columns) if n not in spec.identifiers]
 
 
@@ -125,74 +125,78 @@ class _Check:
         self.labels = {name: h.ref for name, h in spec.quasi_identifiers.items()}
 
     def problems(self) -> Iterator[tuple[str, str]]:
-        """Give subject and message of what does not hold."""
+        """Yield subject and message of each problem."""
         if self.source not in self.relations.by_name:
             yield self.source, "must be a model, seed or source of the project."
             return
-        made, broken = self._origins(self.source, [*self.secrets, *_released(self.spec)])
-        yield from broken
-        telling = self._telling(made)
-        secret = {name: found for name, found in telling.items() if name in self.secrets}
-        for column in _released(self.spec):
-            # Quasi-identifiers may be made of each other: all are generalized.
-            others = secret if column in self.labels else telling
+        released = _released_columns(self.spec)
+        origins_of, problems = self._origins(self.source, [*self.secrets, *released])
+        yield from problems
+        revealing = self._revealing_columns(origins_of)
+        secret = {name: columns for name, columns in revealing.items() if name in self.secrets}
+        for column in released:
+            # Quasi-identifiers may derive from each other: all are generalized.
+            compared = secret if column in self.labels else revealing
             declared = self.spec.columns[column].derived_from
-            others = {name: found for name, found in others.items() if name not in declared}
-            yield from self._shared(f"{self.source}.{column}", made.get(column, _NOTHING), others)
+            compared = {name: columns for name, columns in compared.items() if name not in declared}
+            origins = origins_of.get(column, _NOTHING)
+            yield from self._shared_origins(f"{self.source}.{column}", origins, compared)
         hierarchies = {h.ref for h in self.spec.sensitive_hierarchies.values()}
         for reference in sorted(hierarchies | set(self.labels.values())):
             relation = self.relations.by_name.get(reference)
             if relation and relation.is_made:
-                labels, broken = self._origins(reference, relation.columns or ())
-                yield from broken
+                labels, problems = self._origins(reference, relation.columns or ())
+                yield from problems
                 for column, origins in labels.items():
-                    yield from self._shared(f"{reference}.{column}", origins, secret)
+                    yield from self._shared_origins(f"{reference}.{column}", origins, secret)
 
     def _origins(
         self, relation: str, columns: Iterable[str]
     ) -> tuple[dict[str, frozenset[Origin]], list[tuple[str, str]]]:
-        """Return the origins of columns, and why those of others are not known."""
-        made, reasons = {}, []
+        """Return the origins of columns, and problems of those that cannot be followed."""
+        origins, reasons = {}, []
         for column in columns:
             try:
-                made[column] = self.provenance.made(relation, column.lower()).origins
+                origins[column] = self.provenance.derivation(relation, column.lower()).origins
             except NotFollowed as reason:
                 reasons.append((f"{relation}.{column}", _NOT_FOLLOWED.format(reason=reason)))
-        return made, reasons
+        return origins, reasons
 
-    def _telling(self, made: Mapping[str, frozenset[Origin]]) -> dict[str, frozenset[Origin]]:
-        """Return the stored columns that tell each column that is not kept.
+    def _revealing_columns(
+        self, origins: Mapping[str, frozenset[Origin]]
+    ) -> dict[str, frozenset[Origin]]:
+        """Return the stored columns that reveal each secret or quasi-identifier.
 
-        Those are its origins, what joins equate with them, labels of its hierarchy, and, in
-        relations of identifiers and in those joined by one, a column that is called like one.
+        These are its origins, columns that joins equate with them, labels of its hierarchy, and
+        columns named like an identifier in relations that hold or join identifiers.
         """
         pairs = set(self.provenance.equal_origins(self.source))
-        telling = {
+        revealing = {
             name: own | {b for a, b in pairs if a in own}
-            for name, own in made.items()
+            for name, own in origins.items()
             if name in self.secrets or name in self.labels
         }
-        of_people = {relation for name in self.secrets for relation, _ in telling.get(name, ())}
-        for name in telling.keys() & self.secrets.keys():
-            telling[name] |= {(relation, name.lower()) for relation in of_people}
-        for name in telling.keys() & self.labels.keys():
+        of_people = {relation for name in self.secrets for relation, _ in revealing.get(name, ())}
+        for name in revealing.keys() & self.secrets.keys():
+            revealing[name] |= {(relation, name.lower()) for relation in of_people}
+        for name in revealing.keys() & self.labels.keys():
             if hierarchy := self.relations.by_name.get(self.labels[name]):
-                telling[name] |= {(hierarchy.name, c.lower()) for c in hierarchy.columns or ()}
-        return telling
+                revealing[name] |= {(hierarchy.name, c.lower()) for c in hierarchy.columns or ()}
+        return revealing
 
-    def _shared(
+    def _shared_origins(
         self,
         subject: str,
         origins: frozenset[Origin],
-        others: Mapping[str, frozenset[Origin]],
+        compared: Mapping[str, frozenset[Origin]],
     ) -> Iterator[tuple[str, str]]:
-        for name, telling in others.items():
-            shared = sorted(f"{column} of {relation}" for relation, column in origins & telling)
+        for name, revealing in compared.items():
+            shared = sorted(f"{column} of {relation}" for relation, column in origins & revealing)
             if shared:
-                what = self.secrets.get(name, f"the quasi-identifier {name}")
+                title = self.secrets.get(name, f"the quasi-identifier {name}")
                 yield (
                     subject,
-                    f"must not be made of what tells {what}: {', '.join(shared)}. Leave it out, "
+                    f"must not be made of what tells {title}: {', '.join(shared)}. Leave it out, "
                     f"give it a role that protects it, or declare `derived_from: {name}` if it may "
                     "tell that much.",
                 )

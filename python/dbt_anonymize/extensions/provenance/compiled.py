@@ -20,8 +20,8 @@ class Relation:
 
     ``sql`` is None where dbt compiles none for the release, ``columns`` where it is not built.
     The name of a dbt source is ``source_name.table``; ``external`` is the SQL by which it is read
-    where that is not its place. ``adds_columns``: it stores more than its SQL gives, as snapshots
-    and tokens do; ``added`` names what dbt makes such a column of, as SQL over the others.
+    where that is not its place. ``adds_columns``: it stores more columns than its SQL gives, as
+    snapshots and tokens do; ``added`` gives SQL over the others for each of these.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Relation:
 
     @property
     def is_made(self) -> bool:
-        """Tell whether the project builds it, so that there is something upstream."""
+        """Tell whether the project builds it, so that it has upstream relations."""
         return self.kind in {"model", "snapshot"}
 
 
@@ -55,8 +55,8 @@ def compile_sql(
     from dbt.adapters.factory import reset_adapters  # noqa: PLC0415 (takes more than a second)
 
     selected = f"+{spec.name}_anonymized"
-    # Not a word of dbt: it would print the SQL. Of incremental models, the SQL that gives all rows.
-    # What the last build did is left to `dbt retry` and to our own results.
+    # Quiet, since dbt would print the SQL; --full-refresh, so that incremental models select all
+    # rows; without artifacts, since those of the last build serve `dbt retry` and our own results.
     arguments = ["--quiet", "--log-level", "none", "--no-write-json", "compile", "--full-refresh"]
     arguments += [
         "--select",
@@ -87,7 +87,7 @@ def compile_sql(
 
 
 def reached_from(manifest: Any, names: Collection[str]) -> set[str]:
-    """Return the unique ids of the nodes of these names and of all upstream."""
+    """Return the unique ids of the nodes with these names, and of all upstream."""
     waiting = [i for i, node in manifest.nodes.items() if node.name in names]
     reached: set[str] = set()
     while waiting:
@@ -100,10 +100,10 @@ def reached_from(manifest: Any, names: Collection[str]) -> set[str]:
 
 
 def read_relations(warehouse: Warehouse, compiled: Mapping[str, str], spec: Spec) -> Relations:
-    """Put together what dbt declares, what it compiled, and what the database holds."""
+    """Combine the nodes of dbt, their compiled SQL, and the columns in the database."""
     manifest = warehouse.manifest
     reached = reached_from(manifest, {f"{spec.name}_anonymized"})
-    found: dict[str, Relation] = {}
+    relations: dict[str, Relation] = {}
     nodes = {**manifest.nodes, **manifest.sources}
     for unique_id in sorted(nodes, key=lambda i: i not in reached):
         node = nodes[unique_id]
@@ -113,10 +113,10 @@ def read_relations(warehouse: Warehouse, compiled: Mapping[str, str], spec: Spec
             name = f"{node.source_name}.{node.name}" if kind == "source" else str(node.name)
             if getattr(node, "version", None) is not None and not node.is_latest_version:
                 name = str(node.search_name)  # `ref` without a version is the latest one
-            name = unique_id if name in found else name
+            name = unique_id if name in relations else name
             table = node.identifier if kind == "source" else node.alias
             materialized = getattr(node.config, "materialized", None)
-            found[name] = Relation(
+            relations[name] = Relation(
                 name,
                 kind,
                 (str(node.database or ""), str(node.schema), str(table)),
@@ -124,13 +124,13 @@ def read_relations(warehouse: Warehouse, compiled: Mapping[str, str], spec: Spec
                 columns=_columns(warehouse, node) if unique_id in reached else None,
                 adds_columns=materialized in {"snapshot", "dbt_anonymize_tokens"},
                 external=warehouse.external(node),
-                added=_added(node.config) if kind == "snapshot" else {},
+                added=_columns_of_snapshot(node.config) if kind == "snapshot" else {},
             )
-    return Relations(found, str(warehouse.adapter.type()), _functions(warehouse))
+    return Relations(relations, str(warehouse.adapter.type()), _functions(warehouse))
 
 
 def _rows_of(warehouse: Warehouse, node: Any, sql: str | None) -> str | None:
-    """Return the SQL of the rows of a node, without how a counted release repeats them."""
+    """Return the SQL of the distinct rows of a node: a counted release repeats them."""
     declared = node.config.meta.get("dbt_anonymize", {}) if sql else {}
     if not declared.get("is_counted"):
         return sql
@@ -143,20 +143,20 @@ def _columns(warehouse: Warehouse, node: Any) -> tuple[str, ...] | None:
     return relation and tuple(name for name, _ in warehouse.columns(relation))
 
 
-def _added(config: Any) -> dict[str, tuple[str, ...]]:
-    """Return what dbt makes its own columns of a snapshot of.
+def _columns_of_snapshot(config: Any) -> dict[str, tuple[str, ...]]:
+    """Return the sources of the columns that dbt adds to a snapshot.
 
-    A strategy of the project may make its key of anything, so that is not known.
+    The key of a custom strategy is left out: its sources are unknown.
     """
     names = config.snapshot_table_column_names
     time = (str(config.updated_at),) if config.updated_at else ()
-    made: dict[str, tuple[str, ...]] = {
+    sources: dict[str, tuple[str, ...]] = {
         name.lower(): time for kind, name in names.items() if kind != "dbt_scd_id"
     }
     if config.strategy in {"check", "timestamp"}:
         keys = [config.unique_key] if isinstance(config.unique_key, str) else config.unique_key
-        made[names["dbt_scd_id"].lower()] = (*keys, *time)
-    return made
+        sources[names["dbt_scd_id"].lower()] = (*keys, *time)
+    return sources
 
 
 def _functions(warehouse: Warehouse) -> frozenset[str]:

@@ -1,7 +1,7 @@
-"""From which stored columns a column is made, over SQL that sqlglot qualifies.
+"""The stored columns from which a column derives, over SQL that sqlglot qualifies.
 
-What decides a value counts: conditions of `case`, partitions and orders of windows, all of a
-subquery in the select list. What decides which rows there are does not (where, join, limit).
+Everything that decides a value counts: conditions of `case`, partitions and orders of windows, all
+of a subquery in the select list. Filters of rows (where, join, limit) do not count.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from dbt_anonymize.extensions.provenance.compiled import Relation, Relations
 logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # its warnings quote the SQL
 Origin = tuple[str, str]
 """Name of a relation that no SQL makes, and a column in lower case."""
-# Whole rows, and columns that are found by number or pattern.
+# Whole rows, and columns given by number or pattern.
 _OPAQUE = (exp.TableColumn, exp.PositionalColumn, exp.Columns, exp.Placeholder, exp.Pivot)
 
 
@@ -33,20 +33,20 @@ class NotFollowed(Exception):  # noqa: N818 (a reason, not an error of the user)
 
 
 @dataclass(frozen=True)
-class Made:
-    """The stored columns that decide a value, and whether it is one of them, unchanged."""
+class Derivation:
+    """The stored columns that decide a value; ``is_plain``: it is one of them, unchanged."""
 
     origins: frozenset[Origin]
     is_plain: bool = False
 
 
 class Provenance:
-    """The columns of all relations, followed to what no SQL of the project makes."""
+    """The columns of all relations, followed to stored columns that no SQL of the project makes."""
 
     def __init__(self, relations: Relations) -> None:
         self._relations = relations
         self._at: dict[tuple[str, ...], Relation] = {}
-        # Several nodes may name one relation: what makes it says most.
+        # Several nodes may name one relation: the one that makes it comes first.
         ranked = sorted(relations.by_name.values(), key=lambda r: (r.sql is None, not r.is_made))
         schema: dict[str, Any] = {}
         for relation in ranked:
@@ -57,24 +57,24 @@ class Provenance:
         self._schema = MappingSchema(schema, dialect=relations.dialect, normalize=False)
         self._external = {r.external: r for r in reversed(ranked) if r.external}
         self._following: list[str] = []
-        self.made = cache(self._made)
-        self._query = cache(self._qualified)
+        self.derivation = cache(self._derive)
+        self._query = cache(self._qualify)
         self._output = cache(self._output_of)
 
-    def _made(self, name: str, column: str) -> Made:
+    def _derive(self, name: str, column: str) -> Derivation:
         """Follow a column of a relation, or raise `NotFollowed`."""
         relation = self._relations.by_name[name]
         if not relation.is_made:
             if column not in _stored(relation):
                 raise NotFollowed(f"{name} has no column {column}")
-            return Made(frozenset({(name, column)}), is_plain=True)
+            return Derivation(frozenset({(name, column)}), is_plain=True)
         if name in self._following:
             raise NotFollowed(f"{name} reads itself")
         self._following.append(name)
         try:
             query = self._query(name)
             if column not in _names(query):
-                return self._added(relation, column)
+                return self._derive_snapshot_column(relation, column)
             return self._output(query, column)
         except NotFollowed as reason:
             text = str(reason)
@@ -85,8 +85,8 @@ class Provenance:
         finally:
             self._following.pop()
 
-    def _added(self, relation: Relation, column: str) -> Made:
-        """Follow a column that dbt adds to a snapshot to what dbt makes it of."""
+    def _derive_snapshot_column(self, relation: Relation, column: str) -> Derivation:
+        """Follow a column that dbt adds to a snapshot."""
         if column not in relation.added or column not in _stored(relation):
             raise NotFollowed(f"does not say in its SQL what its column {column} is")
         query = self._query(relation.name)
@@ -96,19 +96,19 @@ class Provenance:
             for part in parse_one(sql, dialect=self._relations.dialect).find_all(exp.Column)
         ]
         own = frozenset({(relation.name, column)})
-        return Made(own.union(*(made.origins for made in named)), is_plain=True)
+        return Derivation(own.union(*(value.origins for value in named)), is_plain=True)
 
     def equal_origins(self, name: str) -> Iterator[tuple[Origin, Origin]]:
-        """Give stored columns that joins compare with `=`, in a relation and all it reads."""
-        waiting, seen = [name], set[str]()
+        """Yield pairs of stored columns that joins equate, in a relation and all upstream."""
+        waiting, visited = [name], set[str]()
         while waiting:
             reader = waiting.pop()
-            # What cannot be followed is a finding of each column.
+            # A query that cannot be followed is a finding of each column.
             with contextlib.suppress(Exception):
-                scopes = [] if reader in seen else list(self._query(reader).traverse())
+                scopes = [] if reader in visited else list(self._query(reader).traverse())
                 waiting += [self._relation(t).name for scope in scopes for t in _tables(scope)]
                 yield from (pair for scope in scopes for pair in self._equal_columns(scope))
-            seen.add(reader)
+            visited.add(reader)
 
     def _equal_columns(self, scope: Scope) -> Iterator[tuple[Origin, Origin]]:
         query = scope.expression
@@ -116,21 +116,21 @@ class Provenance:
         clauses.append(query.args.get("where"))
         for equality in (e for clause in clauses if clause for e in clause.find_all(exp.EQ)):
             sides = [list(side.find_all(exp.Column)) for side in (equality.left, equality.right)]
-            # Each part of a value that is put together equals the one in its place.
+            # The parts of composed values equate pairwise, by place.
             for pair in zip(*sides, strict=False) if len(sides[0]) == len(sides[1]) else ():
                 with contextlib.suppress(NotFollowed, ValueError):
-                    ((one,), (other,)) = (self._resolved(scope, c).origins for c in pair)
-                    yield from ((one, other), (other, one))
+                    ((left,), (right,)) = (self._resolve(scope, c).origins for c in pair)
+                    yield from ((left, right), (right, left))
 
     def _relation(self, table: exp.Table) -> Relation:
         key = (table.catalog, table.db, table.name)
-        found = self._at.get(key)
-        if found is None or not isinstance(table.this, exp.Identifier):
-            shown = ".".join(filter(None, key)) or "a function that returns a table"
-            raise NotFollowed(f"reads {shown}, which is no relation of the project")
-        return found
+        relation = self._at.get(key)
+        if relation is None or not isinstance(table.this, exp.Identifier):
+            name = ".".join(filter(None, key)) or "a function that returns a table"
+            raise NotFollowed(f"reads {name}, which is no relation of the project")
+        return relation
 
-    def _qualified(self, name: str) -> Scope:
+    def _qualify(self, name: str) -> Scope:
         """Return the query of a relation with every column qualified."""
         dialect, sql = self._relations.dialect, self._relations.by_name[name].sql
         if sql is None:
@@ -150,21 +150,21 @@ class Provenance:
         return query
 
     def _name_external(self, statement: Any) -> None:
-        """Put the name of a dbt source in place of the file or function that it is read by."""
+        """Replace the file or function by which a dbt source is read by its relation."""
         dialect = self._relations.dialect
-        read = {_read_from(sql, dialect).this: r for sql, r in self._external.items()}
-        for table in list(statement.find_all(exp.Table, exp.Subquery)) if read else ():
-            if (relation := read.get(table.this)) and not table.args.get("db"):
+        external = {_read_from(sql, dialect).this: r for sql, r in self._external.items()}
+        for table in list(statement.find_all(exp.Table, exp.Subquery)) if external else ():
+            if (relation := external.get(table.this)) and not table.args.get("db"):
                 catalog, schema, name = relation.key
                 named: Any = exp.table_(name, schema, catalog, quoted=True)
-                # DuckDB calls it by its file or function where no alias does.
+                # Without an alias, DuckDB names it after its file or function.
                 alias = PurePosixPath(table.this.name).stem or table.this.key
                 named.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
                 for part in table.args.keys() - {"this", "db", "catalog"}:
                     named.set(part, table.args[part] or named.args.get(part))
                 table.replace(named)
 
-    def _output_of(self, scope: Scope, output: str | int) -> Made:
+    def _output_of(self, scope: Scope, output: str | int) -> Derivation:
         """Follow an output of a query, by its name or its place."""
         query: Any = scope.expression
         if isinstance(query, exp.Subquery):
@@ -176,31 +176,31 @@ class Provenance:
             if isinstance(output, str) and not is_by_name:
                 output = _names(scope).index(output)
             parts = [s for s in scope.set_operation_scopes if not is_by_name or output in _names(s)]
-            return _together(self._output(part, output) for part in parts)
+            return _combine(self._output(part, output) for part in parts)
         if not isinstance(query, exp.Select):
             raise NotFollowed(f"reads a {query.key}")
         place = _names(scope).index(output) if isinstance(output, str) else output
         return self._expression(scope, query.selects[place].unalias())
 
-    def _expression(self, scope: Scope, value: Any) -> Made:
+    def _expression(self, scope: Scope, value: Any) -> Derivation:
         if isinstance(value, exp.Column) and not value.is_star:
-            return self._resolved(scope, value)
+            return self._resolve(scope, value)
         scopes = {id(inner.expression): inner for inner in scope.traverse()}
         parts = []
-        for part in self._walked(scope, value):
+        for part in self._walk(scope, value):
             if isinstance(part, exp.Column):
-                made = self._resolved(scopes.get(id(part.parent_select), scope), part)
-                is_null_check = isinstance(part.parent, exp.Is) and made.is_plain
-                parts += [] if is_null_check else [made]
-        return _together(parts)
+                column_value = self._resolve(scopes.get(id(part.parent_select), scope), part)
+                is_null_check = isinstance(part.parent, exp.Is) and column_value.is_plain
+                parts += [] if is_null_check else [column_value]
+        return _combine(parts)
 
-    def _walked(self, scope: Scope, value: Any) -> Iterator[Any]:
-        """Give all parts of a value, those of the windows that it names included."""
+    def _walk(self, scope: Scope, value: Any) -> Iterator[Any]:
+        """Yield all parts of a value, named windows included."""
         windows = {w.this.name: w for w in scope.expression.args.get("windows") or ()}
         for part in value.walk():
             if isinstance(part, exp.Func) and (unit := part.args.get("unit")):
                 # `date_trunc(part, day)` has a unit for sqlglot, and a column for the database.
-                yield from self._called(scope, unit.name.lower())
+                yield from self._columns_named(scope, unit.name.lower())
             if isinstance(part, _OPAQUE):
                 raise NotFollowed("has a row as a whole, or columns without their names")
             if isinstance(part, exp.Star) and not isinstance(part.parent, exp.Count):
@@ -209,17 +209,17 @@ class Provenance:
                 raise NotFollowed(f"calls {_function(part)}(), which is defined in the database")
             yield part
             if isinstance(part, exp.Window) and (named := windows.get(part.alias)):
-                yield from self._walked(scope, named.copy())
+                yield from self._walk(scope, named.copy())
 
-    def _called(self, scope: Scope, name: str) -> Iterator[exp.Column]:
-        """Give the columns of a query that have a name."""
+    def _columns_named(self, scope: Scope, name: str) -> Iterator[exp.Column]:
+        """Yield the columns of a query that have this name."""
         for alias, source in scope.sources.items():
             names = _names(source) if isinstance(source, Scope) else _stored(self._relation(source))
             if name in names:
                 yield exp.column(name, table=alias)
 
-    def _resolved(self, scope: Scope, column: exp.Column) -> Made:
-        """Follow a column to the relation or subquery that it names, of this query or around it."""
+    def _resolve(self, scope: Scope, column: exp.Column) -> Derivation:
+        """Follow a column to its relation or subquery, in this query or an enclosing one."""
         around: Scope | None = scope
         while around is not None and column.table not in around.sources:
             around = around.parent
@@ -233,11 +233,11 @@ class Provenance:
             raise NotFollowed(f"reads a {made_here.key}")
         if isinstance(source, Scope):
             is_inside = _reads_itself(source.expression.parent)  # then all columns count anyway
-            return Made(frozenset()) if is_inside else self._output(source, column.name)
+            return Derivation(frozenset()) if is_inside else self._output(source, column.name)
         relation = self._relation(source)
         # `people as p (a, b)`: columns renamed by their places.
         renamed = dict(zip(source.alias_column_names, _stored(relation), strict=False))
-        return self.made(relation.name, renamed.get(column.name, column.name))
+        return self.derivation(relation.name, renamed.get(column.name, column.name))
 
 
 def _tables(scope: Scope) -> list[exp.Table]:
@@ -257,8 +257,8 @@ def _stored(relation: Relation) -> list[str]:
     return [column.lower() for column in relation.columns or ()]
 
 
-def _together(parts: Iterable[Made]) -> Made:
-    return Made(frozenset(origin for made in parts for origin in made.origins))
+def _combine(parts: Iterable[Derivation]) -> Derivation:
+    return Derivation(frozenset(origin for value in parts for origin in value.origins))
 
 
 def _read_from(sql: str, dialect: str) -> Any:
