@@ -48,15 +48,11 @@ def verify(
     require_reachable(project.root, target)
     manifest = None
     # For compiling, dbt opens the warehouse itself.
-    for added in checks_that_read(Reads.sources):
-        if added.name not in checks:
-            continue
+    for added in (check for check in checks_that_read(Reads.sources) if check.name in checks):
         with open_warehouse(project, target) as warehouse:
             manifest = warehouse.manifest
-        follow = functools.partial(
-            run_check, added, project, spec, target=target, manifest=manifest
-        )
-        check_findings = _run_or_fail(added.name, spec, follow)
+        job = functools.partial(run_check, added, project, spec, target=target, manifest=manifest)
+        check_findings = _run_or_fail(added.name, spec, job)
         findings += check_findings
         yield from check_findings
     with contextlib.ExitStack() as stack:
@@ -81,10 +77,8 @@ def verify(
             else:
                 read = stack.enter_context(copied_to_duckdb(warehouse, spec))
             runs = _row_checks(Checked(warehouse, read, project, spec, release, content, earlier))
-        runs |= {
-            added.name: functools.partial(run_check, added, warehouse, spec)
-            for added in checks_that_read(Reads.vault)
-        }
+        for added in checks_that_read(Reads.vault):
+            runs[added.name] = functools.partial(run_check, added, warehouse, spec)
         for check, run in runs.items():
             if check in checks:
                 check_findings = _run_or_fail(check, spec, run, warehouse)

@@ -157,9 +157,8 @@ class Expected:
         """Placement of records in the committed classes of a frozen recoding, if there is one."""
         if self.tables.frozen is None:
             return None
-        return place_records(
-            self.tables, self.generalizations, self.source, f"{self._classes}_frozen"
-        )
+        prefix = f"{self._classes}_frozen"
+        return place_records(self.tables, self.generalizations, self.source, prefix)
 
     def uncovered(self) -> int:
         """Count the records with labels in the effort that its recoding cannot give.
@@ -290,11 +289,8 @@ class Expected:
         """Query of the release: unsuppressed records or, where new ones wait, members."""
         if self.spec.holds_back_joiners:
             return released_members(self.tables, self.spec)
-        mapped = {
-            "class": ["rows_.equivalence_class as cqi"],
-            "token": ["mapping.token"],
-            "none": [],
-        }
+        cqi = "rows_.equivalence_class as cqi"
+        mapped = {"class": [cqi], "token": ["mapping.token"], "none": []}
         columns = [
             _of("rows_", name) for name in self.spec.generalized_columns + self.spec.kept_columns
         ]
