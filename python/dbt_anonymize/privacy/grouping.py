@@ -195,6 +195,13 @@ def value_counts(
     return ValueCounts(occurring >> bits, occurring & ((1 << bits) - 1), numbers)
 
 
+def running_sums(numbers: NDArray[Any], starts: IntArray, group_of: IntArray) -> NDArray[Any]:
+    """Return running sums within groups of contiguous rows, which begin at ``starts``."""
+    total = np.cumsum(numbers)
+    sums_: NDArray[Any] = total - (total - numbers)[starts][group_of]
+    return sums_
+
+
 def firsts(sizes: IntArray) -> IntArray:
     """Return where each of some runs starts."""
     return np.cumsum(sizes) - sizes

@@ -10,7 +10,7 @@ from decimal import Decimal
 import numpy as np
 
 from dbt_anonymize.errors import SearchError
-from dbt_anonymize.extensions.recoding.local import kept_rows
+from dbt_anonymize.extensions.recoding.local import protected_rows
 from dbt_anonymize.extensions.search.guided import Guided
 from dbt_anonymize.extensions.search.optimum import search
 from dbt_anonymize.extensions.search.results import ProgressCallback
@@ -237,5 +237,5 @@ def _limit(table: Table, left: BoolArray, smallest_share: Decimal) -> Decimal:
 def _released(table: Table, rows: BoolArray, guarantees: Guarantees, node: Node) -> BoolArray:
     """Return which rows are in released classes, formed by some rows alone."""
     kept = np.zeros(len(rows), dtype=np.bool_)
-    kept[rows] = kept_rows(table, np.flatnonzero(rows), guarantees, node)
+    kept[rows] = protected_rows(table, np.flatnonzero(rows), guarantees, node)
     return kept
