@@ -33,7 +33,7 @@ from dbt_anonymize.cli.place import Place
 from dbt_anonymize.extensions.drafting.commands.aim import Aim
 from dbt_anonymize.extensions.drafting.text import spec_text
 from dbt_anonymize.extensions.search.race import Budget
-from dbt_anonymize.extensions.trial.commands.try_ import _try
+from dbt_anonymize.extensions.trial.commands.try_ import _run_trial
 from dbt_anonymize.spec import Source, Spec
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -81,7 +81,7 @@ def shares(
     with duckdb.connect(":memory:") as session:
         budget = None if seconds is None else Budget(seconds=seconds)
         aim = Aim(predict=people.target, time=people.time)
-        tried = _try(place, source, name, aim=aim, budget=budget, session=session)
+        tried = _run_trial(place, source, name, aim=aim, budget=budget, session=session)
     spent = time.process_time() - begin
     text = spec_text(name, source, tried.drafted, takes_all=True)
     plans = [tried.drafted.plans[one] for one in tried.spec.quasi_identifiers]

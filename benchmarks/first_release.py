@@ -31,7 +31,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 
-from dbt_anonymize.extensions.drafting.counted import count_combinations
+from dbt_anonymize.extensions.drafting.coded_table import count_combinations
 from dbt_anonymize.extensions.drafting.plans import Plan
 from dbt_anonymize.extensions.search.by_quality import QualitySearch
 from dbt_anonymize.extensions.search.checking import Checker

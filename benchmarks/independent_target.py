@@ -22,7 +22,7 @@ import duckdb
 import numpy as np
 
 from dbt_anonymize.errors import SearchError
-from dbt_anonymize.extensions.drafting.counted import count_combinations
+from dbt_anonymize.extensions.drafting.coded_table import count_combinations
 from dbt_anonymize.extensions.drafting.plans import Plan
 from dbt_anonymize.extensions.hierarchy_builders.intervals import equal_width_intervals
 from dbt_anonymize.extensions.search.by_quality import QualitySearch, corrected_interval
@@ -112,7 +112,7 @@ def beats(state: int, *, records: int, evaluations: int) -> tuple[bool, bool]:
         budget = Budget(evaluations=evaluations)
         search = QualitySearch(table, guarantees, limit, track=track, budget=budget)
         try:
-            check_learned(track, search.of_least_loss(SIZES[0]), budget)
+            check_learned(track, search.least_loss_candidate(SIZES[0]), budget)
         except SearchError:
             return False, False
         races = search.run(SIZES)

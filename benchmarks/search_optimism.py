@@ -26,7 +26,7 @@ from sklearn.model_selection import train_test_split
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.first_release import _LIMIT, SEED, Scene, loaded
 from benchmarks.people import TABLES, People, plans_of, read_people
-from dbt_anonymize.extensions.drafting.counted import leaf_of
+from dbt_anonymize.extensions.drafting.coded_table import leaves_of
 from dbt_anonymize.extensions.drafting.plans import Plan
 from dbt_anonymize.extensions.search.by_quality import QualitySearch
 from dbt_anonymize.extensions.search.race import Budget, Candidate, Track
@@ -60,7 +60,7 @@ def chosen(scene: Scene) -> Iterator[tuple[str, Candidate]]:
     )
     for required, checked in search.run([K]).points:
         yield "quality", scene.candidate(checked.node, required)
-    least_loss = search.of_least_loss(K)
+    least_loss = search.least_loss_candidate(K)
     if least_loss is not None:
         yield "loss", least_loss
 
@@ -110,7 +110,7 @@ def measured(name: str, records: int, samples: int) -> pd.DataFrame:
     plans = plans_of(people, frame)
     leaves = np.column_stack(
         [
-            leaf_of(one, [None if pd.isna(value) else value for value in frame[one.column]])
+            leaves_of(one, [None if pd.isna(value) else value for value in frame[one.column]])
             for one in plans
         ]
     )

@@ -158,6 +158,17 @@ def test_init_needs_one_existing_relation(project: Path) -> None:
     assert "must start with a-z" in result.stderr
 
 
+def test_a_table_that_is_no_source_yet_is_told_how_to_become_one(project: Path) -> None:
+    arguments = ("init", "clinic", "--source", "main.visits_source", "--project-dir", project)
+    result = run(*arguments)
+    assert result.exit_code == 2
+    *_, line = result.stderr.strip().splitlines()
+    assert "main.visits_source: must be a source of the project" in result.stderr
+    (project / "models" / "sources.yml").write_text(line, encoding="utf-8")
+    result = run(*arguments)
+    assert result.exit_code == 0, result.output
+
+
 def test_version_is_shown() -> None:
     result = run("--version")
     assert result.exit_code == 0

@@ -82,8 +82,8 @@ def read(
         "k",
         may_be_hidden=may_be_hidden,
     )
-    data, _, first = reader.first({})
-    return data, reader.further(efforts[1], first)
+    data, _, first = reader.read_untouched({})
+    return data, reader.read_effort(efforts[1], first)
 
 
 def rows(data: EffortData, space: str = VALUES) -> list[list[float]]:

@@ -45,13 +45,17 @@ def test_of_many_that_are_equally_close_the_first_is_taken() -> None:
 
 def test_a_tree_is_only_used_where_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:
     used: list[str] = []
-    for way in ("_by_tree", "_by_blocks"):
+    for way in ("_closest_by_tree", "_closest_by_distance_matrix"):
         monkeypatch.setattr(closest, way, lambda *_, way=way: used.append(way))
     draws = np.random.default_rng(1)
     for rows, features in ((2000, 3), (2000, 30), (20, 3)):
         data = draws.normal(size=(rows, features))
         closest_rows(data, data, np.ones(rows, dtype=np.int64))
-    assert used == ["_by_tree", "_by_blocks", "_by_blocks"]
+    assert used == [
+        "_closest_by_tree",
+        "_closest_by_distance_matrix",
+        "_closest_by_distance_matrix",
+    ]
 
 
 @pytest.mark.usefixtures("_way")

@@ -105,7 +105,7 @@ def test_what_others_say_about_records_is_not_recorded(
         lambda model, *given: make_estimator(model, *given) if model == "zero_rule" else Moody(),
     )
     monkeypatch.setattr(
-        estimators, "_imported", lambda _: estimators.EstimatorType("builtins", "object")
+        estimators, "_type_at", lambda _: estimators.EstimatorType("builtins", "object")
     )
     found = evaluated(connection, interval_efforts(connection), model="others.Moody")
     assert set(found[found["kind"] == "failure"]["name"]) == {"RuntimeError"}

@@ -101,8 +101,8 @@ def test_an_interval_of_dates_is_read_in_days(connection: Connection) -> None:
         efforts = [Effort(n, connection.sql(rest + b), {"x": n}) for n, b in enumerate((raw, own))]
         columns = [FeatureColumn("x", "interval", tree)]
         reader = EffortReader(efforts[0], columns, Reading(), Sample(1, 1), "k")
-        untouched, _, first = reader.first({})
-        data = reader.further(efforts[1], first)
+        untouched, _, first = reader.read_untouched({})
+        data = reader.read_effort(efforts[1], first)
         assert (rows(untouched), rows(data), originals(untouched, data)) == ([[1]], [[2]], [[2]])
 
 
@@ -118,12 +118,12 @@ def test_text_bounds_are_refused(connection: Connection) -> None:
     columns = [FeatureColumn("x", "interval", table(connection, AGES))]
     reader = EffortReader(Effort(0, relation, {}), columns, Reading(), Sample(1, 1), "k")
     with pytest.raises(EvaluationError, match="`x_lower` must hold numbers or dates"):
-        reader.first({})
+        reader.read_untouched({})
     texts = table(connection, AGES.astype({"lower_bound": str}))
     columns = [FeatureColumn("x", "interval", texts)]
     reader = EffortReader(Effort(0, relation, {}), columns, Reading(), Sample(1, 1), "k")
     with pytest.raises(EvaluationError, match="bounds that are numbers or dates"):
-        reader.first({})
+        reader.read_untouched({})
 
 
 def test_a_category_is_one_feature_per_label_of_its_level(connection: Connection) -> None:
@@ -172,11 +172,11 @@ def test_frequencies_weigh_the_leaves_of_a_label(connection: Connection) -> None
         ([1, 2, 6], [1, 0, 0, 0]),
         ([4, 5], [1 / 2, 1 / 2, 0, 0]),
     ):
-        counted = data.own[VALUES].counted(np.array(released))
+        counted = data.own[VALUES].weighted_by(np.array(released))
         found = data.design.take(counted, data.design.codes)
         assert found == pytest.approx(np.array([de] * 4 + [unknown, rome, rome])), released
         carried = raw.design.take(
-            data.original[VALUES].counted(np.array(released)), raw.design.codes
+            data.original[VALUES].weighted_by(np.array(released)), raw.design.codes
         )
         assert carried.tolist() == originals(raw, data)
 

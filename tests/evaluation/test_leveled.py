@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dbt_anonymize.evaluation.arrays import Floats
 from dbt_anonymize.evaluation.data.features import SPACES, Reading
-from dbt_anonymize.evaluation.data.leveled import leveled
+from dbt_anonymize.evaluation.data.leveled import generalized_effort
 from dbt_anonymize.evaluation.data.reading import (
     PER_RECORD,
     Effort,
@@ -69,12 +69,12 @@ def test_leveled_columns_are_those_that_are_read(
     reader = EffortReader(
         chosen[0], columns, Reading(numbers, categories), sample, "record_id", has_recount=True
     )
-    untouched, _, first = reader.first({})
+    untouched, _, first = reader.read_untouched({})
     for effort in chosen[1:]:
         assert not isinstance(effort.levels, str)
-        built = reader.further(effort, first)
+        built = reader.read_effort(effort, first)
         assert built.classes is not None
-        made = leveled(reader, first, effort.levels, built.suppressed, built.classes)
+        made = generalized_effort(reader, first, effort.levels, built.suppressed, built.classes)
         for space in SPACES:
             np.testing.assert_allclose(shown(made, made.own[space]), shown(built, built.own[space]))
             np.testing.assert_allclose(
@@ -110,16 +110,16 @@ def test_rounds_are_those_that_are_read(
     reader = EffortReader(
         untouched, columns, Reading(numbers, categories), sample, "record_id", has_recount=True
     )
-    raw, _, first = reader.first({})
+    raw, _, first = reader.read_untouched({})
     names = ["age", "job"]
     for rounds in ([(0, 1), (2, 0)], [(1, 1), (2, 1)], [(1, 0), (2, 1), (3, 2)], [(0, 0), (3, 2)]):
         nodes = [dict(zip(names, node, strict=True)) for node in rounds]
         effort, of_record = recoded(connection, efforts, nodes)
-        built = reader.further(effort, first)
+        built = reader.read_effort(effort, first)
         assert built.classes is not None
         # In the order of the record key, which is that of the records here.
         levels = {name: np.array([node[name] for node in nodes])[of_record] for name in names}
-        made = leveled(reader, first, levels, built.suppressed, built.classes)
+        made = generalized_effort(reader, first, levels, built.suppressed, built.classes)
         assert made.is_recoded
         for space in SPACES:
             np.testing.assert_allclose(shown(made, made.own[space]), shown(built, built.own[space]))

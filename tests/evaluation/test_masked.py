@@ -27,8 +27,8 @@ def test_a_mask_is_learned_from_and_the_value_is_read(space: str) -> None:
         ]
         columns = [FeatureColumn("x", "masked")]
         reader = EffortReader(efforts[0], columns, Reading(), Sample(3, 3), "k")
-        raw, _, first = reader.first({})
-        data = reader.further(efforts[1], first)
+        raw, _, first = reader.read_untouched({})
+        data = reader.read_effort(efforts[1], first)
         unknown = [np.nan, 1]
         assert np.array_equal(rows(raw, space), [[12, 0], [47, 0], unknown], equal_nan=True)
         assert np.array_equal(rows(data, space), [[10, 0], [50, 0], unknown], equal_nan=True)

@@ -39,7 +39,7 @@ def test_plain_columns_enter_by_their_type(connection: Connection) -> None:
     )
     columns = [FeatureColumn(n, "plain") for n in ("int", "select", "flag", "day", "amount")]
     reader = EffortReader(Effort(0, relation, {}), columns, Reading(), Sample(3, 3), "k")
-    data, _, _ = reader.first({})
+    data, _, _ = reader.read_untouched({})
     assert np.array(rows(data)) == pytest.approx(
         np.array(
             [
@@ -65,7 +65,7 @@ def test_a_type_that_no_model_reads_or_a_missing_column_is_refused(connection: C
         columns = [FeatureColumn(name, "plain")]
         reader = EffortReader(Effort(0, relation, {}), columns, Reading(), Sample(1, 1), "k")
         with pytest.raises(EvaluationError, match=rule):
-            reader.first({})
+            reader.read_untouched({})
 
 
 def test_too_many_plain_categories_are_refused(

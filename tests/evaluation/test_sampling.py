@@ -18,11 +18,11 @@ def test_the_sample_is_that_of_the_smallest_digests(connection: duckdb.DuckDBPyC
     relation = table(connection, pd.DataFrame({"k": keys}))
     sample = draw_sample(relation, "k", 30, random_state=7)
     assert (sample.records, sample.size) == (200, 30)
-    found = sorted(row[0] for row in sample.of(relation).fetchall())
+    found = sorted(row[0] for row in sample.restrict(relation).fetchall())
     digests = sorted((hashlib.md5(f"{k}7".encode()).hexdigest(), k) for k in keys)  # noqa: S324
     assert found == sorted(k for _, k in digests[:30])
     other = draw_sample(relation, "k", 30, random_state=8)
-    assert sorted(row[0] for row in other.of(relation).fetchall()) != found
+    assert sorted(row[0] for row in other.restrict(relation).fetchall()) != found
 
 
 def test_digests_are_looked_for_everywhere_where_they_are_rarer_than_expected(
@@ -41,7 +41,7 @@ def test_a_table_that_is_small_enough_is_taken_as_it_is(
     relation = table(connection, pd.DataFrame({"k": range(30)}))
     sample = draw_sample(relation, "k", 30, random_state=7)
     assert sample.condition is None
-    assert sample.of(relation) is relation
+    assert sample.restrict(relation) is relation
 
 
 def test_only_the_sample_is_evaluated_in_every_effort(

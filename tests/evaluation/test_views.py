@@ -59,11 +59,11 @@ def view(raw: list[Column], own: list[Column], *, is_recoded: bool = False) -> V
 
 def predicted(model: str, task: str, seen: View) -> dict[str, np.ndarray]:
     """Return what a model says about the original test records."""
-    asked = seen.asked[0]
-    assert asked.test_on == ("original",)
+    test_set = seen.test_sets[0]
+    assert test_set.test_on == ("original",)
     estimator = make_estimator(model, {}, 1, task)
     is_scaled = estimator_type(model, task).is_scaled
-    rows = asked.rows[asked.place]
+    rows = test_set.rows[test_set.place]
     found = fit_predict(estimator, seen.training, TARGETS[task], rows, is_scaled=is_scaled)
     if not isinstance(found, Predicted):
         return {"numbers": found}
@@ -92,8 +92,8 @@ def test_only_what_is_constant_is_left_out() -> None:
     own = np.append(CONSTANT[:60], RAW[60:])  # a label that no training record has
     seen = view(columns(RAW, RAW), columns(own, RAW))
     assert seen.training.rows.shape[1] == 3
-    for asked in seen.asked:
-        rows = asked.rows[asked.place]
+    for test_set in seen.test_sets:
+        rows = test_set.rows[test_set.place]
         assert rows[:, 2].tolist() == RAW[60:].tolist()
         assert rows[:, 0].tolist() == NUMBERS[0][60:].tolist()
 
@@ -104,9 +104,9 @@ def test_the_untouched_table_and_recodings_have_constants_too() -> None:
     released = np.ones(60, dtype=bool)
     seen = make_view(problem, 0, SPLIT, released, space=VALUES, per_split=False)
     recoded = view(columns(RAW), raw, is_recoded=True)
-    asked: tuple[RowsToPredict, ...] = (*seen.asked, *recoded.asked)
-    assert len(asked) == 3
-    assert all(each.rows.shape[1] == 2 for each in asked)
+    test_sets: tuple[RowsToPredict, ...] = (*seen.test_sets, *recoded.test_sets)
+    assert len(test_sets) == 3
+    assert all(each.rows.shape[1] == 2 for each in test_sets)
 
 
 def test_where_nothing_varies_models_see_one_constant() -> None:
@@ -124,7 +124,7 @@ def test_a_missing_number_becomes_the_median_of_the_training_records() -> None:
     trained = seen.training.rows[seen.training.codes]
     assert trained[[0, 5], 2].tolist() == [median, median]
     assert trained[:, 3].tolist() == np.isnan(own[:60]).tolist()
-    (generalized,) = [a for a in seen.asked if a.test_on == ("generalized",)]
+    (generalized,) = [a for a in seen.test_sets if a.test_on == ("generalized",)]
     assert generalized.rows[generalized.place][1].tolist()[2:] == [median, 1.0]
 
 
@@ -132,7 +132,7 @@ def test_a_number_that_is_missing_in_test_records_alone_is_the_median_too() -> N
     raw = RAW.copy()
     raw[61] = np.nan
     seen = view(columns(raw)[:2] + without_indicator(raw), columns(RAW))
-    original = seen.asked[0]
+    original = seen.test_sets[0]
     median = np.median(RAW[:60])
     # No training record is missing, so that no feature says that one is.
     assert original.rows[original.place][1].tolist()[2:] == [median]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from dbt_anonymize.evaluation.given import GivenEvaluation, GivenOuter
+from dbt_anonymize.evaluation.request import EvaluationRequest, OuterRequest
 from dbt_anonymize.project.generate import generate, render
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.tested import KEYS
@@ -144,9 +144,9 @@ def test_a_column_that_is_no_feature_needs_no_level() -> None:
     assert [set(effort["levels"]) for effort in arguments["efforts"]] == [{"age"}] * 3
 
 
-@pytest.mark.parametrize("kind", [GivenEvaluation, GivenOuter])
+@pytest.mark.parametrize("kind", [EvaluationRequest, OuterRequest])
 def test_an_evaluation_declares_exactly_the_keys_that_models_give(
-    kind: type[GivenEvaluation | GivenOuter],
+    kind: type[EvaluationRequest | OuterRequest],
 ) -> None:
     with_subject = spec(subject="phone", population={"ref": "everybody", "size": 1_000_000})
     further = {
@@ -159,7 +159,7 @@ def test_an_evaluation_declares_exactly_the_keys_that_models_give(
     with_subject["quality"] = {**with_subject["quality"], **further}
     known = {one.name: one.default is dataclasses.MISSING for one in dataclasses.fields(kind)}
     given: set[str] = set()
-    file = "visits_evaluation.py" if kind is GivenEvaluation else "visits_outer_quality.py"
+    file = "visits_evaluation.py" if kind is EvaluationRequest else "visits_outer_quality.py"
     for files in (files_of(SPEC), files_of(with_subject)):
         if file not in files:
             continue

@@ -18,7 +18,7 @@ from dbt_anonymize.evaluation.measures import (
 from dbt_anonymize.evaluation.problem import Groups, Importance, Target
 from dbt_anonymize.evaluation.views import ORIGINAL, View
 
-# Importance is measured on so many test records at most: each is predicted once per feature.
+# Most test records for importance: each is predicted once per feature.
 MOST_PERMUTED = 5_000
 # By measure and, of a measure about one class, the code of the class.
 Values = Mapping[tuple[str, int | None], float]
@@ -35,10 +35,10 @@ class Detail(NamedTuple):
     value: float
 
 
-def measured(target: Target, records: Codes, predicted: Predicted | Floats) -> Values:
-    """Return all measures of the predictions for some records, at least one.
+def prediction_measures(target: Target, records: Codes, predicted: Predicted | Floats) -> Values:
+    """Return all measures of the predictions for one or more records.
 
-    ``predicted`` has a row per record. An infinite number in it is a `ValueError`.
+    ``predicted`` has a row per record; an infinite number in it is a `ValueError`.
     """
     if isinstance(predicted, Predicted):
         if target.codes is None:
@@ -87,7 +87,7 @@ def group_details(
             rows = np.flatnonzero(codes == code)
             if not len(rows):
                 continue
-            values = measured(target, records[rows], predictions_at(predicted, rows))
+            values = prediction_measures(target, records[rows], predictions_at(predicted, rows))
             for (measure, of_class), value in values.items():
                 if of_class is None:
                     yield Detail(test_on, "group_measure", measure, label, place, value)
@@ -95,7 +95,7 @@ def group_details(
 
 @dataclass(frozen=True)
 class Permuted:
-    """Untouched test records, with the values of one column exchanged among them.
+    """Untouched test records, with the values of one column at a time permuted.
 
     Attributes
     ----------
@@ -113,12 +113,12 @@ class Permuted:
 
 
 def permute(view: View, columns: int, seed: Sequence[int]) -> Permuted:
-    """Exchange the values of each of so many columns among at most `MOST_PERMUTED` test records.
+    """Permute the values of each of ``columns`` columns among at most `MOST_PERMUTED` test records.
 
-    The seed gives the same exchanges whatever the effort and the model.
+    Equal seeds give equal permutations in every effort and model.
     """
     draws = np.random.default_rng(seed)
-    untouched = view.asked[0]
+    untouched = view.test_sets[0]
     records = np.sort(draws.permutation(len(untouched.place))[:MOST_PERMUTED])
     orders = [draws.permutation(len(records)) for _ in range(columns)]
     rows = untouched.rows[untouched.place[records]]
@@ -134,10 +134,11 @@ def importance_details(
     untouched: Predicted | Floats,
     permuted: tuple[Permuted, Predicted | Floats],
 ) -> Iterator[Detail]:
-    """Yield by how much the measure falls when the values of a feature are exchanged.
+    """Yield the drop of the measure when the values of a feature are permuted.
 
-    ``untouched`` are the predictions of the test records, ``permuted`` rows and theirs. A feature
-    that the model does not see has 0; NaN where the measure is undefined.
+    ``untouched`` are the predictions of the test records, ``permuted`` the permuted rows and their
+    predictions. The drop is 0 for a feature that the model does not see, NaN where the measure is
+    undefined.
 
     References
     ----------
@@ -146,19 +147,19 @@ def importance_details(
     exchanged, predicted = permuted
     records, size = test[exchanged.records], len(exchanged.records)
     key = (importance.measure, None)
-    kept = predictions_at(untouched, exchanged.records)
-    before = measured(target, records, kept).get(key, np.nan)
+    part = predictions_at(untouched, exchanged.records)
+    before = prediction_measures(target, records, part).get(key, np.nan)
     for column, feature in enumerate(importance.features):
         fall = before - before
         if column in exchanged.columns:
             first = exchanged.columns.index(column) * size
-            own = predictions_at(predicted, np.arange(first, first + size))
-            fall = before - measured(target, records, own).get(key, np.nan)
+            permuted_part = predictions_at(predicted, np.arange(first, first + size))
+            fall = before - prediction_measures(target, records, permuted_part).get(key, np.nan)
         yield Detail(ORIGINAL, "importance", importance.measure, feature, None, fall)
 
 
 def grid_details(target: Target, predicted: Predicted | Floats) -> Iterator[Detail]:
-    """Yield what is predicted for each point of a grid, by class.
+    """Yield the prediction for each point of a grid, by class.
 
     A class has its probability, or 1 where it is predicted by a model without probabilities. A
     regression has its number, a time-to-event model its risk, under the name of the target.

@@ -1,4 +1,4 @@
-"""The models that a spec may name, and how each is made.
+"""Models that a spec may name, and their estimators.
 
 Linear models, support vectors, nearest neighbours and the Cox model see numbers in standard
 deviations of the training records; otherwise the unit of a column would rule a penalty or a
@@ -7,8 +7,8 @@ distance. A regression target keeps its unit.
 Trees and their ensembles *split*: they see only the order of a feature's values, so intervals enter
 them as positions (see ``features``).
 
-Any other model is the dotted path of a class, like ``sklearn.ensemble.AdaBoostClassifier``: it is
-made with the parameters of the spec alone, on features that are not standardized.
+Any other model is the dotted path of a class, like ``sklearn.ensemble.AdaBoostClassifier``. It gets
+the parameters of the spec alone, and features that are not standardized.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from numpy.typing import NDArray
 from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation.arrays import Bools, Floats
 
-# Set by the evaluation itself (seed, workers), not to be written in YAML (estimator), or without
-# influence on a score (verbose, oob_score, warm_start).
+# Set by the evaluation (seed, workers), impossible in YAML (estimator), or without effect on a
+# score (verbose, oob_score, warm_start).
 _RESERVED = frozenset({"random_state", "n_jobs", "verbose", "warm_start", "estimator", "oob_score"})
 # Whole one-hot groups are collinear and a fully generalized feature is constant; both would make
-# the equations of the Cox model singular. This penalty is too small to be seen elsewhere.
+# the equations of the Cox model singular. This penalty is too small to matter elsewhere.
 _COX_PENALTY = 1e-4
 _OWN = "dbt_anonymize.evaluation.own_models"
 # Where the classes of other packages that split features live.
@@ -80,7 +80,7 @@ class EstimatorType:
         return loaded
 
 
-def _types(
+def _shared_types(
     suffix: str, vectors: str, zero_rule: Mapping[str, Any], dummy: str
 ) -> dict[str, EstimatorType]:
     """Return the models that exist both for classes and for numbers."""
@@ -114,14 +114,14 @@ _TYPES: Mapping[str, Mapping[str, EstimatorType]] = MappingProxyType(
             ),
             "naive_bayes": EstimatorType(_OWN, "NaiveBayes"),
             # The most frequent class, with the frequencies of the classes as probabilities.
-            **_types("Classifier", "SVC", {"strategy": "prior"}, "DummyClassifier"),
+            **_shared_types("Classifier", "SVC", {"strategy": "prior"}, "DummyClassifier"),
         },
         "regression": {
             "linear_regression": EstimatorType(
                 "sklearn.linear_model", "LinearRegression", is_scaled=True
             ),
             "ridge": EstimatorType("sklearn.linear_model", "Ridge", is_scaled=True),
-            **_types("Regressor", "SVR", {"strategy": "mean"}, "DummyRegressor"),
+            **_shared_types("Regressor", "SVR", {"strategy": "mean"}, "DummyRegressor"),
         },
         "survival": {
             "cox": EstimatorType(
@@ -151,9 +151,9 @@ def model_names(task: str = "classification") -> list[str]:
 def valid_parameters(model: str, task: str = "classification") -> list[str]:
     """Return the names of the parameters that a spec may set for a model, sorted.
 
-    ``model`` is one of ``model_names(task)`` or a dotted path; if there is no such model, or its
-    package is not installed, that is an `EvaluationError`. What the evaluation sets itself, like
-    ``random_state`` and ``n_jobs``, and deprecated parameters are left out.
+    ``model`` is one of ``model_names(task)`` or a dotted path; an unknown model, or one whose
+    package is not installed, is an `EvaluationError`. Parameters that the evaluation sets itself,
+    like ``random_state`` and ``n_jobs``, and deprecated ones are left out.
 
     Examples
     --------
@@ -161,14 +161,14 @@ def valid_parameters(model: str, task: str = "classification") -> list[str]:
     (['priors', 'var_smoothing'], [])
     """
     kind = estimator_type(model, task)
-    return [] if kind.is_fixed else _settable(kind.load())
+    return [] if kind.is_fixed else _settable_parameters(kind.load())
 
 
 @functools.cache
 def known_parameters(model: str, task: str = "classification") -> frozenset[str]:
-    """Return those of `valid_parameters` that are known without importing the model.
+    """Return the `valid_parameters` of a built-in model without importing it.
 
-    None of a model of another package, which must be imported to be known at all.
+    Empty for a model of another package.
 
     Examples
     --------
@@ -201,19 +201,19 @@ def make_estimator(
     """
     kind = estimator_type(model, task)
     loaded: Any = kind.load()
-    valid = [] if kind.is_fixed else _settable(loaded)
+    valid = [] if kind.is_fixed else _settable_parameters(loaded)
     unknown = sorted(set(parameters) - set(valid))
     if unknown:
         raise EvaluationError(
             f"quality.parameters of {model} must be parameters of that model; got {unknown}. "
             f"Use any of {valid}."
         )
-    own = _own_parameters(loaded)
+    defaults = _parameter_defaults(loaded)
     settings: dict[str, Any] = {}
-    if "random_state" in own:
+    if "random_state" in defaults:
         settings["random_state"] = random_state
     # Deprecated and without effect in logistic regression.
-    if "n_jobs" in own and loaded.__name__ != "LogisticRegression":
+    if "n_jobs" in defaults and loaded.__name__ != "LogisticRegression":
         settings["n_jobs"] = 1
     estimator = _instantiate(model, loaded, {**kind.defaults, **parameters, **settings})
     if model not in _TYPES[task]:
@@ -222,7 +222,7 @@ def make_estimator(
 
 
 def estimator_type(model: str, task: str = "classification") -> EstimatorType:
-    """Return where a model lives and what it needs; an unknown one is an `EvaluationError`.
+    """Return the import path and needs of a model; an unknown one is an `EvaluationError`.
 
     Examples
     --------
@@ -233,7 +233,7 @@ def estimator_type(model: str, task: str = "classification") -> EstimatorType:
     if model in names:
         return _TYPES[task][model]
     if "." in model:
-        return _imported(model)
+        return _type_at(model)
     raise EvaluationError(
         f"quality.model must be one of {names} for {task}, or the dotted path of a class; got "
         f"{model!r}. Name one of them."
@@ -253,14 +253,14 @@ def survival_target(event: Bools, time: Floats) -> NDArray[np.void]:
     return target
 
 
-def _settable(loaded: Any) -> list[str]:
+def _settable_parameters(loaded: Any) -> list[str]:
     """Return the parameters of a class that a spec may set, sorted."""
-    defaults = _own_parameters(loaded)
+    defaults = _parameter_defaults(loaded)
     return sorted(name for name in set(defaults) - _RESERVED if defaults[name] != "deprecated")
 
 
 @functools.cache  # models are made thousands of times, and signatures are slow
-def _own_parameters(loaded: Any) -> Mapping[str, Any]:
+def _parameter_defaults(loaded: Any) -> Mapping[str, Any]:
     return {
         name: parameter.default
         for name, parameter in inspect.signature(loaded).parameters.items()
@@ -278,8 +278,8 @@ def _instantiate(model: str, loaded: type[Any], parameters: Mapping[str, Any]) -
         ) from error
 
 
-def _imported(path: str) -> EstimatorType:
-    """Check that a dotted path is a class with the interface of scikit-learn."""
+def _type_at(path: str) -> EstimatorType:
+    """Return the type at a dotted path, a class with the interface of scikit-learn."""
     module, _, name = path.rpartition(".")
     try:
         loaded = getattr(import_module(module), name)
@@ -304,15 +304,15 @@ def _imported(path: str) -> EstimatorType:
 def _check_task(model: str, estimator: Any, task: str) -> None:
     base = import_module("sklearn.base")
     if base.is_classifier(estimator):
-        found = "classification"
+        actual_task = "classification"
     elif _is_survival(type(estimator)):  # also regressors in the eyes of some releases
-        found = "survival"
+        actual_task = "survival"
     else:
-        found = "regression" if base.is_regressor(estimator) else "another task"
-    if found != task:
+        actual_task = "regression" if base.is_regressor(estimator) else "another task"
+    if actual_task != task:
         raise EvaluationError(
             f"quality.model {model} must be a model of {task}, as the measure asks; it is one of "
-            f"{found}. Name another model or another measure."
+            f"{actual_task}. Name another model or another measure."
         )
 
 

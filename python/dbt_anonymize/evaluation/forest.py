@@ -1,4 +1,4 @@
-"""Decision trees and their ensembles: bit for bit those of scikit-learn, without its overhead.
+"""Decision trees and ensembles, equal to those of scikit-learn bit by bit, without its overhead.
 
 On some hundred records ``RandomForestClassifier`` spends six sevenths of its time outside the tree
 builder: cloning, checking and seeding 100 Python objects. This module calls the same compiled
@@ -29,7 +29,7 @@ from dbt_anonymize.evaluation.arrays import Codes, Floats
 _MAX_SEED = int(np.iinfo(np.int32).max)
 _GROWTH = {"max_depth", "max_features", "min_samples_leaf", "min_samples_split"}
 _ENSEMBLE = {"bootstrap", "n_estimators", "n_jobs", "random_state"}
-# By class, its module and the parameters that the loop honours; others must have their defaults.
+# Module of each class, and the parameters that the loop honours; others must have their defaults.
 _HONOURED: Mapping[str, tuple[str, frozenset[str]]] = MappingProxyType(
     {
         "DecisionTreeClassifier": ("sklearn.tree", frozenset(_GROWTH | {"random_state"})),
@@ -55,16 +55,16 @@ class _Growth:
 def supports(estimator: Any) -> bool:
     """Tell whether `forest_probabilities` can replace an unfitted estimator."""
     name = type(estimator).__name__
-    if name not in _HONOURED or type(estimator) is not _class_of(name):
+    if name not in _HONOURED or type(estimator) is not _estimator_class(name):
         return False
-    for parameter, default in _fixed(name).items():
+    for parameter, default in _required_defaults(name).items():
         value = getattr(estimator, parameter)
         # A share of 1.0 is all, and the number 1 is not.
         if type(value) is not type(default) or value != default:
             return False
     if name == "BaggingClassifier" and not estimator.bootstrap:
         return False
-    return _growth(estimator, features=1) is not None and is_exact(name)
+    return _resolve_growth(estimator, features=1) is not None and is_exact(name)
 
 
 def forest_probabilities(
@@ -72,9 +72,9 @@ def forest_probabilities(
 ) -> tuple[Codes, Floats] | None:
     """Train trees and return the classes, and their probabilities for each test row.
 
-    Those of ``estimator.fit(rows[train], target).predict_proba(test_rows)``; None if a number
-    exceeds single precision, which scikit-learn refuses. ``supports(estimator)`` holds, and its
-    ``random_state`` is an int. ``rows`` are distinct; ``train`` and ``target`` are the row and the
+    Equal to ``estimator.fit(rows[train], target).predict_proba(test_rows)``; None if a number
+    exceeds single precision, which scikit-learn refuses. ``supports(estimator)`` must hold, and its
+    ``random_state`` be an int. ``rows`` are distinct; ``train`` and ``target`` are the row and the
     class of each training record.
     """
     classes, codes = np.unique(target, return_inverse=True)
@@ -84,17 +84,17 @@ def forest_probabilities(
         test_x = np.ascontiguousarray(test_rows, dtype=np.float32)
     if not (np.isfinite(train_x).all() and np.isfinite(test_x).all()):
         return None
-    growth = _growth(estimator, features=rows.shape[1])
+    growth = _resolve_growth(estimator, features=rows.shape[1])
     if growth is None:
         return None
     if growth.min_samples_leaf > 1 or growth.min_samples_split > 2:
-        # These count records, so that merged ones would be counted once.
+        # Both parameters count records; merged ones would count once.
         merged, member = (train * len(classes) + codes), np.arange(len(train))
         train_x = np.ascontiguousarray(rows[train], dtype=np.float32)
     train_y = np.ascontiguousarray((merged % len(classes)).reshape(-1, 1), dtype=np.float64)
     # The generator of scikit-learn, reseeded for each tree instead of made anew.
     generator = np.random.RandomState(int(estimator.random_state))
-    draws = _draws(estimator, generator, records=len(member), features=rows.shape[1])
+    draws = _draw_records(estimator, generator, records=len(member), features=rows.shape[1])
     probabilities = _grow_and_sum(
         growth,
         train_x,
@@ -108,7 +108,7 @@ def forest_probabilities(
     return classes, probabilities
 
 
-def _draws(
+def _draw_records(
     estimator: Any, generator: np.random.RandomState, *, records: int, features: int
 ) -> Iterator[Codes | None]:
     """Yield the records of each tree (None: each once), and seed the generator for its splits."""
@@ -179,7 +179,7 @@ def _grow_and_sum(
     return total
 
 
-def _growth(estimator: Any, features: int) -> _Growth | None:
+def _resolve_growth(estimator: Any, features: int) -> _Growth | None:
     """Resolve the parameters as scikit-learn does; None for a value that the loop cannot honour."""
     name = type(estimator).__name__
     honoured: dict[str, Any] = {"n_estimators": 1, "min_samples_leaf": 1, "min_samples_split": 2}
@@ -189,12 +189,12 @@ def _growth(estimator: Any, features: int) -> _Growth | None:
     )
     depth: Any = honoured.get("max_depth")
     depth = _MAX_SEED if depth is None else depth
-    chosen = _max_features(honoured.get("max_features"), features)
-    values = (trees, chosen, depth, leaf, split)
+    features_per_split = _max_features(honoured.get("max_features"), features)
+    values = (trees, features_per_split, depth, leaf, split)
     if any(type(value) is not int for value in values) or min(trees, depth, leaf, split - 1) < 1:
         return None
     is_random = name == "ExtraTreesClassifier"
-    return _Growth(trees, chosen or 1, depth, leaf, max(split, 2 * leaf), is_random)
+    return _Growth(trees, features_per_split or 1, depth, leaf, max(split, 2 * leaf), is_random)
 
 
 def _max_features(rule: object, features: int) -> int | None:
@@ -206,14 +206,14 @@ def _max_features(rule: object, features: int) -> int | None:
 
 
 @functools.cache
-def _fixed(name: str) -> Mapping[str, object]:
+def _required_defaults(name: str) -> Mapping[str, object]:
     """Return the parameters of a class that must have their defaults."""
-    defaults = _class_of(name)().get_params(deep=False)
+    defaults = _estimator_class(name)().get_params(deep=False)
     return {key: value for key, value in defaults.items() if key not in _HONOURED[name][1]}
 
 
 @functools.cache
-def _class_of(name: str) -> type[Any]:
+def _estimator_class(name: str) -> type[Any]:
     from importlib import import_module  # noqa: PLC0415
 
     forest: type[Any] = getattr(import_module(_HONOURED[name][0]), name)
@@ -228,12 +228,14 @@ def is_exact(name: str = "RandomForestClassifier") -> bool:
     train = draws.integers(0, 45, 80)
     target = (rows[train].sum(axis=1) + draws.normal(size=80) > 0).astype(np.int64)
     for parameters in ({"n_estimators": 5}, {"n_estimators": 5, "min_samples_leaf": 3}):
-        known = {key: value for key, value in parameters.items() if key in _HONOURED[name][1]}
-        estimator = _class_of(name)(random_state=7, **known)
+        parameters_of_class = {
+            key: value for key, value in parameters.items() if key in _HONOURED[name][1]
+        }
+        estimator = _estimator_class(name)(random_state=7, **parameters_of_class)
         expected = estimator.fit(rows[train], target).predict_proba(rows)
         try:
             probabilities = forest_probabilities(estimator, rows, train, target, rows)
-        except Exception:  # whatever a private part raises, there is another way
+        except Exception:  # scikit-learn's private API changed; its public one is used instead
             return False
         if probabilities is None or not np.array_equal(probabilities[1], expected):
             return False

@@ -4,14 +4,14 @@ Values are those of scikit-learn (scikit-survival for the concordance index), co
 sorted arrays because they are computed thousands of times.
 
 The precision of a class that is never predicted but occurs in the test records is 0.0: an effort
-cannot win by not answering. What the test records leave undefined is NaN and no part of a mean over
-splits: precision, recall and F1 of a class without test records, the specificity of a class that
-all have, the ROC AUC of either, Brier score and log loss of a model without probabilities, R² of
-one record, the concordance without comparable records. ``balanced_accuracy`` and the macro
-``roc_auc`` average the classes that occur.
+cannot win by not answering. Undefined measures are NaN, and means over splits skip them: precision,
+recall and F1 of a class without test records, the specificity of a class that all have, the ROC AUC
+of either, Brier score and log loss of a model without probabilities, R² of one record, the
+concordance without comparable records. ``balanced_accuracy`` and the macro ``roc_auc`` average the
+classes that occur.
 
-The zero rule has the measure of the best constant answer: always the class for its precision,
-recall and F1, never it for its specificity.
+The zero rule has the measures of the best constant answer: for precision, recall and F1 of a class
+it always predicts the class, for specificity never.
 
 References
 ----------
@@ -52,7 +52,7 @@ class Predicted:
         Decision scores, needed only without probabilities; ``-inf`` for a class without training
         records.
     is_zero_rule : bool
-        Whether each measure is that of the best answer that looks at no feature.
+        Whether measures are those of the best constant answer.
     """
 
     labels: Codes
@@ -75,32 +75,34 @@ def classification_measures(
 
     Examples
     --------
-    >>> says = Predicted(np.array([0, 1, 1]), np.array([[0.9, 0.1], [0.4, 0.6], [0.2, 0.8]]))
-    >>> found = classification_measures(np.array([0, 0, 1]), says, classes=2, positive=1)
-    >>> round(found["accuracy", None], 3), found["precision", None], found["roc_auc", 0]
+    >>> predicted = Predicted(np.array([0, 1, 1]), np.array([[0.9, 0.1], [0.4, 0.6], [0.2, 0.8]]))
+    >>> measures = classification_measures(np.array([0, 0, 1]), predicted, classes=2, positive=1)
+    >>> round(measures["accuracy", None], 3), measures["precision", None], measures["roc_auc", 0]
     (0.667, 0.5, 1.0)
     """
     counts = confusion_counts(true, predicted.labels, classes)
-    of_classes, areas = _of_classes(counts), _areas(true, predicted, classes)
-    balanced = of_classes["recall"]
+    by_class, aucs = _measures_by_class(counts), _roc_aucs(true, predicted, classes)
+    balanced = by_class["recall"]
     if predicted.is_zero_rule:
-        of_classes = _of_constant_answers(counts)
-    one = 1 if positive is None else positive
+        by_class = _constant_measures_by_class(counts)
+    auc_class = 1 if positive is None else positive
     occurs = counts.any(axis=1)
     measures: dict[tuple[str, int | None], float] = {
         ("accuracy", None): int(np.trace(counts)) / len(true),
         ("balanced_accuracy", None): float(balanced[occurs].mean()),
         ("matthews_correlation", None): _matthews_correlation(counts),
-        ("roc_auc", None): float(areas[one]) if classes == 2 else _mean_of_known(areas),
+        ("roc_auc", None): float(aucs[auc_class]) if classes == 2 else _nan_mean(aucs),
         ("brier_score", None): _brier_score(true, predicted.probabilities, classes),
         ("log_loss", None): _log_loss(true, predicted.probabilities),
     }
     if positive is not None:
-        measures |= {(measure, None): float(of[positive]) for measure, of in of_classes.items()}
+        measures |= {
+            (measure, None): float(values[positive]) for measure, values in by_class.items()
+        }
     for code in range(classes):
         for measure in ("precision", "sensitivity", "specificity", "f1"):
-            measures[measure, code] = float(of_classes[measure][code])
-        measures["roc_auc", code] = float(areas[code])
+            measures[measure, code] = float(by_class[measure][code])
+        measures["roc_auc", code] = float(aucs[code])
     return measures
 
 
@@ -187,14 +189,14 @@ def _count_below(ranks: Codes, starts: Codes, limits: Codes) -> Codes:
     return counts
 
 
-def _areas(true: Codes, predicted: Predicted, classes: int) -> Floats:
+def _roc_aucs(true: Codes, predicted: Predicted, classes: int) -> Floats:
     ranks = predicted.probabilities if predicted.ranks is None else predicted.ranks
     if ranks is None:
         return np.full(classes, math.nan)
-    return np.array([_area(true == code, ranks[:, code]) for code in range(classes)])
+    return np.array([_roc_auc(true == code, ranks[:, code]) for code in range(classes)])
 
 
-def _area(is_member: Bools, ranks: Floats) -> float:
+def _roc_auc(is_member: Bools, ranks: Floats) -> float:
     """Return the share of (member, other) pairs in which the member ranks higher; a tie is half."""
     members = int(is_member.sum())
     others = len(ranks) - members
@@ -211,7 +213,7 @@ def _area(is_member: Bools, ranks: Floats) -> float:
     return halves / (2 * members * others)
 
 
-def _mean_of_known(values: Floats) -> float:
+def _nan_mean(values: Floats) -> float:
     known = values[~np.isnan(values)]
     return float(known.mean()) if len(known) else math.nan
 
@@ -248,8 +250,8 @@ def confusion_counts(true: Codes, predicted: Codes, classes: int) -> Codes:
     )
 
 
-def _of_classes(counts: Codes) -> dict[str, Floats]:
-    """Return the measures of each class against the rest, NaN where it does not occur."""
+def _measures_by_class(counts: Codes) -> dict[str, Floats]:
+    """Return the measures of each class against the rest; NaN for a class that does not occur."""
     hits, true, predicted = np.diag(counts), counts.sum(axis=1), counts.sum(axis=0)
     others = counts.sum() - true
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -266,8 +268,8 @@ def _of_classes(counts: Codes) -> dict[str, Floats]:
     }
 
 
-def _of_constant_answers(counts: Codes) -> dict[str, Floats]:
-    """Return the measures of always answering a class, for specificity never; NaN as there."""
+def _constant_measures_by_class(counts: Codes) -> dict[str, Floats]:
+    """Return the measures of always predicting a class (specificity: never); same NaN rules."""
     true = counts.sum(axis=1)
     share = np.where(true == 0, np.nan, true / counts.sum())
     recall = np.where(true == 0, np.nan, 1.0)

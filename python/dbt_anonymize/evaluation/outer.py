@@ -1,9 +1,9 @@
-"""The body of the Python model ``<anonymization>_outer_quality``: the chosen effort, once.
+"""The body of the Python model ``<anonymization>_outer_quality``, which tests the chosen effort.
 
-Outer records are in no other part of an evaluation. The model that decides is trained on all inner
-records, as the chosen effort would release them if there were no others, and tested on all outer
-ones. Intervals are percentiles over resamples of the outer subjects (Efron 1979); efforts share the
-resamples, so differences are paired.
+No other part of an evaluation reads outer records. The deciding model is trained on all inner
+records, as the chosen effort would release them without the outer ones, and tested on all outer
+records. Intervals are percentiles over resamples of the outer subjects (Efron 1979); efforts share
+the resamples, so differences are paired.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from dbt_anonymize.evaluation.data.reading import Effort, EffortReader, FeatureC
 from dbt_anonymize.evaluation.data.relations import SOURCE, query, read_arrays
 from dbt_anonymize.evaluation.data.sampling import draw_sample, inner_sql
 from dbt_anonymize.evaluation.data.targets import TargetColumn
-from dbt_anonymize.evaluation.details import measured, predictions_at
-from dbt_anonymize.evaluation.given import GivenOuter, declared
+from dbt_anonymize.evaluation.details import prediction_measures, predictions_at
 from dbt_anonymize.evaluation.measures import LOWER_IS_BETTER, Predicted
 from dbt_anonymize.evaluation.problem import Problem, Task
-from dbt_anonymize.evaluation.run import Setting, models_of, read_problem
+from dbt_anonymize.evaluation.request import OuterRequest, parse_request
+from dbt_anonymize.evaluation.run import Setting, make_models, read_problem
 from dbt_anonymize.evaluation.scoring import Place, SplitScorer
 from dbt_anonymize.evaluation.splits import Split, Splitting, seeds
 from dbt_anonymize.evaluation.suppression import check_recountable
@@ -38,7 +38,7 @@ RESAMPLES = 1_000
 # Resamples of fewer subjects say little about others.
 FEWEST_SUBJECTS = 10
 NOBODY_OUTER = "no record is outer"
-# A repetition that no evaluation has.
+# Evaluations count repetitions from 1.
 _REPETITION = 0
 _INTERVALS = ("qf", "qf_difference")
 COLUMN_TYPES = {
@@ -59,41 +59,44 @@ COLUMN_TYPES = {
 def evaluate_outer(
     session: duckdb.DuckDBPyConnection, given: Mapping[str, Any] | None = None, **arguments: Any
 ) -> pd.DataFrame:
-    """Score the effort that the results name as chosen, and effort 0, on the outer records.
+    """Score the chosen effort and effort 0 on the outer records.
 
-    Called by a generated model, see `GivenOuter`. Older versions gave ``arguments``, which only say
-    so. Returns a row per effort with the columns of `COLUMN_TYPES`; none if no effort is chosen.
+    Called by a generated model, see `OuterRequest`. Files of older versions pass ``arguments``,
+    which are an `EvaluationError`. Returns a row per effort with the columns of `COLUMN_TYPES`;
+    none if no effort is chosen.
     """
-    asked = declared(GivenOuter, given, arguments)
+    request = parse_request(OuterRequest, given, arguments)
     sql = f"select effort, qf_mean from {SOURCE} where effort = 0 or is_chosen order by effort"  # noqa: S608
-    qf = dict(query(asked.results, sql).fetchall())
+    qf = dict(query(request.results, sql).fetchall())
     if len(qf) < 2:
         return _frame([])
-    record_key = asked.record_key
-    chosen = [Effort(**effort) for effort in asked.efforts if effort["effort"] in qf]
-    wanted, read_as = TargetColumn(**asked.target), Reading(**asked.reading)
-    trained = models_of([asked.model], [wanted], read_as)
-    check_recountable(asked.guarantees)
-    records = draw_sample(chosen[0].relation, record_key, 2**62, asked.random_state)
-    columns = [FeatureColumn(**feature) for feature in asked.features]
+    record_key = request.record_key
+    efforts = [Effort(**effort) for effort in request.efforts if effort["effort"] in qf]
+    target, reading = TargetColumn(**request.target), Reading(**request.reading)
+    models = make_models([request.model], [target], reading)
+    check_recountable(request.guarantees)
+    records = draw_sample(efforts[0].relation, record_key, 2**62, request.random_state)
+    columns = [FeatureColumn(**feature) for feature in request.features]
     reader = EffortReader(
-        *(chosen[0], columns, read_as, records, record_key),
-        may_be_hidden=asked.suppressed == "missing",
+        *(efforts[0], columns, reading, records, record_key),
+        may_be_hidden=request.suppressed == "missing",
         has_recount=True,
     )
     setting = Setting(
         splitting=Splitting(repetitions=1, test_share=0.5),
-        random_state=asked.random_state,
-        subjects=asked.subjects,
-        guarantees=asked.guarantees,
-        population_size=asked.population_size,
+        random_state=request.random_state,
+        subjects=request.subjects,
+        guarantees=request.guarantees,
+        population_size=request.population_size,
     )
-    problem, _ = read_problem(reader, chosen, [wanted], trained, setting)
-    inner = f"cast({inner_sql(asked.outer, record_key)} as bigint)"
-    flags = read_arrays(chosen[0].relation, {"inner": inner}, order_by=record_key)["inner"]
-    known = problem.targets[0].known
-    split = Split(train=known[flags[known] == 1], test=known[flags[known] != 1])
-    held_out = HeldOut(problem, split, asked.measure, asked.test_on, asked.confidence)
+    problem, _ = read_problem(reader, efforts, [target], models, setting)
+    inner = f"cast({inner_sql(request.outer, record_key)} as bigint)"
+    is_inner = read_arrays(efforts[0].relation, {"inner": inner}, order_by=record_key)["inner"]
+    positions = problem.targets[0].known
+    split = Split(
+        train=positions[is_inner[positions] == 1], test=positions[is_inner[positions] != 1]
+    )
+    held_out = HeldOut(problem, split, request.measure, request.test_on, request.confidence)
     return _frame(held_out.rows(list(qf.values())))
 
 
@@ -106,8 +109,8 @@ def _frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 @dataclass
-class _Keeper(SplitScorer):
-    """Keeps what models predict and how many training records efforts release."""
+class _RecordingScorer(SplitScorer):
+    """Scorer that records predictions and the number of released training records."""
 
     predicted: dict[tuple[int, int, str, str], Predicted | Floats] = field(default_factory=dict)
     released: dict[tuple[int, str], int] = field(default_factory=dict)
@@ -118,7 +121,7 @@ class _Keeper(SplitScorer):
             self.released |= {(effort, fit): count for fit in fits}
             yield fits, released, per_split
 
-    def keep(
+    def record_predictions(
         self, places: Sequence[Place], test_on: tuple[str, ...], predicted: Predicted | Floats
     ) -> None:
         for effort, _, model, fit in places:
@@ -138,62 +141,71 @@ class HeldOut:
     def rows(self, qf_means: Sequence[float | None]) -> list[dict[str, Any]]:
         """Return the columns of each effort by name."""
         fit = self.problem.fits[-1]
-        scorer, reasons = self._scored(fit)
+        scorer, reasons = self._train(fit)
         zero_rule = (0, len(self.problem.models) - 1)
-        asked = [(0, 0), (1, 0), zero_rule]
-        predicted = [scorer.predicted.get((*place, fit, self.test_on)) for place in asked]
+        places = [(0, 0), (1, 0), zero_rule]
+        predicted = [scorer.predicted.get((*place, fit, self.test_on)) for place in places]
         everybody = np.arange(len(self.split.test))
-        qf = np.array([self.qf(one, everybody) for one in predicted])
+        qf = np.array([self.qf(predictions, everybody) for predictions in predicted])
         drawn = np.array(
-            [[self.qf(one, rows) for one in predicted] for rows in self.resamples()]
-        ).reshape(-1, len(asked))
-        found = []
-        for at in (0, 1):
-            own, difference, over_zero = (
+            [
+                [self.qf(predictions, sampled_records) for predictions in predicted]
+                for sampled_records in self.resamples()
+            ]
+        ).reshape(-1, len(places))
+        rows = []
+        for effort in (0, 1):
+            interval, difference, over_zero = (
                 self.interval(values)
-                for values in (drawn[:, at], drawn[:, at] - drawn[:, 0], drawn[:, at] - drawn[:, 2])
+                for values in (
+                    drawn[:, effort],
+                    drawn[:, effort] - drawn[:, 0],
+                    drawn[:, effort] - drawn[:, 2],
+                )
             )
-            found.append(
+            rows.append(
                 {
-                    "effort": self.problem.efforts[at].effort,
+                    "effort": self.problem.efforts[effort].effort,
                     "target": self.problem.targets[0].name,
                     "model": self.problem.models[0].name,
                     "measure": self.measure,
-                    "training_records": scorer.released.get((at, fit), 0),
+                    "training_records": scorer.released.get((effort, fit), 0),
                     "outer_records": len(self.split.test),
-                    "qf": qf[at],
-                    **dict(zip(("qf_low", "qf_high"), own, strict=True)),
-                    "qf_difference": qf[at] - qf[0],
+                    "qf": qf[effort],
+                    **dict(zip(("qf_low", "qf_high"), interval, strict=True)),
+                    "qf_difference": qf[effort] - qf[0],
                     "qf_difference_low": difference[0],
                     "qf_difference_high": difference[1],
                     "zero_rule": qf[2],
                     "beats_zero_rule": None if np.isnan(over_zero[0]) else over_zero[0] > 0,
-                    "qf_mean": qf_means[at],
-                    "reason": reasons.get(at),
+                    "qf_mean": qf_means[effort],
+                    "reason": reasons.get(effort),
                 }
             )
-        return found
+        return rows
 
-    def _scored(self, fit: str) -> tuple[_Keeper, dict[int, str | None]]:
-        """Train the models; return what they predict, and why an effort has no score."""
+    def _train(self, fit: str) -> tuple[_RecordingScorer, dict[int, str | None]]:
+        """Train the models; return the scorer, and by effort the reason for a missing score."""
         task = Task(0, _REPETITION, (0, 1))
         seed = seeds(self.problem.random_state, _REPETITION)[1]
-        scorer = _Keeper(self.problem, task, 1, self.split, seed, Tallies(), {})
+        scorer = _RecordingScorer(self.problem, task, 1, self.split, seed, Tallies(), {})
         if not len(self.split.test):
             return scorer, dict.fromkeys(task.efforts, NOBODY_OUTER)
         outcomes = [outcome for effort in task.efforts for outcome in scorer.score_effort(effort)]
         return scorer, {o.effort: o.reason for o in outcomes if (o.model, o.fit) == (0, fit)}
 
     def qf(self, predicted: Predicted | Floats | None, rows: Codes) -> float:
-        """Return the QF of predictions for outer records, some of them several times."""
+        """Return the QF of predictions for a resample of the outer records."""
         if predicted is None:
             return np.nan
-        own = predictions_at(predicted, rows)
-        value = measured(self.problem.targets[0], self.split.test[rows], own)[self.measure, None]
+        predictions = predictions_at(predicted, rows)
+        value = prediction_measures(self.problem.targets[0], self.split.test[rows], predictions)[
+            self.measure, None
+        ]
         return -value if self.measure in LOWER_IS_BETTER else value
 
     def resamples(self) -> Iterator[Codes]:
-        """Yield the outer records of as many subjects as there are, drawn with replacement."""
+        """Yield the outer records of resampled subjects, drawn with replacement."""
         test, groups = self.split.test, self.problem.groups
         subject = np.arange(len(test)) if groups is None else groups[test]
         _, sizes = np.unique(subject, return_counts=True)
@@ -206,10 +218,10 @@ class HeldOut:
             yield picked if groups is None else np.concatenate([of_subject[at] for at in picked])
 
     def interval(self, values: Floats) -> tuple[float, float]:
-        """Return both ends; resamples that leave the measure undefined do not count."""
-        known = values[~np.isnan(values)]
-        if not len(known):
+        """Return both ends of the interval, skipping resamples with an undefined measure."""
+        defined = values[~np.isnan(values)]
+        if not len(defined):
             return np.nan, np.nan
         tail = (1 - self.confidence) / 2
-        low, high = np.quantile(known, [tail, 1 - tail])
+        low, high = np.quantile(defined, [tail, 1 - tail])
         return float(low), float(high)

@@ -36,7 +36,7 @@ COLUMN_TYPES = {
 
 
 class Fact(NamedTuple):
-    """One row; NULL where a column says nothing about it."""
+    """One row; NULL in columns that do not apply."""
 
     effort: int
     kind: str
@@ -60,15 +60,15 @@ def evaluation_frame(
     By ``kind``:
 
     ``measure``
-        ``name``: measure; ``other``: class that it is about, or NULL; ``value``; one row per
-        split (``repetition``, ``fold``; 1 for hold-out).
+        ``name``: measure; ``other``: its class, or NULL; ``value``; one row per split
+        (``repetition``, ``fold``; 1 for hold-out).
     ``confusion``
         ``name``: true class; ``other``: predicted class; ``value``: test records of all splits.
     ``probability``
         ``name``: class; ``other``: "1" for records of it, else "0"; ``bin``: its predicted
         probability in thousandths; ``value``: test records of all splits.
     ``failure``
-        ``name``: why a model could not be trained in this split; ``value``: NULL.
+        ``name``: reason why a model was not trained in this split; ``value``: NULL.
     ``reading``
         ``name``: a category with too many labels; ``other``: its level in this effort;
         ``value``: the level at which models read it.
@@ -81,16 +81,16 @@ def evaluation_frame(
     ``grid_point``
         ``name``: feature; ``bin``: point; ``value``: the number of the feature there.
     ``importance``
-        ``name``: measure; ``other``: feature; ``value``: by how much the measure falls on untouched
-        test records among whom the values of the feature are exchanged.
+        ``name``: measure; ``other``: feature; ``value``: drop of the measure on untouched test
+        records when the values of the feature are permuted.
     ``seconds``
-        ``name``: step; ``value``: seconds on the clock, of all splits. To prepare features is a
-        step of the first model that sees them.
+        ``name``: step; ``value``: elapsed seconds of all splits. Preparing features counts for the
+        first model that sees them.
     ``group``
         ``name``: column; ``other`` and ``bin`` as above; ``value``: subjects in the group.
     ``quantile``
-        ``name``: two_sided or one_sided; ``other``: confidence; ``bin``: splits; ``value``: how
-        many standard errors a limit is from the mean of so many splits (Student's t).
+        ``name``: two_sided or one_sided; ``other``: confidence; ``bin``: splits; ``value``:
+        standard errors between the mean of the splits and a limit (Student's t).
     """
     import pandas as pd  # noqa: PLC0415
 
@@ -103,11 +103,11 @@ def evaluation_frame(
 
 def _facts(problem: Problem, outcomes: Sequence[Outcome], tallies: Tallies) -> Iterator[Fact]:
     for outcome in outcomes:
-        yield from _of_outcome(problem, outcome)
+        yield from _outcome_facts(problem, outcome)
     for cell in sorted(tallies.confusion):
-        yield from _confusions(problem, cell, tallies)
+        yield from _confusion_facts(problem, cell, tallies)
     for cell in sorted(tallies.probabilities):
-        yield from _probabilities(problem, cell, tallies)
+        yield from _probability_facts(problem, cell, tallies)
     for effort in problem.efforts:
         for feature, levels in effort.coarser.items():
             for level, at in levels.items():
@@ -119,11 +119,11 @@ def _facts(problem: Problem, outcomes: Sequence[Outcome], tallies: Tallies) -> I
         for name, values in zip(problem.grid.features, problem.grid.values, strict=True):
             for point, value in enumerate(values.tolist()):
                 yield Fact(0, "grid_point", name, value, bin=point)
-    yield from _quantiles(problem.confidence, problem.splitting.splits)
-    yield from _seconds(problem, outcomes)
+    yield from _quantile_facts(problem.confidence, problem.splitting.splits)
+    yield from _timing_facts(problem, outcomes)
 
 
-def _quantiles(confidence: float, splits: int) -> Iterator[Fact]:
+def _quantile_facts(confidence: float, splits: int) -> Iterator[Fact]:
     for name, share in (("two_sided", (1 + confidence) / 2), ("one_sided", confidence)):
         for number in range(2, splits + 1):
             quantile = float(stdtrit(number - 1, share))
@@ -135,23 +135,23 @@ def reading_lines(problem: Problem) -> list[str]:
     efforts: dict[tuple[str, int, int], list[str]] = {}
     for effort in problem.efforts:
         for feature, levels in effort.coarser.items():
-            for level, at in levels.items():
-                efforts.setdefault((feature, level, at), []).append(str(effort.effort))
-    lacking = [
+            for level, read_at in levels.items():
+                efforts.setdefault((feature, level, read_at), []).append(str(effort.effort))
+    unknown_targets = [
         f"target {target.name} is NULL in {unknown} of {pluralized(target.records, 'record')}: "
         "these are counted and released, but models neither learn from them nor are scored on them"
         for target in problem.targets
         if (unknown := target.records - len(target.known))
     ]
-    return lacking + [
+    return unknown_targets + [
         f"feature {feature} has more than {features.MOST_CATEGORIES:,} labels at level {level}; "
-        f"models read it at level {at} in effort {', '.join(numbers)}"
-        for (feature, level, at), numbers in efforts.items()
+        f"models read it at level {read_at} in effort {', '.join(numbers)}"
+        for (feature, level, read_at), numbers in efforts.items()
     ]
 
 
 def failure_lines(problem: Problem, outcomes: Sequence[Outcome]) -> list[str]:
-    """Return a log line per effort, target, model and reason why models have no score."""
+    """Return a log line per effort, target, model and reason for missing scores."""
     counts: Counter[tuple[int, int, int, str, str]] = Counter(
         (o.effort, o.target, o.model, o.fit, o.reason) for o in outcomes if o.reason
     )
@@ -167,7 +167,7 @@ def failure_lines(problem: Problem, outcomes: Sequence[Outcome]) -> list[str]:
     return lines
 
 
-def _names(problem: Problem, at: Cell | Outcome) -> dict[str, Any]:
+def _key_columns(problem: Problem, at: Cell | Outcome) -> dict[str, Any]:
     return {
         "effort": problem.efforts[at.effort].effort,
         "target": problem.targets[at.target].name,
@@ -176,9 +176,9 @@ def _names(problem: Problem, at: Cell | Outcome) -> dict[str, Any]:
     }
 
 
-def _of_outcome(problem: Problem, outcome: Outcome) -> Iterator[Fact]:
+def _outcome_facts(problem: Problem, outcome: Outcome) -> Iterator[Fact]:
     classes = problem.targets[outcome.target].classes
-    names = _names(problem, outcome)
+    names = _key_columns(problem, outcome)
     names |= {"repetition": outcome.repetition, "fold": outcome.fold}
     for test_on in (ORIGINAL, GENERALIZED):
         if outcome.reason is not None:
@@ -193,8 +193,8 @@ def _of_outcome(problem: Problem, outcome: Outcome) -> Iterator[Fact]:
         yield Fact(**detail._asdict(), **names)
 
 
-def _confusions(problem: Problem, cell: Cell, tallies: Tallies) -> Iterator[Fact]:
-    classes, names = problem.targets[cell.target].classes, _names(problem, cell)
+def _confusion_facts(problem: Problem, cell: Cell, tallies: Tallies) -> Iterator[Fact]:
+    classes, names = problem.targets[cell.target].classes, _key_columns(problem, cell)
     counts = tallies.confusion[cell]
     for true, predicted in np.argwhere(counts).tolist():
         yield Fact(
@@ -207,8 +207,8 @@ def _confusions(problem: Problem, cell: Cell, tallies: Tallies) -> Iterator[Fact
         )
 
 
-def _probabilities(problem: Problem, cell: Cell, tallies: Tallies) -> Iterator[Fact]:
-    classes, names = problem.targets[cell.target].classes, _names(problem, cell)
+def _probability_facts(problem: Problem, cell: Cell, tallies: Tallies) -> Iterator[Fact]:
+    classes, names = problem.targets[cell.target].classes, _key_columns(problem, cell)
     counts = tallies.probabilities[cell]
     for code, is_member, thousandths in np.argwhere(counts).tolist():
         yield Fact(
@@ -222,8 +222,8 @@ def _probabilities(problem: Problem, cell: Cell, tallies: Tallies) -> Iterator[F
         )
 
 
-def _seconds(problem: Problem, outcomes: Sequence[Outcome]) -> Iterator[Fact]:
-    """Yield seconds to read efforts, then by model to prepare features, train, ask and score."""
+def _timing_facts(problem: Problem, outcomes: Sequence[Outcome]) -> Iterator[Fact]:
+    """Yield the seconds to read each effort, then those of each step by model."""
     for data, seconds in zip(problem.efforts, problem.read_seconds, strict=False):
         yield Fact(data.effort, "seconds", "read", seconds)
     spent: dict[tuple[Cell, str], float] = defaultdict(float)
@@ -232,4 +232,4 @@ def _seconds(problem: Problem, outcomes: Sequence[Outcome]) -> Iterator[Fact]:
         for step, seconds in outcome.seconds.items():
             spent[cell, step] += seconds
     for (cell, step), seconds in sorted(spent.items()):
-        yield Fact(kind="seconds", name=step, value=seconds, **_names(problem, cell))
+        yield Fact(kind="seconds", name=step, value=seconds, **_key_columns(problem, cell))

@@ -53,7 +53,7 @@ class Target:
 
     @cached_property
     def known(self) -> Codes:
-        """Positions of the records of which it is not NULL: only these train and are scored."""
+        """Positions of the records with a target; only these train and are scored."""
         is_known = np.ones(self.records, dtype=np.bool_)
         if self.codes is not None:
             is_known &= self.codes >= 0
@@ -62,7 +62,7 @@ class Target:
         return np.flatnonzero(is_known)
 
     def splits(self, splitting: Splitting, seed: int, groups: Codes | None) -> list[Split]:
-        """Draw the splits of a repetition among the records of which it is known.
+        """Draw the splits of a repetition among the records with a target.
 
         Both sides are positions among all records; see `draw_splits`.
         """
@@ -74,12 +74,12 @@ class Target:
             strata=None if self.codes is None else self.codes[known],
             groups=None if groups is None else groups[known],
         )
-        return [Split(train=known[one.train], test=known[one.test]) for one in drawn]
+        return [Split(train=known[split.train], test=known[split.test]) for split in drawn]
 
 
 @dataclass(frozen=True)
 class Model:
-    """A model of a spec: its name there, its type, its parameters, and the space that it sees."""
+    """A model of a spec: its name, type and parameters, and the feature space that it sees."""
 
     name: str
     model: str
@@ -96,13 +96,13 @@ class EffortData:
     effort : int
         Number; 0 is the untouched table.
     own, original : mapping of str to Space
-        By the space that a model sees, the features of its rows and of untouched rows.
+        Features of its own rows and of untouched rows, by feature space.
     suppressed : array of bool, shape (records,)
-        Which records are not released.
+        True for records that are not released.
     means : array of float, shape (distinct rows, means), or None
         Class means over all released records.
     is_recoded : bool
-        Whether levels differ per record, so that a test record has no generalization of its own.
+        Levels differ per record, so that a test record has no generalization of its own.
     classes : array of int, shape (records,), or None
         Equivalence classes, where suppression is recounted.
     k : int or None
@@ -130,7 +130,7 @@ class EffortData:
 
 @dataclass(frozen=True)
 class Groups:
-    """The groups of one column that are large enough to be shown.
+    """The groups of one column that are large enough to report.
 
     Attributes
     ----------
@@ -152,7 +152,7 @@ class Groups:
 
 @dataclass(frozen=True)
 class Importance:
-    """Permutation importance: the measure that is compared, and the features in their order."""
+    """Permutation importance: its measure, and the features in their order."""
 
     measure: str
     features: tuple[str, ...]
@@ -160,7 +160,7 @@ class Importance:
 
 @dataclass(frozen=True)
 class Grid:
-    """Points at which models are asked, as records of the untouched effort.
+    """Points to predict, as records of the untouched effort.
 
     Attributes
     ----------
@@ -184,12 +184,12 @@ class Grid:
 
 @dataclass(frozen=True)
 class Problem:
-    """Everything that is evaluated; the first effort is untouched.
+    """Everything to evaluate; the first effort is untouched.
 
     ``keeps_suppressed``: suppressed records train too, without quasi-identifiers. ``groups`` are
-    the subjects of records: none is in both parts of a split. ``recount`` suppresses on the
-    training records alone. Quality is also reported by ``reported_groups``. ``confidence`` is that
-    of intervals over splits. ``read_seconds`` is how long each effort was read.
+    the subjects of records; none is on both sides of a split. ``recount`` suppresses on the
+    training records alone. Quality is also reported by ``reported_groups``. ``confidence`` is the
+    level of intervals over splits, ``read_seconds`` the time it took to read each effort.
     """
 
     targets: Sequence[Target]

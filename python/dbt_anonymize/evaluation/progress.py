@@ -14,7 +14,7 @@ _LOGGER: ContextVar[Any] = ContextVar("_LOGGER", default=None)
 
 @contextlib.contextmanager
 def logged_to(logger: Any) -> Iterator[None]:
-    """Let a command take the lines, with methods ``info`` and ``warning``."""
+    """Send lines to the logger of a command, which has methods ``info`` and ``warning``."""
     token = _LOGGER.set(logger)
     try:
         yield
@@ -23,7 +23,7 @@ def logged_to(logger: Any) -> Iterator[None]:
 
 
 def dbt_logger() -> Any:
-    """Return a logger whose lines dbt formats, stores and silences with ``--quiet``."""
+    """Return the logger of the running command, or else that of dbt."""
     if _LOGGER.get() is not None:
         return _LOGGER.get()
     from dbt.adapters.events.logging import AdapterLogger  # noqa: PLC0415
@@ -59,7 +59,7 @@ class Progress:
     def start(self, workers: int) -> None:
         """Count from now, with this many models at a time."""
         self._workers = workers
-        self._started = self._shown = self._clock()
+        self._started = self._last_line = self._clock()
         self._is_estimated = False
         self._work = 0.0
         self.done = 0
@@ -79,16 +79,17 @@ class Progress:
     def advance(self, models: int, seconds: float) -> None:
         """Count finished models and the seconds that one worker needed for them.
 
-        Write a line if it is due, or if the remaining time is first known and exceeds the interval.
+        Write a line if it is due, or when the first estimate of the remaining time exceeds the
+        interval.
         """
         self.done += models
         self._work += seconds
         is_last = self.done == self._total
         is_estimated = not is_last and self.done >= self._first
         is_news = is_estimated and not self._is_estimated and self.remaining > self._interval
-        if not (is_last or is_news or self._clock() - self._shown >= self._interval):
+        if not (is_last or is_news or self._clock() - self._last_line >= self._interval):
             return
-        self._shown = self._clock()
+        self._last_line = self._clock()
         self._is_estimated = is_estimated
         text = f"{self._anonymization}: {self.done} of {self._total} models"
         text = f"{text}, {duration(self.elapsed)}"

@@ -21,10 +21,10 @@ from dbt_anonymize.evaluation.data.subjects import (
     sensitive_attributes,
 )
 from dbt_anonymize.evaluation.data.targets import TargetColumn, target_reader
-from dbt_anonymize.evaluation.given import GivenEvaluation, declared
 from dbt_anonymize.evaluation.outputs import evaluation_frame, failure_lines, reading_lines
 from dbt_anonymize.evaluation.problem import ZERO_RULE, Importance, Model, Problem
 from dbt_anonymize.evaluation.progress import Progress, dbt_logger
+from dbt_anonymize.evaluation.request import EvaluationRequest, parse_request
 from dbt_anonymize.evaluation.scoring import Outcome
 from dbt_anonymize.evaluation.splits import Splitting
 from dbt_anonymize.evaluation.stopwatch import Stopwatch
@@ -42,76 +42,77 @@ def evaluate(
 ) -> pd.DataFrame:
     """Train models on every effort and score them on records that they have never seen.
 
-    Called by a generated model with the choices of a validated spec, see `GivenEvaluation`;
-    relations belong to ``session``. Older versions gave ``arguments``, which only say so.
+    Called by a generated model with the choices of a validated spec, see `EvaluationRequest`;
+    relations belong to ``session``. Files of older versions pass ``arguments``, which are an
+    `EvaluationError`.
 
-    Returns one row per fact, see ``outputs.evaluation_frame``; none if the source is empty. What
-    relations do not allow is an `EvaluationError`.
+    Returns one row per fact, see ``outputs.evaluation_frame``; none if the source is empty.
+    Relations that cannot be evaluated are an `EvaluationError`.
     """
-    asked = declared(GivenEvaluation, given, arguments)
-    log, record_key = dbt_logger(), asked.record_key
-    chosen = [Effort(**effort) for effort in asked.efforts]
-    wanted = [TargetColumn(**target) for target in asked.targets]
-    read_as = Reading(**asked.reading)
-    trained = models_of(asked.models, wanted, read_as)
-    check_recountable(asked.guarantees)
-    drawn = _drawn_sample(asked, chosen[0])
-    if drawn.size == 0:
-        log.info(f"{asked.anonymization}: no records, so no models are trained")
+    request = parse_request(EvaluationRequest, given, arguments)
+    log, record_key = dbt_logger(), request.record_key
+    efforts = [Effort(**effort) for effort in request.efforts]
+    targets = [TargetColumn(**target) for target in request.targets]
+    reading = Reading(**request.reading)
+    models = make_models(request.models, targets, reading)
+    check_recountable(request.guarantees)
+    sample = _draw_sample(request, efforts[0])
+    if sample.size == 0:
+        log.info(f"{request.anonymization}: no records, so no models are trained")
         return evaluation_frame(None, [], Tallies())
-    columns = [FeatureColumn(**feature) for feature in asked.features]
+    columns = [FeatureColumn(**feature) for feature in request.features]
     watch = Stopwatch()
-    with copied_sample(session, chosen, drawn, record_key, watch) as (copied, own):
+    with copied_sample(session, efforts, sample, record_key, watch) as (copies, copied_part):
         reader = EffortReader(
-            *(copied[0], columns, read_as, own, record_key),
-            may_be_hidden=asked.suppressed == "missing",
-            has_recount=asked.fit == "per_split",
+            *(copies[0], columns, reading, copied_part, record_key),
+            may_be_hidden=request.suppressed == "missing",
+            has_recount=request.fit == "per_split",
         )
         setting = Setting(
-            splitting=Splitting(**asked.splitting),
-            random_state=asked.random_state,
-            subjects=asked.subjects,
-            guarantees=asked.guarantees,
-            population_size=asked.population_size,
-            reported_groups=[GroupColumn(**column) for column in asked.reported_groups],
-            smallest_group=asked.smallest_group,
-            decision_grid=asked.decision_grid,
-            confidence=asked.confidence,
+            splitting=Splitting(**request.splitting),
+            random_state=request.random_state,
+            subjects=request.subjects,
+            guarantees=request.guarantees,
+            population_size=request.population_size,
+            reported_groups=[GroupColumn(**column) for column in request.reported_groups],
+            smallest_group=request.smallest_group,
+            decision_grid=request.decision_grid,
+            confidence=request.confidence,
         )
-        problem, _ = read_problem(reader, copied, wanted, trained, setting, watch=watch)
-    if asked.importance is not None:
-        names = tuple(feature["name"] for feature in asked.features)
-        problem = replace(problem, importance=Importance(asked.importance, names))
-    return _run(problem, asked.anonymization, log)
+        problem, _ = read_problem(reader, copies, targets, models, setting, watch=watch)
+    if request.importance is not None:
+        names = tuple(feature["name"] for feature in request.features)
+        problem = replace(problem, importance=Importance(request.importance, names))
+    return _train_and_report(problem, request.anonymization, log)
 
 
-def _drawn_sample(asked: GivenEvaluation, untouched: Effort) -> Sample:
-    key, state = asked.record_key, asked.random_state
-    seen = None if asked.outer is None else inner_sql(asked.outer, key)
-    drawn = draw_sample(untouched.relation, key, asked.sample, state, seen)
-    report_sample(drawn, fit=asked.fit, random_state=state, anonymization=asked.anonymization)
-    return drawn
+def _draw_sample(request: EvaluationRequest, untouched: Effort) -> Sample:
+    key, state = request.record_key, request.random_state
+    is_inner = None if request.outer is None else inner_sql(request.outer, key)
+    sample = draw_sample(untouched.relation, key, request.sample, state, is_inner)
+    report_sample(sample, fit=request.fit, random_state=state, anonymization=request.anonymization)
+    return sample
 
 
-def report_sample(drawn: Sample, *, fit: str, random_state: int, anonymization: str) -> None:
-    """Say that a part of the records is evaluated; an `EvaluationError` where all are needed."""
-    if drawn.size == drawn.records:
+def report_sample(sample: Sample, *, fit: str, random_state: int, anonymization: str) -> None:
+    """Log that a sample is evaluated; an `EvaluationError` where all records are needed."""
+    if sample.size == sample.records:
         return
     if fit == "per_split":
         raise EvaluationError(
             "fit: per_split must count equivalence classes in the whole table; got a sample of "
-            f"{drawn.size} of {drawn.records} records, in which classes are smaller. Raise "
-            f"quality.sample to at least {drawn.records} or write fit: once."
+            f"{sample.size} of {sample.records} records, in which classes are smaller. Raise "
+            f"quality.sample to at least {sample.records} or write fit: once."
         )
     dbt_logger().info(
-        f"{anonymization}: a sample of {drawn.size} of {drawn.records} records is evaluated, "
+        f"{anonymization}: a sample of {sample.size} of {sample.records} records is evaluated, "
         f"drawn with random state {random_state}"
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """Splits of a problem, and what is asked beside its scores; see `GivenEvaluation`."""
+    """Splits of a problem, and its results beside scores; see `EvaluationRequest`."""
 
     splitting: Splitting
     random_state: int
@@ -133,12 +134,12 @@ def read_problem(
     *,
     watch: Stopwatch | None = None,
 ) -> tuple[Problem, FirstArrays]:
-    """Read targets and efforts, the first of which is that of the reader.
+    """Read targets and efforts; the first effort is that of the reader.
 
-    Returns what efforts share, too, of which others can be made. ``watch`` holds what it took
-    before, by the place of the effort.
+    Returns the problem, and the arrays that all efforts share. ``watch`` already holds the seconds
+    of earlier steps, by the position of the effort.
     """
-    relation = reader.sample.of(reader.untouched.relation)
+    relation = reader.sample.restrict(reader.untouched.relation)
     readers = [target_reader(relation, column, place) for place, column in enumerate(targets)]
     extra = {name: sql for target in readers for name, sql in target.sql.items()}
     sensitive = sensitive_attributes(setting.guarantees)
@@ -147,7 +148,7 @@ def read_problem(
     extra |= {f"sensitive {attribute}": rank_sql(attribute) for attribute in sensitive}
     watch = watch or Stopwatch()
     with watch.running("0"):
-        untouched, values, first = reader.first(extra)
+        untouched, values, first = reader.read_untouched(extra)
     groups = None
     if setting.subjects is not None:
         groups = read_subjects(
@@ -169,7 +170,7 @@ def read_problem(
     further = []
     for place, effort in enumerate(efforts[1:], start=1):
         with watch.running(str(place)):
-            further.append(reader.further(effort, first))
+            further.append(reader.read_effort(effort, first))
     problem = Problem(
         targets=[target.target(values, setting.splitting, groups) for target in readers],
         models=models,
@@ -189,25 +190,25 @@ def read_problem(
     return problem, first
 
 
-def _run(problem: Problem, anonymization: str, log: Any) -> pd.DataFrame:
+def _train_and_report(problem: Problem, anonymization: str, log: Any) -> pd.DataFrame:
     for line in reading_lines(problem):
         log.info(f"{anonymization}: {line}")
     workers = worker_count()
     targets, efforts = len(problem.targets), len(problem.efforts)
     tasks = make_tasks(targets, problem.splitting.repetitions, efforts, workers)
-    of_a_split = problem.fitted_models(efforts)
-    total = targets * problem.splitting.splits * of_a_split
-    progress = Progress(anonymization, total, log.info, first=of_a_split)
+    models_per_split = problem.fitted_models(efforts)
+    total = targets * problem.splitting.splits * models_per_split
+    progress = Progress(anonymization, total, log.info, first=models_per_split)
     outcomes: list[Outcome] = []
     tallies = Tallies()
-    largest: dict[int, float] = {}
+    largest_shares: dict[int, float] = {}
     for result in run_tasks(problem, tasks, workers, progress):
         outcomes.extend(result.outcomes)
         tallies.merge(result.tallies)
         for effort, share in result.suppressed.items():
-            largest[effort] = max(share, largest.get(effort, 0.0))
+            largest_shares[effort] = max(share, largest_shares.get(effort, 0.0))
     outcomes.sort(key=lambda outcome: outcome.order)
-    for effort, share in sorted(largest.items()):
+    for effort, share in sorted(largest_shares.items()):
         log.info(
             f"{anonymization}: fit: per_split suppresses at most {share:.1%} of the training "
             f"records of effort {problem.efforts[effort].effort}"
@@ -217,23 +218,27 @@ def _run(problem: Problem, anonymization: str, log: Any) -> pd.DataFrame:
     return evaluation_frame(problem, outcomes, tallies)
 
 
-def models_of(
-    given: Sequence[Mapping[str, Any]], targets: Sequence[TargetColumn], reading: Reading
+def make_models(
+    declared: Sequence[Mapping[str, Any]], targets: Sequence[TargetColumn], reading: Reading
 ) -> list[Model]:
-    """Return models as a generated model hands them over, and the baseline of relative measures.
+    """Return the declared models, and the zero rule, the baseline of relative measures.
 
-    Each sees features in a space, by whether it splits them. What cannot be made is refused before
-    anything is read.
+    Each sees the feature space that suits its type. An estimator that cannot be made is refused
+    before any data are read.
     """
     tasks = list(dict.fromkeys(target.task for target in targets))
     baseline = [{"name": ZERO_RULE, "model": ZERO_RULE}]
-    has_baseline = any(one["name"] == ZERO_RULE for one in given)
+    has_baseline = any(model["name"] == ZERO_RULE for model in declared)
     models: list[Model] = []
-    for one in [*given, *([] if has_baseline else baseline)]:
-        name, parameters = one["model"], dict(one.get("parameters") or {})
+    for model in [*declared, *([] if has_baseline else baseline)]:
+        model_type, parameters = model["model"], dict(model.get("parameters") or {})
         for task in tasks:
-            estimators.make_estimator(name, parameters, 0, task)
+            estimators.make_estimator(model_type, parameters, 0, task)
         # The zero rule looks at no feature: any space will do.
-        space = models[0].space if name == ZERO_RULE and models else reading.space(name, tasks[0])
-        models.append(Model(one["name"], name, parameters, space))
+        space = (
+            models[0].space
+            if model_type == ZERO_RULE and models
+            else reading.space(model_type, tasks[0])
+        )
+        models.append(Model(model["name"], model_type, parameters, space))
     return models

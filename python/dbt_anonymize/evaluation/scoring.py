@@ -26,8 +26,8 @@ from dbt_anonymize.evaluation.details import (
     grid_details,
     group_details,
     importance_details,
-    measured,
     permute,
+    prediction_measures,
     predictions_at,
 )
 from dbt_anonymize.evaluation.measures import Predicted
@@ -48,10 +48,10 @@ NEVER_HOLDS = "a guarantee can never hold on the training records alone"
 
 @dataclass(frozen=True)
 class Outcome:
-    """The measures of one model by kind of test records, or the reason why there are none.
+    """The measures of one model by form of the test records, or the reason why it has none.
 
-    Target, effort and model are positions. ``details`` are further rows about the model. The first
-    of fits that share a model has the ``seconds`` that its steps took.
+    Target, effort and model are positions. ``details`` are further rows about the model. Of fits
+    that share a model, the first has the ``seconds`` of its steps.
     """
 
     effort: int
@@ -83,8 +83,8 @@ class Scored:
 class TaskResult:
     """The outcomes of a task, one per model, and counts over its splits.
 
-    ``suppressed`` is, by effort, the largest share of training records that fit: per_split
-    suppresses.
+    ``suppressed`` is the largest share of training records that fit: per_split suppresses, by
+    effort.
     """
 
     outcomes: list[Outcome]
@@ -95,7 +95,7 @@ class TaskResult:
 def score_task(problem: Problem, task: Task) -> TaskResult:
     """Train and score the models of a task: an outcome per split, effort, fit and model.
 
-    A parameter with a value that its model refuses is an `EvaluationError`.
+    A parameter value that its model refuses is an `EvaluationError`.
     """
     split_seed, model_seed = seeds(problem.random_state, task.repetition)
     target = problem.targets[task.target]
@@ -125,7 +125,7 @@ class SplitScorer:
 
     @property
     def target(self) -> Target:
-        """Return what is predicted."""
+        """Target of the task."""
         return self.problem.targets[self.task.target]
 
     @cached_property
@@ -139,7 +139,7 @@ class SplitScorer:
         spaces = self.problem.efforts[effort].own
         for fits, released, per_split in self.fits(effort):
             views: dict[int, View] = {}  # spaces of the same features share one
-            reason = self._reason_against(released)
+            reason = self._untrainable_reason(released)
             for position, model in enumerate(self.problem.models):
                 places = [(effort, self.task.target, position, fit) for fit in fits]
                 score: Scored | str = reason or Scored()
@@ -157,17 +157,17 @@ class SplitScorer:
                                 has_grid=(self.task.repetition, self.fold) == (1, 1),
                             )
                     score = self._score(places, model, views[key])
-                values, why = (Scored(), score) if isinstance(score, str) else (score, None)
+                scored, failure = (Scored(), score) if isinstance(score, str) else (score, None)
                 seconds = self.watch.take()
                 for place in places:
                     split = (self.task.repetition, self.fold)
-                    yield Outcome(*place, *split, values.measures, why, values.details, seconds)
+                    yield Outcome(*place, *split, scored.measures, failure, scored.details, seconds)
                     seconds = {}
 
     def fits(self, effort: int) -> Iterator[tuple[tuple[str, ...], Bools | None, bool]]:
-        """Yield the fits, the released training records, and whether they alone are counted.
+        """Yield fits, their released training records, and True where only these are counted.
 
-        Fits that do not differ are one; None is released where the guarantees can never hold.
+        Equal fits share a tuple; released is None where the guarantees can never hold.
         """
         data = self.problem.efforts[effort]
         released = ~data.suppressed[self.split.train]
@@ -183,7 +183,7 @@ class SplitScorer:
         yield (per_split,), own, True
 
     def _released_by_recount(self, effort: int, data: EffortData) -> Bools | None:
-        """Return the records released without the test records; None if guarantees never hold."""
+        """Return the records released on their own; None if the guarantees can never hold."""
         if data.classes is None:
             return None
         try:
@@ -195,7 +195,7 @@ class SplitScorer:
         self.suppressed[effort] = max(share, self.suppressed.get(effort, 0.0))
         return ~suppressed
 
-    def _reason_against(self, released: Bools | None) -> str | None:
+    def _untrainable_reason(self, released: Bools | None) -> str | None:
         if released is None:
             return NEVER_HOLDS
         target = self.target
@@ -208,7 +208,7 @@ class SplitScorer:
         return f"the training records hold {trained} of {len(target.classes)} classes"
 
     def _score(self, places: Sequence[Place], model: Model, view: View) -> Scored | str:
-        """Return the measures of a model, or why it has none."""
+        """Return the measures of a model, or the reason for having none."""
         target = self.target
         estimator = estimators.make_estimator(model.model, model.parameters, self.seed, target.task)
         is_scaled = estimators.estimator_type(model.model, target.task).is_scaled
@@ -221,27 +221,30 @@ class SplitScorer:
                     )
                 predicted = self._constant_answers(predicted, view)
                 with self.watch.running("score"):
-                    return self._values(places, predicted, view.asked)
-            exchanged = self._exchanged(view)
-            further = [] if exchanged is None else [exchanged.rows]
-            further += [view.points] if len(view.points) else []
-            asked = np.vstack([view.test_rows, *further]) if further else view.test_rows
+                    return self._score_predictions(places, predicted, view.test_sets)
+            permuted = self._permuted(view)
+            extra_rows = [] if permuted is None else [permuted.rows]
+            extra_rows += [view.points] if len(view.points) else []
+            rows_to_predict = (
+                np.vstack([view.test_rows, *extra_rows]) if extra_rows else view.test_rows
+            )
             with self.watch.running("train"):
                 predicted = fit_predict(
-                    estimator, view.training, target, asked, is_scaled=is_scaled
+                    estimator, view.training, target, rows_to_predict, is_scaled=is_scaled
                 )
             with self.watch.running("score"):
-                scored = self._values(places, predicted, view.asked)
+                scored = self._score_predictions(places, predicted, view.test_sets)
                 return replace(
-                    scored, details=[*scored.details, *self._further(view, exchanged, predicted)]
+                    scored,
+                    details=[*scored.details, *self._further_details(view, permuted, predicted)],
                 )
         except (EvaluationError, MemoryError):
             raise
-        except Exception as error:  # whatever a model raises is a result, not the end of all others
-            return _reason(model, error)
+        except Exception as error:  # a failed model is a result; the others go on
+            return _failure_reason(model, error)
 
     def _constant_answers(self, predicted: Predicted | Floats, view: View) -> Predicted | Floats:
-        """Return what the zero rule predicts, so that each measure is that of its best answer."""
+        """Return the predictions of the zero rule with the best constant answer per measure."""
         if isinstance(predicted, Predicted):
             return replace(predicted, is_zero_rule=True)
         if self.target.task != "regression" or self.target.numbers is None:
@@ -249,69 +252,69 @@ class SplitScorer:
         median = np.median(self.target.numbers[view.training.records])
         return np.column_stack([predicted, np.full(len(predicted), median)])
 
-    def _exchanged(self, view: View) -> Permuted | None:
-        wanted = self.problem.importance
-        if wanted is None:
+    def _permuted(self, view: View) -> Permuted | None:
+        importance = self.problem.importance
+        if importance is None:
             return None
-        return permute(view, len(wanted.features), (self.seed, self.fold))
+        return permute(view, len(importance.features), (self.seed, self.fold))
 
-    def _further(
-        self, view: View, exchanged: Permuted | None, predicted: Predicted | Floats
+    def _further_details(
+        self, view: View, permuted: Permuted | None, predicted: Predicted | Floats
     ) -> Iterator[Detail]:
-        """Yield what is predicted of points and of exchanged records, behind the test rows."""
+        """Yield details of the permuted records and grid points, which follow the test rows."""
         first = len(view.test_rows)
-        if exchanged is not None and self.problem.importance is not None:
-            rows = np.arange(first, first + len(exchanged.rows))
+        if permuted is not None and self.problem.importance is not None:
+            rows = np.arange(first, first + len(permuted.rows))
             first += len(rows)
             yield from importance_details(
                 self.problem.importance,
                 self.target,
                 self.split.test,
-                predictions_at(predicted, view.asked[0].place),
-                (exchanged, predictions_at(predicted, rows)),
+                predictions_at(predicted, view.test_sets[0].place),
+                (permuted, predictions_at(predicted, rows)),
             )
         if len(view.points):
             rows = np.arange(first, first + len(view.points))
             yield from grid_details(self.target, predictions_at(predicted, rows))
 
-    def _values(
+    def _score_predictions(
         self,
         places: Sequence[Place],
         predicted: Predicted | Floats,
-        asked: tuple[RowsToPredict, ...],
+        test_sets: tuple[RowsToPredict, ...],
     ) -> Scored:
-        """Return all measures for each kind of test records, and count the predictions."""
-        found: dict[str, Values] = {}
+        """Return all measures for each form of the test records, and tally the predictions."""
+        measures: dict[str, Values] = {}
         details: list[Detail] = []
         target, test = self.target, self.split.test
         first = 0
-        for each in asked:
-            own = predictions_at(predicted, first + each.place)
-            first += len(each.rows)
-            values = measured(target, test, own)
-            self.keep(places, each.test_on, own)
-            if isinstance(own, Predicted) and target.codes is not None:
-                cells = [Cell(*place, test_on) for place in places for test_on in each.test_on]
-                self.tallies.add(cells, target.codes[test], own, len(target.classes))
-            for test_on in each.test_on:
-                found[test_on] = values
+        for test_set in test_sets:
+            predictions = predictions_at(predicted, first + test_set.place)
+            first += len(test_set.rows)
+            values = prediction_measures(target, test, predictions)
+            self.record_predictions(places, test_set.test_on, predictions)
+            if isinstance(predictions, Predicted) and target.codes is not None:
+                cells = [Cell(*place, test_on) for place in places for test_on in test_set.test_on]
+                self.tallies.add(cells, target.codes[test], predictions, len(target.classes))
+            for test_on in test_set.test_on:
+                measures[test_on] = values
                 groups = self.problem.reported_groups
-                details.extend(group_details(groups, target, test, own, test_on))
-        return Scored(found, details)
+                details.extend(group_details(groups, target, test, predictions, test_on))
+        return Scored(measures, details)
 
-    def keep(
+    def record_predictions(
         self, places: Sequence[Place], test_on: tuple[str, ...], predicted: Predicted | Floats
     ) -> None:
         """Receive the predictions of a model for each test record; no-op by default."""
 
 
-def _reason(model: Model, error: Exception) -> str:
-    """Return why a model could not be trained, without values of records."""
+def _failure_reason(model: Model, error: Exception) -> str:
+    """Return the reason why training failed, without values of records."""
     if type(error).__name__ == "InvalidParameterError":
         raise EvaluationError(
             f"quality.parameters of {model.name} must have values that {model.model} can have; "
             f"scikit-learn says: {error} Correct them."
         ) from error
-    if "." in model.model:  # what others write into a message is not known
+    if "." in model.model:  # messages of other packages may quote values
         return type(error).__name__
     return " ".join(str(error).split()) or type(error).__name__

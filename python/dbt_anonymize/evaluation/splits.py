@@ -128,10 +128,9 @@ def _hold_out_groups(share: float, seed: int, strata: Codes | None, groups: Code
 
 
 def _strata_of_groups(member: Codes, strata: Codes) -> Codes:
-    """Return for each group the class of which it holds the largest share of all records.
+    """Return for each group the class of which it holds the largest share.
 
-    Not its most frequent class: where many visits are healthy and one is ill, the ill ones are
-    spread.
+    The most frequent class would not spread the few ill visits among many healthy ones.
     """
     classes = int(strata.max()) + 1
     pairs, counts = np.unique(member * classes + strata, return_counts=True)
@@ -164,11 +163,11 @@ def _folds_of_groups(folds: int, seed: int, strata: Codes | None, groups: Codes)
     is_placed = fold[member] >= 0
     cells = fold[member[is_placed]] * len(totals) + classes[is_placed]
     counts = np.bincount(cells, minlength=folds * len(totals)).reshape(folds, len(totals))
-    left = _largest_first(member[~is_placed], classes[~is_placed], totals)
-    for group, own, held in left:
-        shared = counts[:, own] @ (held / totals[own] ** 2)
+    unplaced = _largest_first(member[~is_placed], classes[~is_placed], totals)
+    for group, classes_of_group, counts_of_group in unplaced:
+        shared = counts[:, classes_of_group] @ (counts_of_group / totals[classes_of_group] ** 2)
         fold[group] = np.lexsort((counts.sum(axis=1), shared))[0]
-        counts[fold[group], own] += held
+        counts[fold[group], classes_of_group] += counts_of_group
     return np.asarray(draws.permutation(folds)[fold][member], dtype=np.int64)
 
 
@@ -187,7 +186,7 @@ def _kinds_of_groups(member: Codes, of_class: Codes) -> Codes:
 def _largest_first(
     member: Codes, classes: Codes, totals: Codes
 ) -> Iterator[tuple[int, Codes, Codes]]:
-    """Yield groups with their classes and the records of each, by the sum of squared shares."""
+    """Yield groups with their classes and records per class, by falling sum of squared shares."""
     pairs, held = np.unique(member * len(totals) + classes, return_counts=True)
     group, own = pairs // len(totals), pairs % len(totals)
     names, starts = np.unique(group, return_index=True)

@@ -17,7 +17,7 @@ class Stopwatch:
 
     @contextmanager
     def running(self, step: str) -> Iterator[None]:
-        """Add the seconds of what happens meanwhile, also if it fails."""
+        """Add the seconds that the body takes, also if it fails."""
         started = self.clock()
         try:
             yield
@@ -25,7 +25,7 @@ class Stopwatch:
             self.seconds[step] = self.seconds.get(step, 0.0) + self.clock() - started
 
     def take(self) -> dict[str, float]:
-        """Return the seconds and begin anew.
+        """Return the seconds and reset.
 
         Examples
         --------
@@ -35,5 +35,5 @@ class Stopwatch:
         >>> watch.take(), watch.take()
         ({'fit': 2.5}, {})
         """
-        found, self.seconds = self.seconds, {}
-        return found
+        seconds, self.seconds = self.seconds, {}
+        return seconds

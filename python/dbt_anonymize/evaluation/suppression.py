@@ -1,9 +1,9 @@
-"""Suppressed training records, if there were no others.
+"""Suppression recounted on the training records alone.
 
 An anonymization that has seen the test records may look better than it is: a class may be large
-enough only together with them. The search's checks are applied to the training records alone, at
-the declared levels, and what violates a guarantee is suppressed even beyond the suppression limit:
-models that saw records of too small classes would look better under a stricter limit.
+enough only together with them. The checks of the search are applied to the training records alone,
+at the declared levels. Records that violate a guarantee are suppressed even beyond the suppression
+limit: models that saw records of too small classes would look better under a stricter limit.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Recount:
     guarantees : sequence of mapping
         As a spec resolves them; ``values`` of ``alpha_k_anonymity`` as codes.
     sensitive : mapping of str to array of int, shape (records,)
-        The sensitive attributes that they name; codes in the order of the type.
+        Sensitive attributes of the guarantees; codes in the order of the type.
     subjects : array of int, shape (records,), or None
         Subject of each record: each counts once.
     population_size : int or None
@@ -66,14 +66,14 @@ def check_recountable(guarantees: Sequence[Mapping[str, Any]]) -> None:
 
 @dataclass(frozen=True)
 class TrainingTable:
-    """The training records of a split, as the checks read them, and the guarantees."""
+    """The training records of a split in the form of the checks, and the guarantees."""
 
     table: Table
     guarantees: Sequence[Mapping[str, Any]]
     train: Codes
 
     def suppressed(self, classes: Codes, k: int | None = None) -> Bools:
-        """Return which training records an effort would suppress, however many they are.
+        """Return a mask of the training records that an effort would suppress, however many.
 
         ``classes`` are the equivalence classes of all records in this effort. A guarantee that can
         never hold is a `SearchError`.
@@ -82,14 +82,14 @@ class TrainingTable:
         if k is not None:
             declared.append({"model": "k_anonymity", "k": k})
         guarantees = compile_guarantees(declared, self.table)
-        # The class is the one attribute, at the one level that there is.
+        # The class is the only attribute, with a single level.
         size = int(classes.max()) + 1
         attribute = Attribute("class", (np.arange(size),), (np.zeros(size),), size, 0.0)
         leaves = classes[self.train][:, None]
-        counted = classes_of(replace(self.table, attributes=(attribute,), leaves=leaves), (0,))
-        must_go = guarantees.suppress(counted, guarantees.violating(counted))
+        class_counts = classes_of(replace(self.table, attributes=(attribute,), leaves=leaves), (0,))
+        suppressed = guarantees.suppress(class_counts, guarantees.violating(class_counts))
         _, member = group(leaves)
-        return np.asarray(must_go[member])
+        return np.asarray(suppressed[member])
 
 
 def training_table(recount: Recount, train: Codes) -> TrainingTable:
@@ -109,11 +109,11 @@ def training_table(recount: Recount, train: Codes) -> TrainingTable:
         subject=None if recount.subjects is None else recount.subjects[train],
         population_size=recount.population_size,
     )
-    guarantees = [_with_codes(guarantee, occurring) for guarantee in recount.guarantees]
+    guarantees = [_with_training_codes(guarantee, occurring) for guarantee in recount.guarantees]
     return TrainingTable(table, guarantees, train)
 
 
-def _with_codes(
+def _with_training_codes(
     guarantee: Mapping[str, Any], occurring: Mapping[str, Mapping[int, int]]
 ) -> Mapping[str, Any]:
     """Return a guarantee whose values are codes among those that occur in training records."""

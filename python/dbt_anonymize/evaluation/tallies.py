@@ -33,7 +33,7 @@ class Sparse(NamedTuple):
     records: Codes
 
 
-# The confusions and the probabilities of `Tallies`, in little space.
+# Sparse confusions and probabilities of `Tallies`.
 PackedTallies = tuple[dict[Cell, Sparse], dict[Cell, Sparse]]
 
 
@@ -53,7 +53,7 @@ class Tallies:
     probabilities: dict[Cell, Codes] = field(default_factory=dict)
 
     def add(self, cells: Iterable[Cell], true: Codes, predicted: Predicted, classes: int) -> None:
-        """Count the test records of a split in each of some different cells."""
+        """Count the test records of a split in each of several distinct cells."""
         confusion = confusion_counts(true, predicted.labels, classes)
         bins = _bin_counts(true, predicted, classes)
         for cell in cells:
@@ -62,13 +62,13 @@ class Tallies:
                 _array_for(self.probabilities, cell, bins.shape)[...] += bins
 
     def packed(self) -> PackedTallies:
-        """Return the same in little space, to be sent to another process."""
+        """Return sparse counts, to send to another process."""
         return _sparse(self.confusion), _sparse(self.probabilities)
 
     def merge(self, packed: PackedTallies) -> None:
         """Add the counts of another process."""
-        for own, counted in zip((self.confusion, self.probabilities), packed, strict=True):
-            for cell, (shape, at, records) in counted.items():
+        for own, sparse in zip((self.confusion, self.probabilities), packed, strict=True):
+            for cell, (shape, at, records) in sparse.items():
                 _array_for(own, cell, shape).reshape(-1)[at] += records
 
 

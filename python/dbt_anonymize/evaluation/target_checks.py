@@ -76,7 +76,7 @@ def check_numbers(
 
 
 def check_known(target: Target) -> Codes:
-    """Return the records of which a target is not NULL; an `EvaluationError` if there are none."""
+    """Return the records with a target; an `EvaluationError` if there are none."""
     if not len(target.known):
         raise EvaluationError(
             f"target `{target.name}` must be known for some records; it is NULL in all of "
@@ -101,17 +101,17 @@ def _check_rare_classes(target: Codes, classes: int, splitting: Splitting, name:
         why = "one to each fold" if splitting.folds else "one to train and one to test"
         raise EvaluationError(
             f"every class of target `{name}` must have at least {needed} records, {why}; got "
-            f"{rare} of {classes} classes with fewer, which {_have(records)}. "
+            f"{rare} of {classes} classes with fewer, which {_record_clause(records)}. "
             + _remedy(rare, classes, int(sizes.max()), splitting)
         )
 
 
-def _have(records: int) -> str:
+def _record_clause(records: int) -> str:
     return "has 1 record" if records == 1 else f"have {records} records together"
 
 
 def _remedy(rare: int, classes: int, largest: int, splitting: Splitting) -> str:
-    """Say what to do about rare classes: the folds may be too many for all of them."""
+    """Return advice about rare classes; if all are rare, there are too many folds."""
     if rare == classes:
         return f"No class has more than {largest}: write fewer than {splitting.folds} folds."
     fewer = ", write fewer folds" if splitting.folds else ""
@@ -122,7 +122,7 @@ def _remedy(rare: int, classes: int, largest: int, splitting: Splitting) -> str:
 
 
 def _sizes(records: int, splitting: Splitting) -> tuple[int, int]:
-    """Return how many records train and test in the smallest split."""
+    """Return the numbers of training and test records in the smallest split."""
     if splitting.folds is not None:
         test = records // splitting.folds
         return records - math.ceil(records / splitting.folds), test

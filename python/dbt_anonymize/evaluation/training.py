@@ -15,8 +15,8 @@ from dbt_anonymize.evaluation.forest import forest_probabilities, supports
 from dbt_anonymize.evaluation.measures import Predicted
 from dbt_anonymize.evaluation.problem import Target
 
-# Their `predict` is the first class of the highest probability, so that one question is enough.
-_BY_PROBABILITY = frozenset(
+# Their `predict` returns the first class of the highest probability: `predict_proba` is enough.
+_PREDICTS_BY_PROBABILITY = frozenset(
     {
         "BaggingClassifier",
         "DecisionTreeClassifier",
@@ -47,7 +47,7 @@ class TrainingSet:
 
     @cached_property
     def standard(self) -> Standard:
-        """The rows with numbers in standard deviations of the training records; models share it.
+        """The rows with numbers in standard deviations of the training records, shared by models.
 
         Other features stay: divided by its deviation, a rare category would outweigh everything
         else.
@@ -105,36 +105,36 @@ def _classify(
 ) -> Predicted:
     rows, codes = training.rows, training.codes
     if supports(estimator):
-        found = forest_probabilities(estimator, rows, codes, true, test_rows)
-        if found is not None:
-            return _by_probability(found[0], found[1], classes)
+        forest = forest_probabilities(estimator, rows, codes, true, test_rows)
+        if forest is not None:
+            return _by_probability(forest[0], forest[1], classes)
     fitted = estimator.fit(rows[codes], true)
-    known = np.asarray(fitted.classes_)
-    if type(fitted).__name__ in _BY_PROBABILITY:
-        return _by_probability(known, np.asarray(fitted.predict_proba(test_rows)), classes)
+    seen = np.asarray(fitted.classes_)
+    if type(fitted).__name__ in _PREDICTS_BY_PROBABILITY:
+        return _by_probability(seen, np.asarray(fitted.predict_proba(test_rows)), classes)
     labels = np.asarray(fitted.predict(test_rows), dtype=np.int64)
     if hasattr(fitted, "predict_proba"):
-        probabilities = _spread(fitted.predict_proba(test_rows), known, classes, missing=0.0)
+        probabilities = _spread(fitted.predict_proba(test_rows), seen, classes, missing=0.0)
         return Predicted(labels, probabilities)
     if hasattr(fitted, "decision_function"):
         scores = np.asarray(fitted.decision_function(test_rows), dtype=np.float64)
         if scores.ndim == 1:
             scores = np.column_stack([-scores, scores])
         # Models that compare pairs of classes have no score per class.
-        if scores.shape[1] == len(known):
-            return Predicted(labels, None, _spread(scores, known, classes, missing=-np.inf))
+        if scores.shape[1] == len(seen):
+            return Predicted(labels, None, _spread(scores, seen, classes, missing=-np.inf))
     return Predicted(labels)
 
 
-def _by_probability(known: Codes, probabilities: Floats, classes: int) -> Predicted:
-    labels = np.asarray(known.take(np.argmax(probabilities, axis=1)), dtype=np.int64)
-    return Predicted(labels, _spread(probabilities, known, classes, missing=0.0))
+def _by_probability(seen: Codes, probabilities: Floats, classes: int) -> Predicted:
+    labels = np.asarray(seen.take(np.argmax(probabilities, axis=1)), dtype=np.int64)
+    return Predicted(labels, _spread(probabilities, seen, classes, missing=0.0))
 
 
-def _spread(values: Floats, known: Codes, classes: int, missing: float) -> Floats:
-    """Give every class a column, also those without training records."""
-    if len(known) == classes:
+def _spread(values: Floats, seen: Codes, classes: int, missing: float) -> Floats:
+    """Return a column for every class; those without training records hold ``missing``."""
+    if len(seen) == classes:
         return np.asarray(values, dtype=np.float64)
     spread = np.full((len(values), classes), missing)
-    spread[:, known] = values
+    spread[:, seen] = values
     return spread

@@ -27,7 +27,7 @@ class RowsToPredict:
     Attributes
     ----------
     test_on : tuple of str
-        The forms of the test records that they are: original, generalized, or both.
+        Forms of the test records: original, generalized, or both.
     rows : array of float, shape (distinct rows, features)
         NaN where a number is unknown; none in a `View`.
     place : array of int, shape (test records,)
@@ -43,20 +43,19 @@ class RowsToPredict:
 class View:
     """The training set of an effort and the rows to predict, shared by all models.
 
-    Untouched test records are the first that are asked. ``columns``: the position of the column
-    that each feature belongs to, shape (features,); -1 for a feature of none. ``points`` are the
-    rows of a grid, none where it is not asked for.
+    Untouched test records are the first test set. ``columns``: position of each feature's column,
+    shape (features,); -1 for the constant feature. ``points`` are the rows of a grid, if any.
     """
 
     training: TrainingSet
-    asked: tuple[RowsToPredict, ...]
+    test_sets: tuple[RowsToPredict, ...]
     columns: Codes
     points: Floats
 
     @cached_property
     def test_rows(self) -> Floats:
         """All rows to predict, below each other."""
-        return np.vstack([asked.rows for asked in self.asked])
+        return np.vstack([test_set.rows for test_set in self.test_sets])
 
 
 def make_view(
@@ -69,20 +68,20 @@ def make_view(
     per_split: bool,
     has_grid: bool = False,
 ) -> View:
-    """Return what models see of the effort at a position in a split.
+    """Return the view of the effort at a position in a split.
 
-    ``released`` flags the training records that are released, at least one. ``per_split``: class
-    means and leaf frequencies are those of the training records alone.
+    ``released`` flags the released training records, at least one. ``per_split``: class means and
+    leaf frequencies come from the training records alone.
 
     An untouched test record is read by its own values and the hierarchy, whatever its class,
-    suppression and labels. Features that are constant over the training records are left out: they
-    teach nothing, and a raw value far from the constant would rule models with a scale or a
+    suppression and labels. Features that are constant over the training records are dropped: they
+    teach nothing, and a raw value far from the constant would dominate models with a scale or a
     variance.
     """
     effort, untouched = problem.efforts[position], problem.efforts[0]
     records = split.train[released]
     counted = records if per_split else np.flatnonzero(~effort.suppressed)
-    own = effort.own[space].counted(counted)
+    own = effort.own[space].weighted_by(counted)
     means = class_means(effort.design, records) if per_split else effort.means
     codes = effort.design.codes[records]
     if problem.keeps_suppressed and effort.design.hidden is not None:
@@ -91,36 +90,40 @@ def make_view(
     used, place = used_rows(codes, effort.design.size)
     trained = effort.design.take(own, used, means)
     if position == 0:
-        asked = [_asked((ORIGINAL, GENERALIZED), effort, own, split.test)]
+        test_sets = [_rows_to_predict((ORIGINAL, GENERALIZED), effort, own, split.test)]
     else:
-        asked = [_asked((ORIGINAL,), untouched, effort.original[space], split.test)]
+        test_sets = [_rows_to_predict((ORIGINAL,), untouched, effort.original[space], split.test)]
         if not effort.is_recoded:
-            asked.append(_asked((GENERALIZED,), effort, own, split.test, means))
-    rows = [trained, *(each.rows for each in asked)]
+            test_sets.append(_rows_to_predict((GENERALIZED,), effort, own, split.test, means))
+    rows = [trained, *(each.rows for each in test_sets)]
     grid = problem.grid if has_grid else None
     if grid is not None:
-        reads = effort.original[space] if position else own
-        rows.append(reads.take(grid.columns, np.arange(grid.size)))
+        grid_space = effort.original[space] if position else own
+        rows.append(grid_space.take(grid.columns, np.arange(grid.size)))
     read_ends(rows, own.ends)
-    _fill(rows, place, np.flatnonzero(own.scaled))
-    tells = own.visible_features(effort.design.columns, used) & (trained != trained[0]).any(axis=0)
-    features = np.flatnonzero(tells)
-    rows = [_only(each, features) for each in rows]
-    training = TrainingSet(rows[0], place, records, _flags(own.scaled, features))
+    _fill_missing(rows, place, np.flatnonzero(own.scaled))
+    varies = own.visible_features(effort.design.columns, used) & (trained != trained[0]).any(axis=0)
+    features = np.flatnonzero(varies)
+    rows = [_select_features(each, features) for each in rows]
+    training = TrainingSet(rows[0], place, records, _select_flags(own.scaled, features))
     points = rows.pop() if grid is not None else rows[0][:0]
-    asked = [replace(each, rows=r) for each, r in zip(asked, rows[1:], strict=True)]
+    test_sets = [replace(each, rows=r) for each, r in zip(test_sets, rows[1:], strict=True)]
     if position and effort.is_recoded:
-        # Hidden records train, but nobody is read as one of them.
-        shown = place[released] if len(place) == len(released) else place
-        tested, _ = used_rows(untouched.design.codes[split.test], untouched.design.size)
-        groups = _alike(effort, own, used), _alike(untouched, own, tested)
-        asked.append(_closest(training, shown, groups, _flags(own.quasi, features), asked[0]))
+        # Hidden records train, but stand for no test record.
+        candidates = place[released] if len(place) == len(released) else place
+        test_rows, _ = used_rows(untouched.design.codes[split.test], untouched.design.size)
+        groups = _quasi_groups(effort, own, used), _quasi_groups(untouched, own, test_rows)
+        test_sets.append(
+            _generalize_by_closest(
+                training, candidates, groups, _select_flags(own.quasi, features), test_sets[0]
+            )
+        )
     columns = np.repeat(np.arange(len(own.columns)), np.diff(own.starts))
     columns = columns[features] if len(features) else np.full(1, -1)
-    return View(training, tuple(asked), columns, points)
+    return View(training, tuple(test_sets), columns, points)
 
 
-def _fill(rows: Sequence[Floats], place: Codes, numbers: Codes) -> None:
+def _fill_missing(rows: Sequence[Floats], place: Codes, numbers: Codes) -> None:
     """Replace each missing number, in place, by the median of the training records.
 
     ``rows[0]`` are the distinct training rows, ``place`` the row of each training record, and
@@ -137,16 +140,16 @@ def _fill(rows: Sequence[Floats], place: Codes, numbers: Codes) -> None:
             each[own, feature] = median
 
 
-def _only(rows: Floats, features: Codes) -> Floats:
-    """Return some features of rows; a constant one if there are none, as models need one."""
+def _select_features(rows: Floats, features: Codes) -> Floats:
+    """Return some features of rows; a constant one if there are none, since models need one."""
     return rows[:, features] if len(features) else np.zeros((len(rows), 1))
 
 
-def _flags(flags: Bools, features: Codes) -> Bools:
+def _select_flags(flags: Bools, features: Codes) -> Bools:
     return flags[features] if len(features) else np.zeros(1, dtype=np.bool_)
 
 
-def _asked(
+def _rows_to_predict(
     test_on: tuple[str, ...],
     effort: EffortData,
     space: Space,
@@ -157,8 +160,8 @@ def _asked(
     return RowsToPredict(test_on, effort.design.take(space, used, means), place)
 
 
-def _alike(effort: EffortData, space: Space, rows: Codes) -> tuple[Codes, Codes]:
-    """Return the first of the rows with equal quasi-identifiers, and which each row equals."""
+def _quasi_groups(effort: EffortData, space: Space, rows: Codes) -> tuple[Codes, Codes]:
+    """Return the first row of each combination of quasi-identifiers, and the group of each row."""
     columns = zip(effort.design.columns, space.is_quasi, strict=True)
     parts = [codes[rows] for codes, is_quasi in columns if is_quasi]
     if not parts:
@@ -166,7 +169,7 @@ def _alike(effort: EffortData, space: Space, rows: Codes) -> tuple[Codes, Codes]
     return distinct_rows(parts)
 
 
-def _closest(
+def _generalize_by_closest(
     training: TrainingSet,
     released: Codes,
     groups: tuple[tuple[Codes, Codes], tuple[Codes, Codes]],
@@ -175,7 +178,7 @@ def _closest(
 ) -> RowsToPredict:
     """Return untouched rows with the quasi-identifiers of the closest released training row.
 
-    ``groups`` are the results of `_alike` for training rows and for untouched rows.
+    ``groups`` are the results of `_quasi_groups` for training rows and for untouched rows.
     """
     if not quasi.any():
         return RowsToPredict((GENERALIZED,), untouched.rows, untouched.place)

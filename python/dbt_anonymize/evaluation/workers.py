@@ -1,7 +1,7 @@
-"""Spread models over all cores; the scores do not depend on how many there are.
+"""Spread models over all cores; the scores do not depend on their number.
 
 Every model runs with one thread, here and in the workers, so that sums are formed in one order and
-no core is asked for twice. Small work stays in this process: starting others costs more.
+no core is used twice. Small work stays in this process: starting others costs more.
 """
 
 from __future__ import annotations
@@ -26,11 +26,10 @@ WORKERS_VARIABLE = "DBT_ANONYMIZE_WORKERS"
 _START_SECONDS = 3.0
 # Arrays beyond this many bytes are shared between workers through a file, not copied.
 _SHARED_BYTES = 100_000
-# Workers together keep within this many bytes, unless their number is set: with the table that is
-# read and the database, an evaluation of a million records stays below 4 GB.
+# Memory of all workers together in bytes, unless their number is set: with the table and the
+# database, an evaluation of a million records stays below 4 GB.
 _MEMORY = 3_000_000_000
-# A model needs about this many matrices of all records: rows to train and to ask, and copies that
-# it makes of them.
+# A model needs about this many matrices of all records: training and test rows, and its copies.
 _MATRICES = 3.5
 # dbt may run several Python models at once; each uses all cores, so one after the other.
 _POOL = threading.Lock()
@@ -99,17 +98,17 @@ def run_tasks(
         progress.start(min(workers, len(tasks)))
         waiting = list(reversed(tasks))
         while waiting:
-            done, seconds = run_quietly(problem, waiting.pop())
-            progress.advance(len(done.outcomes), seconds)
-            yield done
-            is_first = len(waiting) + 1 == len(tasks)  # what its models import takes time, too
-            is_telling = workers > 1 and not (is_first and seconds < _START_SECONDS)
+            result, seconds = run_quietly(problem, waiting.pop())
+            progress.advance(len(result.outcomes), seconds)
+            yield result
+            is_first = len(waiting) + 1 == len(tasks)  # its seconds include imports
+            is_representative = workers > 1 and not (is_first and seconds < _START_SECONDS)
             saved = seconds * len(waiting) * (1.0 - 1.0 / workers)
-            if is_telling and saved > _START_SECONDS:
+            if is_representative and saved > _START_SECONDS:
                 break
-        for done, seconds in _run_in_workers(problem, waiting[::-1], workers):
-            progress.advance(len(done.outcomes), seconds)
-            yield done
+        for result, seconds in _run_in_workers(problem, waiting[::-1], workers):
+            progress.advance(len(result.outcomes), seconds)
+            yield result
 
 
 def _run_in_workers(
@@ -138,13 +137,13 @@ def run_quietly(problem: Problem, task: Task) -> tuple[TaskResult, float]:
 @contextmanager
 def quiet_training() -> Iterator[None]:
     """Train with one thread and without warnings of scikit-learn."""
-    with _one_thread(), warnings.catch_warnings():
+    with _single_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
+def _single_thread() -> Iterator[None]:
     with _thread_pools().limit(limits=1):
         yield
 

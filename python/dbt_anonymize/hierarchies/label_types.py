@@ -1,4 +1,4 @@
-"""Labels that dbt takes for numbers, dates or booleans where nothing says that they are text."""
+"""Labels that dbt reads as numbers, dates or booleans unless a column type says text."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dbt_anonymize.hierarchies.table import LEAF_COLUMNS, Kind, SeedTable, level
 
 TEXTS = frozenset({"varchar", "text", "string", "char", "bpchar", "character", "character varying"})
 RULE = "labels are text, or dbt changes them (01 becomes 1; 1.1 and 1.10 become one)"
-# No label with one of these is anything but text, and most columns have one.
+# A label with one of these is text, and most columns have one.
 _OF_TEXT = frozenset("[*")
 
 
 def misread_levels(table: SeedTable) -> dict[str, str]:
-    """Return the level columns that dbt reads as another type than text, with what it takes.
+    """Return the level columns that dbt does not read as text, with the type that it reads.
 
     Examples
     --------
@@ -24,18 +24,19 @@ def misread_levels(table: SeedTable) -> dict[str, str]:
     {'level_1': 'numbers'}
     """
     columns = enumerate(level_columns(table.levels), start=1)
-    found = {
-        column: _misread({label for _, label in table.level(level)}) for level, column in columns
+    type_by_column = {
+        column: _misread_type({label for _, label in table.level(level)})
+        for level, column in columns
     }
-    return {column: kind for column, kind in found.items() if kind}
+    return {column: kind for column, kind in type_by_column.items() if kind}
 
 
-def _misread(labels: Collection[str]) -> str | None:
+def _misread_type(labels: Collection[str]) -> str | None:
     if any(_OF_TEXT.intersection(label) for label in labels):
         return None
     from agate import Boolean, Date, DateTime, Number  # noqa: PLC0415 (slow to import)
 
-    # What dbt tries, in its order.
+    # Types in the order in which dbt tries them.
     nulls = ("null", "")
     kinds: dict[str, Callable[[str], bool]] = {
         "numbers": Number(null_values=nulls).test,
@@ -56,19 +57,16 @@ def _is_moment(label: str) -> bool:
 
 
 def is_text(kind: str) -> bool:
-    """Tell whether a data type of any engine is that of texts, whatever its length."""
+    """Tell whether a data type of any engine is a text type of any length."""
     return kind.partition("(")[0].strip().lower() in TEXTS
 
 
 def text_lines(
     seed: str, kind: Kind, levels: int, *, declared: Mapping[str, str], text: str = "text"
 ) -> str:
-    """Return what the properties of a seed must say: what they do, and that labels are texts."""
+    """Return the YAML properties of a seed with its declared types, and text for labels."""
     columns = (*(LEAF_COLUMNS[kind] if kind == "categorical" else ()), *level_columns(levels))
-    types = {**declared, **dict.fromkeys(_not_text(columns, declared), text)}
-    written = ", ".join(f"{column}: {type_}" for column, type_ in types.items())
-    return f"seeds:\n  - name: {seed}\n    config:\n      column_types: {{{written}}}"
-
-
-def _not_text(columns: Collection[str], declared: Mapping[str, str]) -> list[str]:
-    return [column for column in columns if not is_text(declared.get(column, ""))]
+    untyped = (column for column in columns if not is_text(declared.get(column, "")))
+    types = {**declared, **dict.fromkeys(untyped, text)}
+    column_types = ", ".join(f"{column}: {type_}" for column, type_ in types.items())
+    return f"seeds:\n  - name: {seed}\n    config:\n      column_types: {{{column_types}}}"

@@ -20,8 +20,7 @@ AnyHierarchy = TypeVar("AnyHierarchy", bound=Hierarchy)
 class Violation:
     """A broken rule, as a sentence that should hold.
 
-    ``level`` is None if it concerns the leaves; ``lines`` are those of the file, the header is line
-    1.
+    ``level`` is None for the leaves; ``lines`` are those of the file, whose header is line 1.
     """
 
     rule: str
@@ -61,8 +60,8 @@ def violations(hierarchy: Hierarchy | SeedTable, *, nested: bool = True) -> tupl
     if ragged:
         return (Violation("every row has as many cells as the header", None, ragged),)
     leaf_rules = _interval_rules if table.kind == "interval" else _value_rules
-    found = (*leaf_rules(table), *_level_rules(table), *(_nesting_rules(table) if nested else ()))
-    return tuple(Violation(rule, level, lines) for rule, level, lines in found if lines)
+    broken = (*leaf_rules(table), *_level_rules(table), *(_nesting_rules(table) if nested else ()))
+    return tuple(Violation(rule, level, lines) for rule, level, lines in broken if lines)
 
 
 def check(hierarchy: AnyHierarchy, *, name: str, nested: bool = True) -> AnyHierarchy:
@@ -92,19 +91,19 @@ _Rule = tuple[str, int | None, tuple[int, ...]]
 
 def _value_rules(table: SeedTable) -> Iterator[_Rule]:
     values = [(row.line, row.cells[0]) for row in table.rows]
-    yield "values are not NULL (NULL generalizes to * by itself)", None, _equal(values, "")
-    yield "values are unique", None, _repeated(values)
-    yield "the root label * is not a value", None, _equal(values, ROOT)
+    yield "values are not NULL (NULL generalizes to * by itself)", None, _lines_equal_to(values, "")
+    yield "values are unique", None, _repeated_lines(values)
+    yield "the root label * is not a value", None, _lines_equal_to(values, ROOT)
     for level in range(1, table.levels):
-        lines = _equal(table.level(level), ROOT)
+        lines = _lines_equal_to(table.level(level), ROOT)
         is_whole = len(lines) == len(table.rows)
         yield "only the top level is wholly * (leave the other out)", level, lines * is_whole
 
 
 def _interval_rules(table: SeedTable) -> Iterator[_Rule]:
-    yield "labels of level 1 are unique", 1, _repeated(table.level(1))
+    yield "labels of level 1 are unique", 1, _repeated_lines(table.level(1))
     for level in range(1, table.levels):
-        lines = _equal(table.level(level), ROOT)
+        lines = _lines_equal_to(table.level(level), ROOT)
         yield "the root label * stands at the top level only", level, lines
     leaves = [
         (parse_bound(row.cells[0]), parse_bound(row.cells[1]), row.line) for row in table.rows
@@ -125,14 +124,18 @@ def _ascends(lower: Bound | None, upper: Bound | None) -> bool:
 
 def _mixed_types(leaves: list[tuple[Bound | None, Bound | None, int]]) -> tuple[int, ...]:
     types = [({type(b) for b in (lower, upper) if b is not None}, n) for lower, upper, n in leaves]
-    first = next((found for found, _ in types if found), set())
-    return tuple(line for found, line in types if (found and found != first) or len(found) > 1)
+    first = next((row_types for row_types, _ in types if row_types), set())
+    return tuple(
+        line
+        for row_types, line in types
+        if (row_types and row_types != first) or len(row_types) > 1
+    )
 
 
 def _tiling_rules(
     table: SeedTable, leaves: list[tuple[Bound | None, Bound | None, int]]
 ) -> Iterator[_Rule]:
-    """Check what needs the order of the leaves; rows may stand in any order."""
+    """Check the rules that need the order of the leaves; rows may be in any order."""
     order = sorted(range(len(leaves)), key=lambda row: leaves[row][:2])
     gaps, overlaps = [], []
     reached = leaves[order[0]][1]
@@ -147,13 +150,13 @@ def _tiling_rules(
     yield "intervals do not overlap", None, tuple(overlaps)
     for level in range(1, table.levels):
         labels = table.level(level)
-        lines = _scattered([labels[row] for row in order])
+        lines = _scattered_lines([labels[row] for row in order])
         yield "labels cover neighbouring intervals", level, lines
 
 
 def _level_rules(table: SeedTable) -> Iterator[_Rule]:
     for level in range(1, table.levels + 1):
-        yield "labels are not empty", level, _equal(table.level(level), "")
+        yield "labels are not empty", level, _lines_equal_to(table.level(level), "")
     top = table.level(table.levels)
     yield "the top level is the root *", table.levels, tuple(n for n, label in top if label != ROOT)
 
@@ -168,16 +171,16 @@ def _nesting_rules(table: SeedTable) -> Iterator[_Rule]:
             if parents.setdefault(label, parent) != parent
         )
         yield "a label has one parent (declare nested: false to relax it)", level, several
-        # NULL is * at every level: whoever joins it there must stay with it.
+        # NULL is * at every level: labels that join it must stay with it.
         leaving = tuple(n for (n, label), (_, parent) in pairs if label == ROOT != parent)
         yield "the label * stays * at every higher level", level, leaving
 
 
-def _equal(cells: Iterable[tuple[int, str]], text: str) -> tuple[int, ...]:
+def _lines_equal_to(cells: Iterable[tuple[int, str]], text: str) -> tuple[int, ...]:
     return tuple(line for line, cell in cells if cell == text)
 
 
-def _repeated(cells: Iterable[tuple[int, str]]) -> tuple[int, ...]:
+def _repeated_lines(cells: Iterable[tuple[int, str]]) -> tuple[int, ...]:
     """Return the lines of cells that repeat an earlier one; empty cells do not count."""
     seen: set[str] = set()
     lines = []
@@ -188,7 +191,7 @@ def _repeated(cells: Iterable[tuple[int, str]]) -> tuple[int, ...]:
     return tuple(lines)
 
 
-def _scattered(labels: list[tuple[int, str]]) -> tuple[int, ...]:
+def _scattered_lines(labels: list[tuple[int, str]]) -> tuple[int, ...]:
     """Return the lines at which a label resumes after another one."""
     seen: set[str] = set()
     previous: str | None = None

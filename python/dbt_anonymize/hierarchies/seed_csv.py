@@ -13,10 +13,10 @@ from dbt_anonymize.hierarchies.rules import raise_violations, violations
 from dbt_anonymize.hierarchies.table import LEAF_COLUMNS, SeedRow, SeedTable, table_kind
 
 
-def read_rows(path: Path, *, delimiter: str = ",", most: int | None = None) -> tuple[SeedRow, ...]:
+def read_rows(path: Path, *, delimiter: str = ",", limit: int | None = None) -> tuple[SeedRow, ...]:
     """Return the rows of a UTF-8 CSV file that are not blank, with the line on which each starts.
 
-    ``most``: not more than so many. A file that cannot be read, is not UTF-8 or has broken
+    ``limit`` is the largest number of rows. A file that cannot be read, is not UTF-8 or has broken
     quotation marks is a `HierarchyError`.
     """
     rows: list[SeedRow] = []
@@ -27,7 +27,7 @@ def read_rows(path: Path, *, delimiter: str = ",", most: int | None = None) -> t
             for cells in reader:
                 if cells:
                     rows.append(SeedRow(line, tuple(cells)))
-                if len(rows) == most:
+                if len(rows) == limit:
                     break
                 line = reader.line_num + 1
     except UnicodeDecodeError:
@@ -48,11 +48,11 @@ def read_rows(path: Path, *, delimiter: str = ",", most: int | None = None) -> t
 
 def read_header(path: Path) -> tuple[str, ...]:
     """Return the header row of a CSV file, empty if there is none."""
-    return next((row.cells for row in read_rows(path, most=1)), ())
+    return next((row.cells for row in read_rows(path, limit=1)), ())
 
 
 def read_table(path: Path) -> SeedTable:
-    """Return the rows of a hierarchy seed as text, to be judged by `violations`.
+    """Return the rows of a hierarchy seed as text, for `violations`.
 
     A file that cannot be read, or has another header, is a `HierarchyError`.
     """
@@ -100,7 +100,7 @@ def hierarchy_csv(hierarchy: Hierarchy) -> str:
     """
     table = hierarchy.table()
     rows = [table.columns, *(row.cells for row in table.rows)]
-    return "".join(",".join(map(_quoted, cells)) + "\n" for cells in rows)
+    return "".join(",".join(map(_quote, cells)) + "\n" for cells in rows)
 
 
 def write_hierarchy(hierarchy: Hierarchy, path: Path) -> None:
@@ -130,7 +130,7 @@ def read_column(path: Path, column: str) -> list[str]:
     return [row.cells[position] for row in rows[1:] if row.cells[position] != ""]
 
 
-def _quoted(cell: str) -> str:
+def _quote(cell: str) -> str:
     """Quote a cell if needed; the csv module of Python 3.11 forgets lone carriage returns."""
     if any(character in cell for character in ',"\r\n'):
         return '"' + cell.replace('"', '""') + '"'

@@ -57,17 +57,17 @@ def level_columns(levels: int) -> tuple[str, ...]:
 def count_levels(columns: Sequence[str], kind: Kind | None = None) -> int | None:
     """Return the number of level columns of a hierarchy of a kind, of any by default.
 
-    The order of columns, and their case, say nothing to a warehouse. None: it is no hierarchy.
+    Order and case of the columns do not matter. None: it is no hierarchy.
 
     Examples
     --------
     >>> count_levels(["level_1", "VALUE", "level_2"]), count_levels(["value", "level_2"])
     (2, None)
     """
-    found = sorted(column.lower() for column in columns)
+    names = sorted(column.lower() for column in columns)
     for leaf_columns in (LEAF_COLUMNS[kind],) if kind else LEAF_COLUMNS.values():
-        levels = len(found) - len(leaf_columns)
-        if levels >= 1 and found == sorted((*leaf_columns, *level_columns(levels))):
+        levels = len(names) - len(leaf_columns)
+        if levels >= 1 and names == sorted((*leaf_columns, *level_columns(levels))):
             return levels
     return None
 

@@ -15,10 +15,10 @@ _MONTHS = {1: "month", 3: "quarter", 12: "year", 120: "decade", 1200: "century"}
 
 
 def level_words(tree: Hierarchy) -> tuple[str, ...]:
-    """Say what each level leaves of a value, from level 1 on; the root is ``*``.
+    """Describe the detail that each level leaves, from level 1 on; the root is ``*``.
 
-    Intervals of one width are told by it; of five or more, the two at the ends may differ. Whole
-    numbers that each have a label of their own are as they are.
+    Intervals are described by their common width; of five or more, the two at the ends may differ.
+    Whole numbers with a label each are "as it is".
 
     Examples
     --------
@@ -47,34 +47,34 @@ def _interval_words(tree: IntervalHierarchy, labels: Sequence[str]) -> str:
         ends[label] = (ends.get(label, (lower,))[0], upper)
     intervals = list(ends.values())
     inner = intervals[1:-1] if len(intervals) > 4 else intervals
-    step = _step(inner)
-    return f"by {step}" if step else f"in {pluralized(len(intervals), 'interval')}"
+    width = _common_width(inner)
+    return f"by {width}" if width else f"in {pluralized(len(intervals), 'interval')}"
 
 
 def _is_value(lower: Bound, upper: Bound, label: str) -> bool:
-    """Tell whether a label is the one whole number of its interval."""
+    """Tell whether a label is the only whole number of its interval."""
     if not isinstance(lower, Decimal) or not isinstance(upper, Decimal):
         return False
     return upper - lower == 1 and label.isdecimal() and Decimal(label) == lower
 
 
-def _step(intervals: Sequence[tuple[Bound, Bound]]) -> str | None:
-    """Return the width that all intervals have: of numbers, in months or in days."""
+def _common_width(intervals: Sequence[tuple[Bound, Bound]]) -> str | None:
+    """Return the common width of intervals, of dates in calendar units; None if widths differ."""
     widths = {upper - lower for lower, upper in intervals}  # type: ignore[operator]
     dates = [(a, b) for a, b in intervals if isinstance(a, date) and isinstance(b, date)]
     months = {(b.year - a.year) * 12 + b.month - a.month for a, b in dates}
     if dates and len(months) == 1 and all(a.day == b.day == 1 for a, b in dates):
-        return _calendar(months.pop())
+        return _calendar_text(months.pop())
     if len(widths) == 1:
         width = widths.pop()
-        return bound_text(width) if isinstance(width, Decimal) else _days(width.days)
+        return bound_text(width) if isinstance(width, Decimal) else _days_text(width.days)
     return None
 
 
-def _calendar(months: int) -> str:
+def _calendar_text(months: int) -> str:
     years, rest = divmod(months, 12)
     return _MONTHS.get(months) or (f"{months} months" if rest else f"{years} years")
 
 
-def _days(days: int) -> str:
+def _days_text(days: int) -> str:
     return {1: "day", 7: "week"}.get(days) or f"{days} days"

@@ -1,4 +1,4 @@
-"""Put the information losses of the quasi-identifiers together into one comparable number."""
+"""Combine the information losses of the quasi-identifiers into one comparable number."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 
 from dbt_anonymize.privacy.table import FloatArray
 
-# From losses (.., attributes) and weights with a mean of 1 to one number per row, which is 1 where
-# every loss is: of the sum, the number of attributes.
+# Functions of losses (.., attributes) and weights with a mean of 1. If every loss is 1, the result
+# is 1, or for the sum the number of attributes.
 _ROWS: Mapping[str, Callable[[FloatArray, FloatArray], FloatArray]] = MappingProxyType(
     {
         "sum": lambda losses, weights: (losses * weights).sum(axis=-1),
-        # Compared and not added up: weights are relative to the largest.
+        # Losses are compared, not added: weights are relative to the largest.
         "maximum": lambda losses, weights: (losses * (weights / weights.max())).max(axis=-1),
         "arithmetic_mean": lambda losses, weights: (losses * weights).mean(axis=-1),
         "geometric_mean": lambda losses, weights: (
@@ -26,5 +26,5 @@ AGGREGATES = tuple(_ROWS)
 
 
 def aggregate(name: str, losses: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return one number for the losses (.., attributes) of each row."""
+    """Return the aggregate of the losses (.., attributes) of each row."""
     return _ROWS[name](losses, weights)

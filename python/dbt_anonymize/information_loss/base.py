@@ -10,10 +10,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from dbt_anonymize.privacy.grouping import numbered
+from dbt_anonymize.privacy.grouping import distinct_codes
 from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray, Node, Table
 
-# A bound and a loss are added up in different orders.
+# Bounds and losses are summed in different orders, and round differently.
 SLIGHTLY_LESS = 1.0 - 1e-12
 
 
@@ -31,7 +31,7 @@ class TableSums:
 
     @cached_property
     def columns(self) -> list[IntArray]:
-        """Leaves of each attribute, side by side in memory."""
+        """Leaves of each attribute, contiguous in memory."""
         return [np.ascontiguousarray(column) for column in self.table.leaves.T]
 
     @cached_property
@@ -56,22 +56,25 @@ class TableSums:
     @cached_property
     def parents(self) -> list[list[IntArray]]:
         """The label one level up of each label; by attribute and level. Hierarchies are nested."""
-        found = []
+        parents = []
         for attribute in self.table.attributes:
-            of_level = []
+            parents_of_attribute = []
             for labels, above in pairwise(attribute.levels):
                 parent = np.zeros(int(labels.max(initial=-1)) + 1, dtype=np.int64)
                 parent[labels] = above
-                of_level.append(parent)
-            found.append(of_level)
-        return found
+                parents_of_attribute.append(parent)
+            parents.append(parents_of_attribute)
+        return parents
 
     @cached_property
     def shares(self) -> list[list[FloatArray]]:
         """Share of the label of each leaf, by attribute and level."""
         return [
-            [shares[labels] for labels, shares in zip(found.levels, found.shares, strict=True)]
-            for found in self.table.attributes
+            [
+                shares[labels]
+                for labels, shares in zip(attribute.levels, attribute.shares, strict=True)
+            ]
+            for attribute in self.table.attributes
         ]
 
     @cached_property
@@ -84,14 +87,14 @@ class TableSums:
 
     @cached_property
     def heights(self) -> list[list[FloatArray]]:
-        """Height of the label of each leaf as a part of its hierarchy's; NULL is the root."""
+        """Height of the label of each leaf, relative to its hierarchy; NULL is the root."""
         return [
             # A hierarchy that is the root alone has nothing to lose.
             [
                 np.where(is_null, 1.0, level / max(attribute.height, 1))
                 for level in range(len(attribute.levels))
             ]
-            for attribute, is_null in zip(self.table.attributes, self._are_null, strict=True)
+            for attribute, is_null in zip(self.table.attributes, self._null_leaves, strict=True)
         ]
 
     @cached_property
@@ -108,30 +111,32 @@ class TableSums:
         return math.fsum(math.log2(domain) for domain in self._domains)
 
     @cached_property
-    def _are_null(self) -> list[BoolArray]:
-        """Mask of the leaves that are NULL: those that are the root at every level already."""
+    def _null_leaves(self) -> list[BoolArray]:
+        """Mask of the leaves that are NULL: they are the root at every level."""
         attributes = self.table.attributes
-        return [(found.shares[0] == 1.0) & (found.domain_size > 1) for found in attributes]
+        return [
+            (attribute.shares[0] == 1.0) & (attribute.domain_size > 1) for attribute in attributes
+        ]
 
     @cached_property
     def _values(self) -> list[int]:
-        """Raw values of each attribute: rows of its hierarchy, or numbers that occur."""
+        """Number of raw values of each attribute: rows of its hierarchy, or occurring numbers."""
         return [
             attribute.domain_size
             if attribute.smallest_share > 0.0
             else max(int(np.count_nonzero(counts[~is_null])), 1)
             for attribute, counts, is_null in zip(
-                self.table.attributes, self.leaf_counts, self._are_null, strict=True
+                self.table.attributes, self.leaf_counts, self._null_leaves, strict=True
             )
         ]
 
     @cached_property
     def _domains(self) -> list[int]:
-        """Raw values of each attribute, and NULL beside them where it occurs."""
+        """Number of raw values of each attribute, with NULL where it occurs."""
         return [
             values + bool(counts[is_null].any())
             for values, counts, is_null in zip(
-                self._values, self.leaf_counts, self._are_null, strict=True
+                self._values, self.leaf_counts, self._null_leaves, strict=True
             )
         ]
 
@@ -139,16 +144,19 @@ class TableSums:
     def log_cells(self) -> list[list[FloatArray]]:
         """Bits of the number of raw values that the label of each leaf covers; by attribute, level.
 
-        Of a category its share of the hierarchy, of an interval the numbers in it that occur; of
-        the root, the label of NULL at every level, all values and NULL.
+        A category covers its share of the hierarchy, an interval the numbers in it that occur; the
+        root, which is the label of NULL at every level, covers all values and NULL.
         """
         return [
-            [np.log2(self._covered(position, level)) for level in range(len(attribute.levels))]
+            [
+                np.log2(self._covered_values(position, level))
+                for level in range(len(attribute.levels))
+            ]
             for position, attribute in enumerate(self.table.attributes)
         ]
 
-    def _covered(self, position: int, level: int) -> FloatArray:
-        attribute, is_null = self.table.attributes[position], self._are_null[position]
+    def _covered_values(self, position: int, level: int) -> FloatArray:
+        attribute, is_null = self.table.attributes[position], self._null_leaves[position]
         domain = float(self._domains[position])
         if level == attribute.height:
             return np.full(len(is_null), domain)
@@ -170,57 +178,57 @@ class TableSums:
     @cached_property
     def lost_bits(self) -> list[list[float]]:
         """Sum over the records of log2(records of the label / of the leaf); by attribute, level."""
-        found = []
+        bits = []
         for attribute, counts in zip(self.table.attributes, self.label_counts, strict=True):
             leaves = np.flatnonzero(counts[0])
             records = counts[0][leaves]
-            found.append(
+            bits.append(
                 [
                     float(records @ np.log2(of_label[labels[leaves]] / records))
                     for labels, of_label in zip(attribute.levels, counts, strict=True)
                 ]
             )
-        return found
+        return bits
 
     @cached_property
     def log_frequency(self) -> float:
         """Sum over the distinct original rows of f log2 f, f their share of the records."""
         rows = np.flatnonzero(self.table.records)
-        numbers = numbered([column[rows] for column in self.columns], len(rows))
+        numbers = distinct_codes([column[rows] for column in self.columns], len(rows))
         counts = np.bincount(numbers, weights=self.table.records[rows])
         frequencies = counts / self.total
         return float(frequencies @ np.log2(frequencies))
 
     def mean_log_cells(self, levels: IntArray) -> FloatArray:
-        """Return for nodes the mean over the records of the bits that their labels cover."""
+        """Return for each node the bits that its labels cover, mean over the records."""
         bits: FloatArray = of_levels(self._mean_log_cells, levels).sum(axis=1)
         return bits
 
     def marginal_divergence(self, levels: IntArray) -> FloatArray:
-        """Return for nodes the sum over attributes of the divergence (bits) of one from even."""
+        """Return for each node the divergence of attributes from uniform, in bits, summed."""
         lost: FloatArray = of_levels(self.lost_bits, levels).sum(axis=1)
         return self.mean_log_cells(levels) - lost / self.total
 
     @cached_property
     def overlap(self) -> float:
-        """Bits by which labels that occur cover more than the domain, added up over attributes.
+        """Bits by which occurring labels cover more than the domain, summed over attributes.
 
-        Only the label of NULL overlaps with others: it is the root's.
+        Only the label of NULL overlaps with others, since it is the root.
         """
-        found = 0.0
+        overlap = 0.0
         for position, attribute in enumerate(self.table.attributes):
             leaves = np.flatnonzero(self.leaf_counts[position])
-            of_level = []
+            bits_by_level = []
             for labels, bits in zip(attribute.levels, self.log_cells[position], strict=True):
                 _, first = np.unique(labels[leaves], return_index=True)
-                of_level.append(float(np.log2(np.exp2(bits[leaves[first]]).sum())))
-            found += max(0.0, max(of_level) - math.log2(self._domains[position]))
-        return found
+                bits_by_level.append(float(np.log2(np.exp2(bits[leaves[first]]).sum())))
+            overlap += max(0.0, max(bits_by_level) - math.log2(self._domains[position]))
+        return overlap
 
     @cached_property
     def nulls(self) -> int:
         """Attributes in which NULL occurs: its label, the root, overlaps with all others."""
-        pairs = zip(self.leaf_counts, self._are_null, strict=True)
+        pairs = zip(self.leaf_counts, self._null_leaves, strict=True)
         return sum(bool(counts[is_null].any()) for counts, is_null in pairs)
 
     def class_log_cells(self, classes: Classes, rows: IntArray) -> FloatArray:
@@ -228,7 +236,7 @@ class TableSums:
         first = classes.first.take(rows)
         bits = np.zeros(len(rows))
         for position, level in enumerate(classes.levels):
-            # A label that covers one raw value, as of a leaf, adds nothing.
+            # Labels that cover a single raw value add nothing.
             if self._covers_more[position][level]:
                 bits += self.log_cells[position][level].take(self.columns[position].take(first))
         return bits
@@ -242,7 +250,7 @@ class TableSums:
         return [[int(np.count_nonzero(c)) for c in levels] for levels in self.label_counts]
 
     def most_classes(self, levels: IntArray) -> FloatArray:
-        """Return for nodes an upper bound on the number of classes that have records."""
+        """Return for each node an upper bound of the number of classes with records."""
         labels = of_levels(self._distinct_labels, levels).prod(axis=1)
         most: FloatArray = np.minimum(labels, len(self.table.records))
         return most
@@ -251,30 +259,30 @@ class TableSums:
 class Measure:
     """A measure of information loss as a column of `<n>_information_loss`."""
 
-    # Of the measure, its macro, its module and its column.
+    # Name of the measure, its macro, its module and its column.
     name: str
-    # Descriptions of the columns: of the measure, in which {aggregate} may stand, and of one
-    # quasi-identifier, {}, where it has such columns.
+    # Descriptions of the columns: of the measure, which may contain {aggregate}, and of one
+    # quasi-identifier, {}, if it has such columns.
     column: str
     of_attribute_column = ""
-    # It is published as what is left; a search minimizes 1 minus it.
+    # The published measure is what remains; a search minimizes 1 minus it.
     higher_is_better = False
     # Only intervals have columns of their own.
     is_of_numbers = False
 
 
 class InformationLoss(Measure, ABC):
-    """A measure that a search can minimize: what a node loses; lower is better.
+    """A measure that a search can minimize: the loss of a node; lower is better.
 
     ``gs`` in [0, 1] weighs generalization against suppression by the factors ``min(1, 2 - 2 gs)``
     and ``min(1, 2 gs)``: below 0.5 suppression costs less, above it generalization does.
     """
 
-    # Whether `attribute_bounds` returns any.
+    # True if `attribute_bounds` returns bounds.
     has_attribute_bounds = False
-    # Whether targets are counted in each class.
+    # True if targets must be counted in each class.
     needs_targets = False
-    # Whether `coarser_bound` says more than `lower_bounds`.
+    # True if `coarser_bound` is tighter than `lower_bounds`.
     is_bounded_by_classes = False
 
     def __init__(self, *, gs: float = 0.5) -> None:
@@ -289,7 +297,7 @@ class InformationLoss(Measure, ABC):
         return self.generalization_factor <= self.suppression_factor
 
     def sums(self, table: Table) -> TableSums:
-        """Return the sums over a table, made at the first call with it."""
+        """Return the sums over a table, computed at the first call."""
         if self._sums is None or self._sums.table is not table:
             self._sums, self._free_bounds = TableSums(table), None
         return self._sums
@@ -304,16 +312,16 @@ class InformationLoss(Measure, ABC):
         return self._loss(self.sums(table), classes, suppressed)
 
     def lower_bounds(self, table: Table, levels: IntArray) -> FloatArray:
-        """Return for nodes (nodes, attributes) a lower bound of their loss and of all coarser ones.
+        """Return lower bounds of the loss of nodes (nodes, attributes) and of all coarser nodes.
 
-        It holds whatever is suppressed.
+        They hold whatever is suppressed.
         """
         if table.total == 0:
             return np.zeros(len(levels))
         return self._lower_bounds(self.sums(table), levels)
 
     def coarser_bound(self, table: Table, classes: Classes, size: int = 0) -> float:
-        """Return the same for one node, tighter, from its classes.
+        """Return a tighter bound for one node and all coarser ones, from its classes.
 
         Classes of fewer than ``size`` people are never released.
         """
@@ -322,9 +330,9 @@ class InformationLoss(Measure, ABC):
         return self._coarser_bound(self.sums(table), classes, size)
 
     def least_per_suppressed(self, table: Table) -> float:
-        """Return what a node loses at least for each suppressed record, whatever else it does.
+        """Return a lower bound of the loss of a node per suppressed record.
 
-        0 says nothing: by some measures a node without suppression has a negative loss.
+        0 is no bound: by some measures a node without suppression has a negative loss.
         """
         if table.total == 0:
             return 0.0
@@ -333,13 +341,13 @@ class InformationLoss(Measure, ABC):
     def suppression_bound(
         self, table: Table, classes: Classes, suppressed: BoolArray, size: int = 0
     ) -> float:
-        """Return by how much suppressing classes raises bounds of finer nodes; see `raised`."""
+        """Return the increase of bounds of finer nodes by suppressed classes; see `raised`."""
         if table.total == 0:
             return 0.0
         return self._suppression_bound(self.sums(table), classes, suppressed, size)
 
     def raised(self, table: Table, bounds: FloatArray, by: FloatArray) -> FloatArray:
-        """Return lower bounds of nodes, raised by what nodes above them must suppress."""
+        """Return lower bounds of nodes, raised by the suppression bounds of nodes above them."""
         return bounds + by
 
     def attribute_bounds(
@@ -357,7 +365,7 @@ class InformationLoss(Measure, ABC):
         raise NotImplementedError(f"{self.name} has no losses per attribute")
 
     def per_class(self, table: Table, classes: Classes) -> FloatArray | None:
-        """Return what orders classes of equal size for suppression; None if nothing does."""
+        """Return the order of suppression of classes of equal size; None if there is none."""
         return None
 
     @abstractmethod
@@ -383,11 +391,11 @@ class InformationLoss(Measure, ABC):
 
 
 def of_levels(numbers: Sequence[Sequence[float] | FloatArray], levels: IntArray) -> FloatArray:
-    """Choose for nodes (nodes, attributes) from numbers by attribute and level."""
-    found = np.empty(levels.shape)
+    """Return the number of each attribute at the levels of nodes (nodes, attributes)."""
+    chosen = np.empty(levels.shape)
     for position, by_level in enumerate(numbers):
-        found[:, position] = np.asarray(by_level)[levels[:, position]]
-    return found
+        chosen[:, position] = np.asarray(by_level)[levels[:, position]]
+    return chosen
 
 
 def suppressed_records(classes: Classes, suppressed: BoolArray) -> int:
@@ -396,5 +404,5 @@ def suppressed_records(classes: Classes, suppressed: BoolArray) -> int:
 
 
 def bincount(codes: IntArray, weights: IntArray | FloatArray | BoolArray, size: int) -> FloatArray:
-    """Add up weights by code; numpy counts in integers where there is nothing to count."""
+    """Sum weights by code, as floats also for empty input."""
     return np.bincount(codes, weights=weights, minlength=size).astype(np.float64, copy=False)

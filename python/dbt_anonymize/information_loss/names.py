@@ -1,4 +1,4 @@
-"""Names of the measures, which are those of their modules: importing these would take a while."""
+"""Names of the measures, read from the names of their modules, since importing those is slow."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Literal
 
 from dbt_anonymize.information_loss import measures
 
-# What a search can look for beside information loss: the quality of models and what they predict,
-# and the amounts of the guarantee profitable.
+# Measures of a search beside information loss: quality of models, similarity of predictions, and
+# payouts of the guarantee profitable.
 QUALITY, GUIDED, PUBLISHER_PAYOUT = "quality", "guided", "publisher_payout"
-# By default where nothing is predicted.
+# Default without a target.
 LOSS = "loss"
 MEASURE_NAMES = (
     QUALITY,
@@ -18,7 +18,7 @@ MEASURE_NAMES = (
     *sorted(module.name for module in pkgutil.iter_modules(measures.__path__)),
     PUBLISHER_PAYOUT,
 )
-# What needs something that models predict.
+# Measures that need a target.
 NEED_TARGET = frozenset({QUALITY, GUIDED, "classification_metric"})
 if TYPE_CHECKING:
     MeasureName = str

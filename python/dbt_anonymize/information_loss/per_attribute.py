@@ -1,4 +1,4 @@
-"""Measures that are a vector over the quasi-identifiers, put together with weights."""
+"""Measures that are a weighted aggregate of losses per quasi-identifier."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Node, Ta
 
 # ARX rounds the loss of an attribute down to this many parts of 1.
 _PARTS = 1e10
-# A loss that is added up in another order may be rounded down one step further.
+# A loss that is summed in another order may be rounded down one step further.
 ONE_STEP = 1.01e-10
 
 
@@ -29,21 +29,23 @@ class PerAttribute(InformationLoss):
         self.aggregate = aggregate or self.default_aggregate
 
     @abstractmethod
-    def _of_attribute(self, sums: TableSums, gone: Suppressed, position: int, level: int) -> float:
+    def _attribute_loss(
+        self, sums: TableSums, gone: Suppressed, position: int, level: int
+    ) -> float:
         """Return the loss of one quasi-identifier at a level, before weights."""
 
     def _bound(self, loss: float, gone: Suppressed) -> float:
-        """Return a lower bound of the loss of an attribute if more records are suppressed."""
+        """Return a lower bound of the loss of an attribute for any further suppression."""
         return loss
 
     def _bound_at(self, sums: TableSums, gone: Suppressed, position: int, level: int) -> float:
-        return self._bound(self._of_attribute(sums, gone, position, level), gone)
+        return self._bound(self._attribute_loss(sums, gone, position, level), gone)
 
     def per_attribute(self, table: Table, classes: Classes, suppressed: BoolArray) -> FloatArray:
         """Return the loss of each quasi-identifier, before weights, for a table with records."""
         sums = self.sums(table)
         gone = Suppressed(sums, suppressed, classes)
-        losses = [self._of_attribute(sums, gone, *at) for at in enumerate(classes.levels)]
+        losses = [self._attribute_loss(sums, gone, *at) for at in enumerate(classes.levels)]
         return np.array(losses)
 
     def attribute_bounds(
@@ -56,7 +58,7 @@ class PerAttribute(InformationLoss):
         )
 
     def combine(self, losses: FloatArray) -> FloatArray:
-        """Put losses (nodes, attributes) together."""
+        """Combine losses (nodes, attributes) into one per node."""
         if self._sums is None:
             raise ValueError("combine needs the weights of a table: ask for its bounds first")
         return aggregate(self.aggregate, losses, self._sums.weights)
@@ -67,5 +69,5 @@ class PerAttribute(InformationLoss):
 
 
 def rounded_down(loss: float) -> float:
-    """Cut off after ten decimals, as ARX does: nodes that differ by rounding alone are equal."""
+    """Cut off after ten decimals, as ARX does, so that rounding alone makes no difference."""
     return math.floor(loss * _PARTS) / _PARTS

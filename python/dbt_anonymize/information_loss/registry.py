@@ -1,4 +1,4 @@
-"""All measures of information loss by name: a module of `measures` or `reported` is one."""
+"""All measures of information loss by name: one per module of `measures` and `reported`."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from dbt_anonymize.information_loss.per_attribute import PerAttribute
 def _measures() -> Iterator[type[Measure]]:
     for package in (measures, reported):
         for info in iter_modules(package.__path__, f"{package.__name__}."):
-            for found in vars(import_module(info.name)).values():
-                is_measure = isinstance(found, type) and issubclass(found, Measure)
-                if is_measure and found.__module__ == info.name:
-                    yield found
+            for member in vars(import_module(info.name)).values():
+                is_measure = isinstance(member, type) and issubclass(member, Measure)
+                if is_measure and member.__module__ == info.name:
+                    yield member
 
 
 MEASURES: Mapping[str, type[Measure]] = MappingProxyType({m.name: m for m in _measures()})
-# Those that a search can minimize.
+# Measures that a search can minimize.
 LOSSES: Mapping[str, type[InformationLoss]] = MappingProxyType(
     {name: m for name, m in MEASURES.items() if issubclass(m, InformationLoss)}
 )
@@ -31,9 +31,9 @@ LOSSES: Mapping[str, type[InformationLoss]] = MappingProxyType(
 def make_loss(name: str, *, aggregate: str | None = None, gs: float = 0.5) -> InformationLoss:
     """Return a measure (of ``LOSSES``) that a search can minimize.
 
-    ``aggregate``, one of ``AGGREGATES``, combines the quasi-identifiers; by default as the measure
-    is published. Measures over classes ignore it. ``gs`` in [0, 1] weighs generalization against
-    suppression. The measure keeps sums over the last table it was used with.
+    ``aggregate``, one of ``AGGREGATES``, combines the quasi-identifiers; the default is that of the
+    publication. Measures over classes ignore it. ``gs`` in [0, 1] weighs generalization against
+    suppression. The measure caches sums over the last table that it was used with.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def make_loss(name: str, *, aggregate: str | None = None, gs: float = 0.5) -> In
 
 
 def published(measure: str, loss: float) -> float:
-    """Return a measure as published, from the loss that a search minimizes.
+    """Return the published value of a measure from the loss that a search minimizes.
 
     Examples
     --------

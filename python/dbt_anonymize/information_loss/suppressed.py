@@ -13,47 +13,47 @@ from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Node
 class Suppressed:
     """Suppressed records, counted by leaf once for all levels of an attribute.
 
-    ``suppressed`` are classes, whose first rows have their labels, or rows of the table. Where most
-    are suppressed, the others are counted.
+    ``suppressed`` is a mask of ``classes``, whose first rows have their labels, or of the rows of
+    the table. If most are suppressed, the others are counted.
     """
 
     def __init__(
         self, sums: TableSums, suppressed: BoolArray, classes: Classes | None = None
     ) -> None:
         self._sums = sums
-        self._are_kept = 2 * int(np.count_nonzero(suppressed)) > len(suppressed)
-        chosen = np.flatnonzero(~suppressed if self._are_kept else suppressed)
-        self._rows = chosen if classes is None else classes.first[chosen]
-        records = (sums.table if classes is None else classes).records[chosen]
+        self._counts_released = 2 * int(np.count_nonzero(suppressed)) > len(suppressed)
+        positions = np.flatnonzero(~suppressed if self._counts_released else suppressed)
+        self._rows = positions if classes is None else classes.first[positions]
+        records = (sums.table if classes is None else classes).records[positions]
         self._weights = records.astype(np.float64)
         self._leaf_counts: dict[int, FloatArray] = {}
         self._label_counts: dict[tuple[int, int], FloatArray] = {}
-        found = int(records.sum())
-        self.records = sums.total - found if self._are_kept else found
+        count = int(records.sum())
+        self.records = sums.total - count if self._counts_released else count
 
     def leaf_counts(self, position: int) -> FloatArray:
         """Count the records of each leaf of an attribute."""
         if position not in self._leaf_counts:
             total = self._sums.leaf_counts[position]
             leaves = self._sums.columns[position][self._rows]
-            found = bincount(leaves, self._weights, len(total))
-            self._leaf_counts[position] = total - found if self._are_kept else found
+            counts = bincount(leaves, self._weights, len(total))
+            self._leaf_counts[position] = total - counts if self._counts_released else counts
         return self._leaf_counts[position]
 
     def shares(self, position: int, level: int) -> float:
-        """Add up the shares of the labels of an attribute."""
+        """Return the sum of the shares of the labels of an attribute."""
         if self.records == 0:
             return 0.0
         return float(self.leaf_counts(position) @ self._sums.shares[position][level])
 
     def heights(self, position: int, level: int) -> float:
-        """Add up the heights of the labels of an attribute."""
+        """Return the sum of the heights of the labels of an attribute."""
         if self.records == 0:
             return 0.0
         return float(self.leaf_counts(position) @ self._sums.heights[position][level])
 
     def label_counts(self, position: int, level: int) -> FloatArray:
-        """Count the records of each label of an attribute, of its parts where they are counted."""
+        """Count the records of each label of an attribute, from those of the level below."""
         if (position, level) not in self._label_counts:
             if (position, level - 1) in self._label_counts:
                 finer = self._label_counts[position, level - 1]
@@ -72,9 +72,9 @@ def bounds_by_level(
     highest: Node | None,
     bound: Callable[[Suppressed, int, int], float],
 ) -> tuple[FloatArray, ...]:
-    """Return a number per attribute and level up to ``highest``, by default all; 0 of no records.
+    """Return ``bound`` for each attribute and level up to ``highest`` (default: all).
 
-    ``bound`` gives that of an attribute at a level, where some rows of the table are suppressed.
+    0 for a table without records. ``suppressed`` is a mask of rows of the table.
     """
     table = sums.table
     if highest is None:

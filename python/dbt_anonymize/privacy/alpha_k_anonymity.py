@@ -35,7 +35,7 @@ class AlphaKAnonymity(AttributeModel):
 
     @property
     def measured(self) -> Sequence[str]:
-        """Return which of the measures these parameters need."""
+        """Measures that these parameters need."""
         return ("highest_share",) if self.values is None else ("limited_share",)
 
     @property

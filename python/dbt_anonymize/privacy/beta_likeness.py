@@ -38,7 +38,7 @@ class BetaLikeness(AttributeModel):
 
     @property
     def measured(self) -> Sequence[str]:
-        """Return which of the measures these parameters need."""
+        """Measures that these parameters need."""
         return ("beta",) if self.variant == "basic" else ("enhanced_beta",)
 
     def share_bound(self, shares: Shares) -> float:
@@ -60,5 +60,5 @@ class BetaLikeness(AttributeModel):
         compiler.declare_convex()
 
     def weakest(self, table: Table) -> Sequence[Weakest]:
-        """Return what an infeasible declaration may weaken."""
+        """Return the parameters that an infeasible declaration may weaken."""
         return [Weakest("beta", table.total, 1000)]

@@ -9,60 +9,62 @@ from functools import cached_property
 import numpy as np
 
 from dbt_anonymize.errors import SearchError
-from dbt_anonymize.privacy.guarantees import AttributeRule, Guarantees, MostKept
+from dbt_anonymize.privacy.guarantees import AttributeRule, Guarantees, RecordLimit
 from dbt_anonymize.privacy.label_losses import LabelLosses
 from dbt_anonymize.privacy.table import Classes, FloatArray, IntArray, Table
 
 
 @dataclass
 class Compiler(Guarantees):
-    """Collects what the guarantees of a table demand; each privacy model adds its own.
+    """Collector of the rules of all guarantees; each privacy model adds its own.
 
-    The last of ``names`` is the guarantee that is being added.
+    The last of ``names`` is the current guarantee.
     """
 
     table: Table = field(kw_only=True)
     problems: list[str] = field(default_factory=list)
 
-    def problem(self, rule: str, came: object, remedy: str) -> None:
-        """Note what is wrong with the guarantee that is being added."""
-        self.problems.append(f"{self.names[-1]} {rule}; got {came}. {remedy}.")
+    def problem(self, rule: str, value: object, remedy: str) -> None:
+        """Record a problem of the current guarantee."""
+        self.problems.append(f"{self.names[-1]} {rule}; got {value}. {remedy}.")
 
     def finish(self) -> Guarantees:
         """Return the guarantees, or raise all problems."""
         if self.problems:
             raise SearchError("\n".join(self.problems))
         self.attributes.sort(key=lambda rule: rule[0])
-        return Guarantees(**{one.name: getattr(self, one.name) for one in fields(Guarantees)})
+        return Guarantees(
+            **{field_.name: getattr(self, field_.name) for field_ in fields(Guarantees)}
+        )
 
     def require_size(self, size: int) -> None:
         """Raise the smallest class size."""
         self.min_class_size = max(self.min_class_size, size)
 
     def position(self, attribute: str) -> int | None:
-        """Return the position of a sensitive attribute in the table, or note a problem."""
-        known = [sensitive.name for sensitive, _ in self.table.sensitive]
-        if attribute in known:
-            return known.index(attribute)
+        """Return the position of a sensitive attribute in the table, or record a problem."""
+        names = [sensitive.name for sensitive, _ in self.table.sensitive]
+        if attribute in names:
+            return names.index(attribute)
         self.problem(
             "must name a sensitive attribute of the table",
             attribute,
-            f"Choose one of {', '.join(known) or 'none: the table has no sensitive attribute'}",
+            f"Choose one of {', '.join(names) or 'none: the table has no sensitive attribute'}",
         )
         return None
 
     def add_rule(self, cost: int, position: int, rule: AttributeRule) -> None:
-        """Check a rule on the distribution of an attribute; cheap ones (low cost) come first."""
+        """Add a rule on the distribution of an attribute; rules of low cost are checked first."""
         self.attributes.append((cost, position, rule))
 
-    def limit_kept(self, position: int, most: MostKept) -> None:
-        """Say how many records of a class can be kept at most, by the values of an attribute.
+    def add_record_limit(self, position: int, limit: RecordLimit) -> None:
+        """Add an upper limit of the records of a class that can be released.
 
-        It must hold for parts of the class that keep the rules each by itself. Without a subject:
-        values are then counted by record.
+        The limit must also hold for the union of parts of the class that keep the rules each. It
+        counts values by record, so it is not used with a subject.
         """
         if self.table.subject is None:
-            self.most_kept.append((position, most))
+            self.record_limits.append((position, limit))
 
     def global_shares(self, position: int) -> FloatArray:
         """Return the share of each value of an attribute in the whole table."""
@@ -89,7 +91,7 @@ class Compiler(Guarantees):
         return len(np.unique(self.table.subject[self.table.records > 0]))
 
     def population_size(self) -> int | None:
-        """Return the people of the population; note a problem if unknown or below the sample."""
+        """Return the size of the population; if unknown or below the sample, record a problem."""
         size = self.table.population_size
         if size is None or size < self.people:
             self.problem(
@@ -101,23 +103,25 @@ class Compiler(Guarantees):
         return size
 
     def label_losses(self) -> Callable[[Classes], FloatArray]:
-        """Return what the labels of each class lose, 0 to 1."""
+        """Return the function that computes the loss of the labels of each class, 0 to 1."""
         return LabelLosses(self.table).of_classes
 
     def declare_convex(self) -> None:
-        """Declare: merged classes keep what all their parts keep, not what one of them breaks.
+        """Declare that a class merged from classes that keep the guarantee keeps it, too.
 
-        So a coarser node may suppress more records. With a subject, shares of a merged class are no
-        means of those of its parts: a person in both counts once.
+        One part that breaks it may break it for the merged class, so a coarser node may suppress
+        more records. With a subject, the shares of a merged class are no mean of the shares of its
+        parts: a person in both counts once.
         """
         self.is_monotone_in_suppression = False
         if self.table.subject is not None:
             self.is_monotone_in_generalization = False
 
-    def declare_counted(self) -> None:
-        """Declare that a coarser node never suppresses more, the smallest classes going first.
+    def declare_size_based(self) -> None:
+        """Declare that a coarser node suppresses no more records, the smallest classes first.
 
-        Not with a subject: merged classes may have fewer people, and small ones many records.
+        This fails with a subject: people in both parts of a merged class count once, and small
+        classes may have many records.
         """
         if self.table.subject is not None:
             self.is_monotone_in_generalization = False

@@ -34,6 +34,8 @@ class DeltaDisclosure(AttributeModel):
 
     def _compile(self, compiler: Compiler, position: int) -> None:
         p, limit = compiler.global_shares(position), self.delta - TOLERANCE
-        compiler.add_rule(3, position, lambda values: distances.delta_disclosed(values, p) >= limit)
+        compiler.add_rule(
+            3, position, lambda values: distances.delta_disclosure(values, p) >= limit
+        )
         # An absent value violates, so each share is held between two bounds: this is convex too.
         compiler.declare_convex()

@@ -30,11 +30,11 @@ class DeltaPresence(PrivacyModel):
 
     @classmethod
     def needed_population(cls, parameters: Mapping[str, Any]) -> Literal["table", "size"] | None:
-        """Return what must be known of the population."""
+        """Return the population data that the model needs."""
         return "table"
 
     def compile(self, compiler: Compiler) -> None:
-        """Say what classes and release must keep."""
+        """Add the rules for classes and release."""
         if compiler.table.population is None:
             compiler.problem("needs the population", "none", "Declare a population")
         compiler.presence.append((self.minimum, self.maximum))

@@ -17,10 +17,10 @@ from dbt_anonymize.validation import rule_error
 
 Epsilon = Annotated[float, Field(ge=0.001, le=5)]
 
-# Draws are multiples of this, so a default beta is one too.
+# Draws are multiples of 1 / this, so a default beta is one, too.
 _DRAWS = 2**52
 _DIGITS = 60
-# Above the error of double precision in a tail of the binomial distribution.
+# Above the relative rounding error of a binomial tail in double precision.
 _ROUNDED_UP = 1 + 1e-9
 
 
@@ -105,7 +105,7 @@ class DifferentialPrivacy(PrivacyModel):
         return self.k
 
     def compile(self, compiler: Compiler) -> None:
-        """Say what classes and release must keep."""
+        """Add the rules for classes and release."""
         compiler.require_size(self.k)
 
 
@@ -166,6 +166,6 @@ def k_of(epsilon: float, delta: float, beta: float) -> int:
         for n in people[np.abs(expected - np.round(expected)) < 1e-9 * (1 + expected)]:
             whole[n] = int((exact * int(n)).to_integral_value(ROUND_FLOOR))
         tails = tail(whole, people, beta) * _ROUNDED_UP
-        # The smallest number of people from which on all are private, and the k that has so many.
+        # The smallest class size from which on all are private, and its k.
         private = int(np.flatnonzero(np.append(delta, tails) >= delta)[-1])
         return int((exact * private).to_integral_value(ROUND_FLOOR)) + 1

@@ -17,7 +17,7 @@ import numpy as np
 
 from dbt_anonymize.privacy.table import BoolArray, FloatArray, IntArray, ValueCounts
 
-# Of tightening how many records can be kept.
+# Rounds that tighten the limit of released records.
 _ROUNDS = 3
 
 
@@ -41,14 +41,16 @@ class Distribution:
         cls,
         counts: ValueCounts,
         size: int,
-        is_left_out: BoolArray,
+        is_excluded: BoolArray,
         people: IntArray | None = None,
     ) -> Distribution:
-        """Take the classes that are not left out; the others have no entries."""
-        if not is_left_out.any():
+        """Build the distribution without the entries of excluded classes."""
+        if not is_excluded.any():
             return cls(size, counts.classes, counts.values, counts.counts, people)
-        kept = np.flatnonzero(~is_left_out[counts.classes])
-        return cls(size, counts.classes[kept], counts.values[kept], counts.counts[kept], people)
+        entries = np.flatnonzero(~is_excluded[counts.classes])
+        return cls(
+            size, counts.classes[entries], counts.values[entries], counts.counts[entries], people
+        )
 
     @cached_property
     def distinct(self) -> IntArray:
@@ -67,7 +69,7 @@ class Distribution:
 
     def sums(self, entries: IntArray | FloatArray) -> FloatArray:
         """Add up a number per entry over each class."""
-        # numpy counts in integers where there is nothing to add up.
+        # numpy returns integers for empty input.
         return np.bincount(self.classes, weights=entries, minlength=self.size).astype(
             np.float64, copy=False
         )
@@ -159,33 +161,33 @@ def equal_distance(values: Distribution, global_shares: FloatArray) -> FloatArra
     return values.sums(np.maximum(values.shares - global_shares[values.values], 0.0))
 
 
-def most_within_equal_distance(
+def max_records_within_equal_distance(
     values: Distribution, global_shares: FloatArray, t: float
 ) -> FloatArray:
-    """Return how many records of each class at most can be kept within an equal distance of t.
+    """Return an upper limit of the records of each class that keep an equal distance of t.
 
-    Of m kept records at most min(n, m p) of a value with n records count, and by the definition
-    that has to be (1 - t) m in total. So m (1 - t) is at most m p summed over any set of values
-    plus n summed over the others. Here the set has the values with n above m p, for an m that
-    holds: the records of the class at first, then what the round before found. More rounds would
-    lower few limits. 0 for a class without entries.
+    Of m released records, a value with n records contributes at most min(n, m p), and all values
+    together must contribute (1 - t) m. So m (1 - t) is at most the sum of m p over any set of
+    values plus the sum of n over the others. The set has the values with n above m p, where m is at
+    first the records of the class, then the limit of the round before. More rounds lower few
+    limits. 0 for a class without entries.
 
     Examples
     --------
-    >>> counts = np.array([0, 0]), np.array([0, 1]), np.array([9, 1])
-    >>> float(most_within_equal_distance(Distribution(1, *counts), np.array([0.5, 0.5]), 0.25)[0])
+    >>> values = Distribution(1, np.array([0, 0]), np.array([0, 1]), np.array([9, 1]))
+    >>> float(max_records_within_equal_distance(values, np.array([0.5, 0.5]), 0.25)[0])
     4.0
     """
     shares = global_shares[values.values]
-    most = values.totals
+    limits = values.totals
     for _ in range(_ROUNDS):
-        is_capped = values.counts > most[values.classes] * shares
+        is_capped = values.counts > limits[values.classes] * shares
         whole = values.sums(values.counts * ~is_capped)
         needed = (1.0 - t) - values.sums(shares * is_capped)
-        limit = np.full(values.size, np.inf)
-        np.divide(whole, needed, out=limit, where=needed > 0.0)
-        most = np.minimum(most, limit)
-    return most
+        new_limits = np.full(values.size, np.inf)
+        np.divide(whole, needed, out=new_limits, where=needed > 0.0)
+        limits = np.minimum(limits, new_limits)
+    return limits
 
 
 def hierarchical_distance(
@@ -193,9 +195,9 @@ def hierarchical_distance(
 ) -> FloatArray:
     """Earth mover's distance in a tree whose leaves all have the same depth.
 
-    Moving between leaves costs the height of their lowest common ancestor over that of the tree.
-    The sum over inner nodes (Li 2007) is the mean of the equal distances at all levels below the
-    root.
+    Moving between leaves costs the height of their lowest common ancestor over the height of the
+    tree. The sum over inner nodes (Li 2007) equals the mean of the equal distances at all levels
+    below the root.
     """
     height = len(tree) - 1
     distance = np.zeros(values.size)
@@ -208,21 +210,21 @@ def hierarchical_distance(
 def ordered_distance(values: Distribution, global_shares: FloatArray) -> FloatArray:
     """Mean over the m - 1 gaps between neighbouring values of |sum of (q - p) up to there|.
 
-    Between two values that a class has, its own sum stays and that of the table rises: up to one
-    place it is below, from there on above.
+    Between two values of a class, its cumulative share is constant and that of the table rises, so
+    the sign of the difference changes at most once.
     """
     size, starts = len(global_shares), values.starts
     if size < 2 or not len(starts):
         return np.zeros(values.size)
-    table = np.cumsum(global_shares)
-    sums = np.append(0.0, np.cumsum(table))
+    table_sums = np.cumsum(global_shares)
+    sums = np.append(0.0, np.cumsum(table_sums))
     up_to = np.append(0, np.cumsum(values.counts))
     lengths = np.diff(np.append(starts, len(values.counts)))
-    ours = (up_to[1:] - np.repeat(up_to[starts], lengths)) / values.totals[values.classes]
+    class_sums = (up_to[1:] - np.repeat(up_to[starts], lengths)) / values.totals[values.classes]
     begins, ends = values.values, np.append(values.values[1:], size)
     ends[starts[1:] - 1] = size
-    turns = np.clip(np.searchsorted(table, ours, side="right"), begins, ends)
-    moved = (2 * turns - begins - ends) * ours + sums[begins] + sums[ends] - 2 * sums[turns]
+    turns = np.clip(np.searchsorted(table_sums, class_sums, side="right"), begins, ends)
+    moved = (2 * turns - begins - ends) * class_sums + sums[begins] + sums[ends] - 2 * sums[turns]
     moved[starts] += sums[begins[starts]]  # before its first value a class has nothing
     return values.sums(moved) / (size - 1)
 
@@ -259,7 +261,7 @@ def enhanced_beta_excess(
     return values.largest((values.shares - p) / p - np.minimum(beta, -np.log(p)))
 
 
-def delta_disclosed(values: Distribution, global_shares: FloatArray) -> FloatArray:
+def delta_disclosure(values: Distribution, global_shares: FloatArray) -> FloatArray:
     """Largest |log2(q / p)| over the values of the table; infinite where one is absent.
 
     Brickell & Shmatikov 2008. ARX ignores absent values.

@@ -1,4 +1,4 @@
-"""Equivalence classes of one node, in the plainest exact way; the search has a faster one."""
+"""Equivalence classes of one node, computed simply and exactly; the search has a faster way."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dbt_anonymize.privacy.table import (
     ValueCounts,
 )
 
-# Cells of a dense count per pair that is counted; beyond, sorting the pairs is faster.
+# Up to this many cells per counted pair a dense count is faster than sorting the pairs.
 DENSE = 16
 
 
@@ -36,22 +36,22 @@ def classes_of(table: Table, node: Node) -> Classes:
     >>> classes_of(table, (0,)).records.tolist(), classes_of(table, (1,)).records.tolist()
     ([3, 4], [7])
     """
-    return classes_by(table, labels_of(table, node, np.arange(len(table.leaves))), node)
+    return classes_by_labels(table, labels_of(table, node, np.arange(len(table.leaves))), node)
 
 
-def classes_by(table: Table, labels: IntArray, node: Node = ()) -> Classes:
+def classes_by_labels(table: Table, labels: IntArray, node: Node = ()) -> Classes:
     """Group the rows of a table by the codes of their labels (rows, attributes)."""
     first, class_of_row = group(labels)
     return replace(
-        classes_in(table, class_of_row, len(first)),
+        count_classes(table, class_of_row, len(first)),
         levels=tuple(node),
         codes=labels[first],
         first=first,
     )
 
 
-def classes_in(table: Table, class_of_row: IntArray, count: int) -> Classes:
-    """Count what is in classes that are given, without their labels."""
+def count_classes(table: Table, class_of_row: IntArray, count: int) -> Classes:
+    """Count the contents of the classes of rows, without labels."""
     records = sums(class_of_row, table.records, count)
     population = None
     if table.population is not None:
@@ -62,7 +62,7 @@ def classes_in(table: Table, class_of_row: IntArray, count: int) -> Classes:
         records=records,
         people=records
         if table.subject is None
-        else people_in(class_of_row, table.subject, table.records, count),
+        else subject_counts(class_of_row, table.subject, table.records, count),
         first=np.arange(count),
         population=population,
         values=tuple(
@@ -74,12 +74,12 @@ def classes_in(table: Table, class_of_row: IntArray, count: int) -> Classes:
         ),
         predictions=None
         if table.predictions is None
-        else added_up(class_of_row, table.predictions, count),
+        else column_sums(class_of_row, table.predictions, count),
     )
 
 
-def part_of(table: Table, rows: IntArray | BoolArray) -> Table:
-    """Return a table of some of its rows."""
+def select_rows(table: Table, rows: IntArray | BoolArray) -> Table:
+    """Return a table with some of the rows."""
     return replace(
         table,
         leaves=table.leaves[rows],
@@ -111,25 +111,25 @@ def group(keys: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def distinct_rows(parts: Sequence[NDArray[Any]] | NDArray[Any]) -> tuple[IntArray, IntArray]:
-    """Return the first position of each distinct combination of codes, and the one of each row.
+    """Return the first row of each distinct combination of codes, and the combination of each row.
 
-    ``parts`` are arrays of whole numbers, one for each column, with a row at least.
+    ``parts`` are arrays of whole numbers, one per column, with at least one row.
 
     Examples
     --------
     >>> distinct_rows([np.array([1, 0, 1]), np.array([5, 5, 5])])
     (array([1, 0]), array([1, 0, 1]))
     """
-    codes = numbered(parts, len(parts[0]))
+    codes = distinct_codes(parts, len(parts[0]))
     return np.unique(codes, return_index=True)[1], codes
 
 
-def numbered(columns: Iterable[NDArray[Any]], rows: int) -> IntArray:
-    """Give each distinct row of columns (rows,) of whole numbers a number from 0 on.
+def distinct_codes(columns: Iterable[NDArray[Any]], rows: int) -> IntArray:
+    """Return a code, 0 or more, for each distinct row of columns (rows,) of whole numbers.
 
     Examples
     --------
-    >>> numbered([np.array([2, 1, 2]), np.array([0, 5, 0])], 3).tolist()
+    >>> distinct_codes([np.array([2, 1, 2]), np.array([0, 5, 0])], 3).tolist()
     [1, 0, 1]
     """
     numbers = np.zeros(rows, dtype=np.int64)
@@ -145,12 +145,12 @@ def sums(group_of_row: IntArray, numbers: IntArray, groups: int) -> IntArray:
     return np.bincount(group_of_row, weights=numbers, minlength=groups).astype(np.int64)
 
 
-def added_up(group_of_row: IntArray, numbers: FloatArray, groups: int) -> FloatArray:
+def column_sums(group_of_row: IntArray, numbers: FloatArray, groups: int) -> FloatArray:
     """Add up the rows (rows, columns) of each group.
 
     Examples
     --------
-    >>> added_up(np.array([0, 1, 0]), np.array([[1.0], [2.0], [3.0]]), 2).tolist()
+    >>> column_sums(np.array([0, 1, 0]), np.array([[1.0], [2.0], [3.0]]), 2).tolist()
     [[4.0], [2.0]]
     """
     sums = np.empty((groups, numbers.shape[1]), order="F")
@@ -159,7 +159,7 @@ def added_up(group_of_row: IntArray, numbers: FloatArray, groups: int) -> FloatA
     return sums
 
 
-def people_in(
+def subject_counts(
     class_of_row: IntArray, subject: IntArray, records: IntArray, classes: int
 ) -> IntArray:
     """Return the number of distinct subjects with a record in each class."""
@@ -181,18 +181,18 @@ def value_counts(
     bits = int(values.max(initial=0)).bit_length()
     pairs = (class_of_row << bits) | values
     if subject is not None:
-        once, _ = group(np.stack((pairs, subject), axis=1))
-        pairs, records = pairs[once], np.ones(len(once), dtype=np.int64)
+        first_pairs, _ = group(np.stack((pairs, subject), axis=1))
+        pairs, records = pairs[first_pairs], np.ones(len(first_pairs), dtype=np.int64)
     cells = (int(class_of_row.max(initial=0)) + 1) << bits
     if cells <= DENSE * len(pairs):
         counts = np.bincount(pairs, weights=records)
-        # Several times as fast as to look for numbers that are not 0.
+        # Several times faster than searching for nonzero counts.
         occurring = np.flatnonzero(counts > 0)
-        numbers = counts[occurring].astype(np.int64)
+        records_of_pair = counts[occurring].astype(np.int64)
     else:
         occurring, inverse = np.unique(pairs, return_inverse=True)
-        numbers = sums(inverse, records, len(occurring))
-    return ValueCounts(occurring >> bits, occurring & ((1 << bits) - 1), numbers)
+        records_of_pair = sums(inverse, records, len(occurring))
+    return ValueCounts(occurring >> bits, occurring & ((1 << bits) - 1), records_of_pair)
 
 
 def running_sums(numbers: NDArray[Any], starts: IntArray, group_of: IntArray) -> NDArray[Any]:
@@ -202,11 +202,11 @@ def running_sums(numbers: NDArray[Any], starts: IntArray, group_of: IntArray) ->
     return sums_
 
 
-def firsts(sizes: IntArray) -> IntArray:
-    """Return where each of some runs starts."""
+def run_starts(sizes: IntArray) -> IntArray:
+    """Return the start of each run of rows, one run after the other."""
     return np.cumsum(sizes) - sizes
 
 
-def ranges(starts: IntArray, sizes: IntArray) -> IntArray:
-    """Return the positions of runs, one after the other."""
-    return np.arange(int(sizes.sum())) + np.repeat(starts - firsts(sizes), sizes)
+def run_positions(starts: IntArray, sizes: IntArray) -> IntArray:
+    """Return the positions of all runs, one run after the other."""
+    return np.arange(int(sizes.sum())) + np.repeat(starts - run_starts(sizes), sizes)

@@ -17,17 +17,17 @@ from dbt_anonymize.errors import SearchError
 from dbt_anonymize.privacy.distances import Distribution
 from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray
 
-# Rounding must not refuse what meets a limit exactly. The SQL allows as much where it rounds.
+# Rounding must not reject values that meet a limit exactly. SQL has the same tolerance.
 TOLERANCE = 1e-12
 
-# Whether a class violates, for every class; classes left out of the distribution are 0 records.
+# Mask of violating classes, by distribution; excluded classes have no entries.
 AttributeRule = Callable[[Distribution], BoolArray]
-# How many records of each class may be kept at most if some of them are suppressed.
-MostKept = Callable[[Distribution], FloatArray]
-# Whether a class violates, by its labels and size.
+# Most records of each class that can be released if some are suppressed.
+RecordLimit = Callable[[Distribution], FloatArray]
+# Mask of violating classes, by labels and sizes.
 ClassRule = Callable[[Classes], BoolArray]
 
-# Whether a release whose class sizes (ascending) are these, from a position on, keeps a guarantee.
+# True if a release of the classes from a position on, in ascending size, keeps a guarantee.
 ReleaseRule = Callable[["ReleasableClasses", int], bool]
 
 
@@ -49,9 +49,9 @@ class ReleasableClasses:
 class Guarantees:
     """Guarantees compiled for one table by `registry.compile_guarantees`.
 
-    ``names`` has the model and attribute of each. ``is_monotone_in_generalization``: all nodes
-    above one that keeps them without suppression do too. ``is_monotone_in_suppression``: nor do
-    coarser nodes suppress more records.
+    ``names`` has the model and attribute of each. ``is_monotone_in_generalization``: if a node
+    keeps them without suppression, so do all coarser nodes. ``is_monotone_in_suppression``: coarser
+    nodes never suppress more records.
     """
 
     names: list[str] = field(default_factory=list)
@@ -67,7 +67,7 @@ class Guarantees:
     is_monotone_in_generalization: bool = True
     is_monotone_in_suppression: bool = True
     # Positions in ``table.sensitive``.
-    most_kept: list[tuple[int, MostKept]] = field(default_factory=list)
+    record_limits: list[tuple[int, RecordLimit]] = field(default_factory=list)
 
     @property
     def is_class_size_alone(self) -> bool:
@@ -78,7 +78,7 @@ class Guarantees:
     @property
     def needs_values(self) -> bool:
         """Tell whether sensitive values are counted in each class."""
-        return bool(self.attributes or self.most_kept)
+        return bool(self.attributes or self.record_limits)
 
     @property
     def needs_population(self) -> bool:
@@ -86,7 +86,7 @@ class Guarantees:
         return bool(self.presence or self.min_population)
 
     def violating(self, classes: Classes) -> BoolArray:
-        """Return which classes (classes,) break a class rule; `is_impossible` checks empty ones."""
+        """Return a mask of classes that break a class rule; `is_impossible` checks empty ones."""
         violations = classes.people < self.min_class_size
         if self.is_class_size_alone:
             return violations
@@ -105,23 +105,23 @@ class Guarantees:
         return violations
 
     def least_suppressed(self, classes: Classes, size: int) -> int:
-        """Return how many records at least this node and all finer ones suppress.
+        """Return a lower bound of the records that this node and all finer ones suppress.
 
-        What they release of a class keeps the guarantees taken together, too. ``size``: people of
-        the smallest class.
+        The parts of a class that finer nodes release keep the guarantees together, too. ``size`` is
+        the minimum class size.
         """
         is_small = classes.people < size
         gone = np.where(is_small, classes.records, 0)
-        for position, most_kept in self.most_kept:
-            values = Distribution.of(classes.values[position], len(gone), is_small)
+        for attribute, limits_of in self.record_limits:
+            values = Distribution.of(classes.values[attribute], len(gone), is_small)
             # Rounding must not suppress more.
-            kept = np.floor(np.minimum(most_kept(values) * (1.0 + 1e-9) + 1e-6, classes.records))
+            kept = np.floor(np.minimum(limits_of(values) * (1.0 + 1e-9) + 1e-6, classes.records))
             kept[kept < size] = 0.0
             gone = np.maximum(gone, classes.records - kept.astype(np.int64))
         return int(gone.sum())
 
     def is_impossible(self, classes: Classes) -> bool:
-        """Return whether no suppression helps: a class is in the population only.
+        """Tell whether no suppression helps, since a class occurs in the population only.
 
         Its people are known to be absent from the sample, which a minimum of ``delta_presence``
         forbids. As in ARX, not checked where a class size is required too.
@@ -150,13 +150,13 @@ class Guarantees:
         classes: Classes,
         violating: BoolArray,
         order: FloatArray | None = None,
-        most: int | None = None,
+        limit: int | None = None,
     ) -> BoolArray:
-        """Return which classes (classes,) to suppress so that the release rules hold too.
+        """Return a mask of the classes to suppress so that the release rules hold too.
 
-        Those in ``violating`` stay suppressed. Others follow by size, then by ``order``
-        (information loss of each class), then by first row, up to ``most`` records. All true where
-        no release, or none within ``most``, keeps the guarantees.
+        Classes in ``violating`` stay suppressed. Others follow by size, then by ``order``
+        (information loss of each class), then by first row, up to ``limit`` records. All true where
+        no release, or none within ``limit``, keeps the guarantees.
         """
         if not self.release_rules:
             return violating
@@ -165,11 +165,13 @@ class Guarantees:
         keys = (classes.first[candidates], lost, classes.people[candidates])
         candidates = candidates[np.lexsort(keys)]
         last = len(candidates)
-        if most is not None:
-            left = most - int(classes.records @ violating)
-            if left < 0:
+        if limit is not None:
+            remaining = limit - int(classes.records @ violating)
+            if remaining < 0:
                 return np.ones_like(violating)
-            last = int(np.searchsorted(np.cumsum(classes.records[candidates]), left, side="right"))
+            last = int(
+                np.searchsorted(np.cumsum(classes.records[candidates]), remaining, side="right")
+            )
         start = self.first_released(classes.people[candidates], last)
         if start >= len(candidates):
             return np.ones_like(violating)
@@ -178,27 +180,27 @@ class Guarantees:
         return suppressed
 
     def first_released(self, sizes: IntArray, last: int | None = None) -> int:
-        """Return how many of the smallest classes must go so that the release rules hold.
+        """Return the number of smallest classes to suppress so that the release rules hold.
 
-        ``sizes`` are the people of each releasable class, ascending. All go if ``last``, by default
-        all of them, are not enough.
+        ``sizes`` are the people of each releasable class, ascending. All are suppressed if
+        suppressing ``last`` (default: all) is not enough.
         """
         release, start = ReleasableClasses(sizes), 0
         for rule in self.release_rules:
-            start = _first_kept(rule, release, start, len(sizes) if last is None else last)
+            start = _first_holding(rule, release, start, len(sizes) if last is None else last)
         return start
 
 
-def _first_kept(rule: ReleaseRule, release: ReleasableClasses, start: int, last: int) -> int:
+def _first_holding(rule: ReleaseRule, release: ReleasableClasses, start: int, last: int) -> int:
     """Bisect the first position, start to last, from which the rule holds; all classes if none."""
-    nowhere = len(release.sizes)
-    if start > last or start == nowhere:
-        return nowhere
+    beyond = len(release.sizes)
+    if start > last or start == beyond:
+        return beyond
     if rule(release, start):
         return start
-    low, high = start + 1, min(last, nowhere - 1)
+    low, high = start + 1, min(last, beyond - 1)
     if low > high or not rule(release, high):
-        return nowhere
+        return beyond
     while low < high:
         middle = (low + high) // 2
         if rule(release, middle):

@@ -23,5 +23,5 @@ class KAnonymity(PrivacyModel):
         return self.k
 
     def compile(self, compiler: Compiler) -> None:
-        """Say what classes and release must keep."""
+        """Add the rules for classes and release."""
         compiler.require_size(self.k)

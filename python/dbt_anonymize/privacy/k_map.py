@@ -38,11 +38,11 @@ class KMap(PrivacyModel):
 
     @classmethod
     def needed_population(cls, parameters: Mapping[str, Any]) -> Literal["table", "size"] | None:
-        """Return what must be known of the population."""
+        """Return the population data that the model needs."""
         return "table" if parameters.get("estimator") is None else "size"
 
     def compile(self, compiler: Compiler) -> None:
-        """Say what classes and release must keep."""
+        """Add the rules for classes and release."""
         k, estimator = self.k, self.estimator
         if estimator is None:
             if compiler.table.population is None:

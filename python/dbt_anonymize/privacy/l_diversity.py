@@ -60,7 +60,7 @@ class LDiversity(AttributeModel):
 
     @property
     def measured(self) -> Sequence[str]:
-        """Return which of the measures these parameters need."""
+        """Measures that these parameters need."""
         return ("recursive_c" if self.variant == "recursive" else f"{self.variant}_l",)
 
     def share_bound(self, shares: Shares) -> float:
@@ -110,7 +110,7 @@ class LDiversity(AttributeModel):
             compiler.is_monotone_in_generalization = False
 
     def weakest(self, table: Table) -> Sequence[Weakest]:
-        """Return what an infeasible declaration may weaken."""
+        """Return the parameters that an infeasible declaration may weaken."""
         is_whole = self.variant in {"distinct", "recursive"}
         return [Weakest("l", 1, 1) if is_whole else Weakest("l", 1.01, 100)]
 

@@ -1,4 +1,4 @@
-"""The contract of a privacy model: parameters, facts, and how classes are checked."""
+"""Base of privacy models: parameters, facts, and rules for classes."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from dbt_anonymize.validation import ColumnName, Strict
 Share = Annotated[float, Field(gt=0, lt=1)]
 Positive = Annotated[float, Field(gt=0)]
 Probability = Annotated[float, Field(gt=0, le=1)]
-# Of people in a class; with 1 nobody would be hidden.
+# People in a class; 1 would protect nobody.
 K = Annotated[int, Field(ge=2)]
 
 
 class Weakest(NamedTuple):
-    """The weakest value of a parameter that is still its own, and steps per unit on the way."""
+    """The weakest valid value of a parameter, and the steps per unit towards it."""
 
     parameter: str
     value: float
@@ -30,11 +30,11 @@ class Weakest(NamedTuple):
 
 @dataclass(frozen=True)
 class Shares:
-    """Shares of a sensitive attribute that bounds depend on.
+    """Facts about a sensitive attribute that bounds depend on.
 
-    ``largest`` is that of the most frequent value over all records of the source, ``values`` how
-    many occur there, ``class_people`` the people of the largest released class, ``levels`` those of
-    the attribute's hierarchy, or 0.
+    ``largest`` is the share of the most frequent value in the source, ``values`` the number of
+    values there, ``class_people`` the people of the largest released class, ``levels`` the levels
+    of the attribute's hierarchy, or 0.
     """
 
     largest: float
@@ -55,17 +55,17 @@ class PrivacyModel(Strict):
     COMPARES_WITH_TABLE: ClassVar[bool] = False
     """Compares the values of a class with those of the whole table."""
     MAY_DIFFER_BY_EFFORT: ClassVar[bool] = False
-    """Is about single classes, so that an effort may keep more of it than the others."""
+    """Concerns single classes, so that an effort may declare more of it than others."""
     JUDGES_PARTS: ClassVar[bool] = False
-    """Judges some records of a class by themselves, so that joiners of a frozen effort can wait."""
+    """Can judge a part of a class alone, so that joiners of a frozen effort can wait."""
     READS_SIZES_ALONE: ClassVar[bool] = False
     """Judges a class by its labels and size, before it is formed."""
     READS_LABELS: ClassVar[bool] = False
-    """Weighs what the labels of a class lose; `<n>_privacy` then shows payouts."""
+    """Weighs the loss of the labels of a class; `<n>_privacy` then has payouts."""
 
     @property
     def measured(self) -> Sequence[str]:
-        """Return which of the measures these parameters need."""
+        """Measures that these parameters need."""
         return tuple(self.MEASURES)
 
     @property
@@ -75,14 +75,14 @@ class PrivacyModel(Strict):
 
     @classmethod
     def needed_population(cls, parameters: Mapping[str, Any]) -> Literal["table", "size"] | None:
-        """Return what must be known of the population: its table, its size, or nothing."""
+        """Return the population data that the model needs: a table, a size, or None."""
         return "table" if parameters.get("attacker") == "journalist" else None
 
     @abstractmethod
     def compile(self, compiler: Compiler) -> None:
-        """Add the rules of classes and release to a compiler, and whether they are monotone.
+        """Add the rules for classes and release to a compiler, and declare their monotonicity.
 
-        Values of attributes are codes of the compiler's table. Problems are noted, not raised.
+        Values of attributes are codes of the compiler's table. Problems are recorded, not raised.
         """
 
     def weakest(self, table: Table) -> Sequence[Weakest]:
@@ -101,7 +101,7 @@ class AttributeModel(PrivacyModel):
         return None
 
     def compile(self, compiler: Compiler) -> None:
-        """Add the rules, or note the problem that there is no such attribute."""
+        """Add the rules, or record the problem that the attribute is missing."""
         if (position := compiler.position(self.attribute)) is not None:
             self._compile(compiler, position)
 

@@ -47,7 +47,7 @@ class NTCloseness(AttributeModel):
         (cost, measure), limit = rule, self.t + TOLERANCE
 
         def is_far(values: Distribution) -> BoolArray:
-            assert values.people is not None  # as it is of classes
+            assert values.people is not None  # classes always have people
             return (values.people < self.n) & (measure(values) > limit)
 
         compiler.add_rule(cost, position, is_far)

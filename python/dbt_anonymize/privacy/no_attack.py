@@ -29,7 +29,7 @@ class NoAttack(PrivacyModel):
     """
 
     def compile(self, compiler: Compiler) -> None:
-        """Say what classes and release must keep."""
+        """Add the rules for classes and release."""
         size = size_without_attack(self.adversary_gain, self.adversary_cost)
         if self.attacker == "prosecutor":
             compiler.require_size(size)

@@ -36,7 +36,7 @@ class Profitable(PrivacyModel):
     """
 
     def compile(self, compiler: Compiler) -> None:
-        """Say what classes must keep: finer labels are worth more, larger classes risk less."""
+        """Add the rule for classes: finer labels are worth more, larger classes risk less."""
         if self.attacker == "journalist" and compiler.table.population is None:
             compiler.problem("needs the population for a journalist", "none", "Declare it")
         losses = compiler.label_losses()
@@ -49,7 +49,7 @@ class Profitable(PrivacyModel):
         compiler.is_monotone_in_suppression = False
 
     def payouts(self, classes: Classes, losses: FloatArray) -> FloatArray:
-        """Return the payout of one record of each class (classes,), less what its labels lose."""
+        """Return the payout of one record of each class (classes,), less the loss of its labels."""
         candidates = classes.people
         if self.attacker == "journalist" and classes.population is not None:
             candidates = np.where(classes.population > 0, classes.population, classes.people)

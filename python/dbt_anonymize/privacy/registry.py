@@ -39,25 +39,25 @@ MODELS: dict[str, type[PrivacyModel]] = {
     "differential_privacy": DifferentialPrivacy,
 }
 
-# What the classes show of every sensitive attribute, also where nothing is guaranteed of it.
+# Measures of every sensitive attribute, also of those without a guarantee.
 _ALWAYS_MEASURED = ("distinct_l", "entropy_l", "highest_share", "t", "beta", "delta")
 MEASURES = {name: text for model in MODELS.values() for name, text in model.MEASURES.items()}
 
 
 def counts_in_population(model: str, parameters: Mapping[str, Any]) -> bool:
-    """Tell whether a guarantee is about the people of the population in each class, counted.
+    """Tell whether a guarantee counts the people of the population in each class.
 
     Examples
     --------
     >>> counts_in_population("k_map", {"k": 5})
     True
     """
-    known = MODELS.get(model)
-    return known is not None and known.needed_population(parameters) == "table"
+    privacy_model = MODELS.get(model)
+    return privacy_model is not None and privacy_model.needed_population(parameters) == "table"
 
 
 def model_of(guarantee: Mapping[str, Any]) -> PrivacyModel:
-    """Return the model of a guarantee as a spec resolves it, unchecked.
+    """Return the model of a resolved guarantee, without validation.
 
     Examples
     --------
@@ -101,8 +101,8 @@ def compile_guarantees(declared: Sequence[Mapping[str, Any]], table: Table) -> G
     """Compile declared guarantees into fast checks of the classes of a table.
 
     Each has its ``model`` and parameters, as a spec resolves them; the ``values`` of an
-    ``alpha_k_anonymity`` are codes. Raises one `SearchError` with all that cannot be checked or can
-    never hold.
+    ``alpha_k_anonymity`` are codes. Guarantees that cannot be checked, or can never hold, are one
+    `SearchError`.
 
     Examples
     --------

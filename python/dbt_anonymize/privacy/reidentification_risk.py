@@ -31,7 +31,7 @@ class ReidentificationRisk(PrivacyModel):
         return self
 
     def compile(self, compiler: Compiler) -> None:
-        """Say what classes and release must keep."""
+        """Add the rules for classes and release."""
         if (highest := self.highest) is not None:
             compiler.require_size(math.ceil(1.0 / highest - TOLERANCE))
         if (average := self.average) is not None:
@@ -41,9 +41,9 @@ class ReidentificationRisk(PrivacyModel):
                 return bool(len(release.sizes) - start <= limit * int(release.people_from[start]))
 
             compiler.release_rules.append(holds)
-            compiler.declare_counted()
+            compiler.declare_size_based()
 
     def weakest(self, table: Table) -> Sequence[Weakest]:
-        """Return what an infeasible declaration may weaken."""
+        """Return the parameters that an infeasible declaration may weaken."""
         limits = (("average", self.average), ("highest", self.highest))
         return [Weakest(name, 1, 1000) for name, limit in limits if limit is not None]

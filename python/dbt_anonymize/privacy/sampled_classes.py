@@ -1,8 +1,8 @@
-"""Estimate from a sample of classes how many records are in small ones.
+"""Estimate the number of records in small classes from a sample of classes.
 
-A class is in the sample if a hash of its labels says so, and then with all of its records: its size
-is exact, and how many records of the whole table are in classes below k follows with an interval
-that holds for every table, because the classes are drawn independently.
+A hash of its labels decides if a class is in the sample, with all of its records, so its size is
+exact. Classes are drawn independently, so the interval for the records of the whole table in
+classes below k holds for every table.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class SmallClasses:
-    """Records in classes below k: how many are estimated, and the ends of the interval."""
+    """Records in classes below k: the estimate, and the ends of its interval."""
 
     estimate: float
     low: float
@@ -32,12 +32,12 @@ def records_below(
     records: int,
     confidence: float = CONFIDENCE,
 ) -> SmallClasses:
-    """Return how many records of a table are in classes of fewer than k.
+    """Estimate the number of records of a table in classes of fewer than k.
 
     Parameters
     ----------
     sizes : mapping of int to int
-        How many classes of each size are in the sample.
+        Number of classes in the sample, by size.
     k : int
         At least 2.
     one_in : int
@@ -53,27 +53,27 @@ def records_below(
     --------
     >>> records_below({1: 40, 2: 30, 9: 5}, 3, one_in=1, records=145)
     SmallClasses(estimate=100, low=100, high=100)
-    >>> found = records_below({1: 40, 2: 30, 9: 5}, 3, one_in=10, records=1_400)
-    >>> found.estimate, round(found.low), round(found.high)
+    >>> small = records_below({1: 40, 2: 30, 9: 5}, 3, one_in=10, records=1_400)
+    >>> small.estimate, round(small.low), round(small.high)
     (1000, 663, 1400)
     """
-    seen = sum(size * number for size, number in sizes.items() if size < k)
+    sampled = sum(size * number for size, number in sizes.items() if size < k)
     if one_in == 1:
-        return SmallClasses(seen, seen, seen)
-    # In numbers from 0 to 1, as the bound has them.
-    parts = seen / (k - 1)
+        return SmallClasses(sampled, sampled, sampled)
+    # The bound is for numbers from 0 to 1.
+    parts = sampled / (k - 1)
     allowed = log(2 / (1 - confidence))
     scale = one_in * (k - 1)
     return SmallClasses(
-        min(seen * one_in, records),
-        # What was seen is there.
-        max(scale * _mean(parts, allowed, below=True), seen),
+        min(sampled * one_in, records),
+        # The sampled records are in the table.
+        max(scale * _mean(parts, allowed, below=True), sampled),
         min(scale * _mean(parts, allowed, below=False), records),
     )
 
 
 def _mean(parts: float, allowed: float, *, below: bool) -> float:
-    """Return the mean, below or above ``parts``, from which so much is just as unlikely as allowed.
+    """Return the mean, below or above ``parts``, at which the tail bound equals the allowed one.
 
     A sum of independent numbers from 0 to 1 with mean m is as far off as ``parts`` with a
     probability of at most ``exp(-(parts * log(parts / m) - parts + m))`` on either side.

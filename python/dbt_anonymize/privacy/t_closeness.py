@@ -15,7 +15,7 @@ from dbt_anonymize.privacy.table import FloatArray
 Distance = Literal["equal", "ordered", "hierarchical"]
 _MEASURES = {"equal": "t", "ordered": "ordered_t", "hierarchical": "hierarchical_t"}
 
-# More than sums of shares are off by.
+# Above the rounding error of sums of shares.
 _ROUNDING = 1e-9
 
 
@@ -41,7 +41,7 @@ class TCloseness(AttributeModel):
 
     @property
     def measured(self) -> Sequence[str]:
-        """Return which of the measures these parameters need."""
+        """Measures that these parameters need."""
         return (_MEASURES[self.distance],)
 
     def share_bound(self, shares: Shares) -> float:
@@ -61,19 +61,19 @@ class TCloseness(AttributeModel):
         compiler.add_rule(cost, position, lambda values: measure(values) > limit)
         compiler.declare_convex()
         if self.distance == "equal":
-            # What parts of a class release is together no further away than the furthest of them.
+            # The union of parts of a class is no further away than the furthest part.
             p, t = compiler.global_shares(position), self.t + _ROUNDING
-            compiler.limit_kept(
-                position, lambda values: distances.most_within_equal_distance(values, p, t)
+            compiler.add_record_limit(
+                position, lambda values: distances.max_records_within_equal_distance(values, p, t)
             )
 
 
 def closeness(
     compiler: Compiler, position: int, distance: Distance
 ) -> tuple[int, Callable[[Distribution], FloatArray]] | None:
-    """Return cost and distance of a sensitive attribute from the whole table.
+    """Return the cost and the distance of a sensitive attribute from the whole table.
 
-    None, and a problem noted, without the hierarchy that the distance needs.
+    Without the hierarchy that the distance needs, record a problem and return None.
     """
     p, tree = compiler.global_shares(position), compiler.table.sensitive[position][0].tree
     if distance == "equal":

@@ -79,7 +79,7 @@ class Table:
     total: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
-        # A property would add up the rows anew at every one of the many nodes.
+        # A property would sum the rows again at each of many nodes.
         object.__setattr__(self, "total", int(self.records.sum()))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -110,11 +111,23 @@ class Warehouse:
         sources = {(node.source_name, node.name): node for node in self.manifest.sources.values()}
         name = f"{source}.{table}"
         if (source, table) not in sources:
+            otherwise = "Write its name as in source()."
             raise WarehouseError(
                 f"{name}: must be a source of the project. "
-                + did_you_mean(name, map(".".join, sources), "Write its name as in source().")
+                + (
+                    self._declaration(source, table)
+                    or did_you_mean(name, map(".".join, sources), otherwise)
+                )
             )
         return self._find_existing(name, sources[source, table], "Load it first.")
+
+    def _declaration(self, schema: str, table: str) -> str | None:
+        """Return how to declare a table of the warehouse as a source, or None if there is none."""
+        database = self.adapter.config.credentials.database
+        if self.adapter.get_relation(database=database, schema=schema, identifier=table) is None:
+            return None
+        source = json.dumps({"sources": [{"name": schema, "tables": [{"name": table}]}]})
+        return f"The warehouse has that table: write this line to models/sources.yml.\n{source}"
 
     def relation_of(self, source: Source) -> Any:
         """Return the existing relation of a model, seed, snapshot or dbt source."""

@@ -12,7 +12,7 @@ import pytest
 
 from dbt_anonymize.extensions.drafting.facts import read_facts
 from dbt_anonymize.extensions.drafting.proposal import Proposal
-from dbt_anonymize.extensions.drafting.roles import propose, take_all
+from dbt_anonymize.extensions.drafting.roles import decide_all, propose
 from dbt_anonymize.project.warehouse import Warehouse
 from tests.verify.clinic import SmallWarehouse
 
@@ -103,7 +103,7 @@ def proposed() -> dict[str, Proposal]:
     key, target = by_name.pop("rownames"), by_name.pop("churned")
     others = list(by_name.values())
     tables = [[key, *others[start : start + 13], target] for start in range(0, len(others), 13)]
-    return {one.name: one for table in tables for one in take_all(propose(table))}
+    return {one.name: one for table in tables for one in decide_all(propose(table))}
 
 
 def test_of_forty_columns_thirty_six_have_their_right_roles(proposed: dict[str, Proposal]) -> None:

@@ -11,8 +11,8 @@ import pytest
 
 from dbt_anonymize.extensions.drafting.codes import structure_of
 from dbt_anonymize.extensions.drafting.facts import ColumnFacts
-from dbt_anonymize.extensions.drafting.names import said_by
-from dbt_anonymize.extensions.drafting.plans import plan
+from dbt_anonymize.extensions.drafting.names import name_indicates
+from dbt_anonymize.extensions.drafting.plans import plan_hierarchy
 from dbt_anonymize.extensions.drafting.roles import propose
 from dbt_anonymize.extensions.hierarchy_builders.systems import (
     SYSTEMS,
@@ -200,8 +200,8 @@ def test_postcodes_in_two_parts_are_no_free_text_and_prefixes_name_nobody() -> N
         **{**vars(facts), "phrases": 4000, "known": 9000, "records": 9000, "is_code": True}
     )
     assert not spaced.is_free_text
-    assert not said_by("phone_prefix", "identifier")
-    assert said_by("phone", "identifier")
+    assert not name_indicates("phone_prefix", "identifier")
+    assert name_indicates("phone", "identifier")
     prefixes = ColumnFacts(
         "phone_prefix", "VARCHAR", "text", 9000, 9000, 40, 8, 3, 30, 0, None, is_code=False
     )
@@ -211,5 +211,7 @@ def test_postcodes_in_two_parts_are_no_free_text_and_prefixes_name_nobody() -> N
 
 def test_area_codes_as_numbers_are_no_intervals() -> None:
     facts, found = column(["201", "202", "203", "212", "305", "415", "646"], "area_code")
-    built = plan(replace(facts, kind="number"), found, "hierarchy", "--ref people", "seeds")
+    built = plan_hierarchy(
+        replace(facts, kind="number"), found, "hierarchy", "--ref people", "seeds"
+    )
     assert " others --ref people" in built.command

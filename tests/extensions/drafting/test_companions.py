@@ -12,7 +12,7 @@ from dbt_anonymize.extensions.drafting.companions import find_times, with_compan
 from dbt_anonymize.extensions.drafting.facts import read_facts
 from dbt_anonymize.extensions.drafting.proposal import Proposal
 from dbt_anonymize.extensions.drafting.roles import propose
-from dbt_anonymize.extensions.drafting.telling import with_telling
+from dbt_anonymize.extensions.drafting.target_shares import with_target_shares
 from dbt_anonymize.project.warehouse import Warehouse
 from tests.verify.clinic import SmallWarehouse
 
@@ -46,7 +46,7 @@ def warehouse_of(frame: pd.DataFrame) -> Warehouse:
 
 def proposed(frame: pd.DataFrame, *, keep: tuple[str, ...] = ()) -> dict[str, Proposal]:
     warehouse = warehouse_of(frame)
-    facts = with_telling(warehouse, "people", read_facts(warehouse, "people"), "died")
+    facts = with_target_shares(warehouse, "people", read_facts(warehouse, "people"), "died")
     facts = with_companions(warehouse, "people", facts, "Died", "Days")
     return {one.name: one for one in propose(facts, "died", "days", keep=keep)}
 
@@ -78,7 +78,7 @@ def test_what_somebody_keeps_stays() -> None:
 
 def test_times_that_nobody_named_are_found_by_what_they_have_in_common() -> None:
     warehouse = warehouse_of(patients().drop(columns="visits"))
-    facts = with_telling(warehouse, "people", read_facts(warehouse, "people"), "died")
+    facts = with_target_shares(warehouse, "people", read_facts(warehouse, "people"), "died")
     found = find_times(warehouse, "people", propose(facts, "died"))
     assert found == [("days", "free_days")]
     # Numbers that a class does not end are no times.
@@ -94,7 +94,7 @@ def test_a_near_copy_of_classes_is_left_out() -> None:
     frame["paid"] = is_bought ^ (frame["key"] % 200 == 0)
     frame["packed"] = is_bought ^ (frame["key"] % 40 == 0)
     warehouse = warehouse_of(frame)
-    facts = with_telling(warehouse, "people", read_facts(warehouse, "people"), "bought")
+    facts = with_target_shares(warehouse, "people", read_facts(warehouse, "people"), "bought")
     found = {one.name: one for one in propose(facts, "bought")}
     assert [name for name, one in found.items() if one.is_leak] == ["paid"]
     # Said, not left out: one of them is a category of many values, the other often differs.
@@ -107,7 +107,7 @@ def test_a_near_copy_of_the_target_is_left_out() -> None:
     frame["log_wage"] = np.log(frame["wage"]).round(3)
     frame["schooling"] = (frame["wage"] + draw.normal(0, 4, RECORDS)).round()
     warehouse = warehouse_of(frame)
-    facts = with_telling(warehouse, "people", read_facts(warehouse, "people"), "wage")
+    facts = with_target_shares(warehouse, "people", read_facts(warehouse, "people"), "wage")
     found = {one.name: one for one in propose(facts, "wage")}
     assert found["log_wage"].is_leak
     assert found["log_wage"].role == "dropped"

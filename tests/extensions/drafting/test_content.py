@@ -8,13 +8,13 @@ import duckdb
 import pytest
 
 from dbt_anonymize.errors import HierarchyError, SpecError
-from dbt_anonymize.extensions.drafting.content import content_of
+from dbt_anonymize.extensions.drafting.content import recognize_content
 from dbt_anonymize.extensions.drafting.facts import ColumnFacts, Kind, kind_of, read_facts
-from dbt_anonymize.extensions.drafting.names import said_by
-from dbt_anonymize.extensions.drafting.plans import plan
+from dbt_anonymize.extensions.drafting.names import name_indicates
+from dbt_anonymize.extensions.drafting.plans import plan_hierarchy
 from dbt_anonymize.extensions.drafting.proposal import KEY
 from dbt_anonymize.extensions.drafting.refusals import check_table
-from dbt_anonymize.extensions.drafting.roles import guess_of, propose
+from dbt_anonymize.extensions.drafting.roles import propose, target_guess_reason
 from dbt_anonymize.extensions.drafting.subjects import propose_subject
 from dbt_anonymize.project.warehouse import Warehouse
 from tests.verify.clinic import SmallWarehouse
@@ -51,7 +51,7 @@ from tests.verify.clinic import SmallWarehouse
     ],
 )
 def test_content_is_told_by_form_and_check_digits(values: list[str], looks: str | None) -> None:
-    assert content_of(values) == looks
+    assert recognize_content(values) == looks
 
 
 @pytest.mark.parametrize(
@@ -69,12 +69,12 @@ def test_content_is_told_by_form_and_check_digits(values: list[str], looks: str 
     ],
 )
 def test_names_are_read_by_their_words(name: str, kind: str) -> None:
-    assert said_by(name, kind)
+    assert name_indicates(name, kind)
 
 
 def test_words_within_words_say_nothing() -> None:
-    assert not said_by("package", "quasi_identifier")  # age
-    assert not said_by("product_name", "identifier")
+    assert not name_indicates("package", "quasi_identifier")  # age
+    assert not name_indicates("product_name", "identifier")
 
 
 def facts(name: str, data_type: str = "varchar", distinct: int = 50, **more: Any) -> ColumnFacts:
@@ -194,7 +194,7 @@ def test_the_target_is_the_column_called_so_else_the_last_of_few_classes() -> No
 def test_no_hierarchy_is_drafted_that_a_build_refuses(type_: str, kind: Kind, says: str) -> None:
     facts = ColumnFacts("seen", type_, kind, 9, 9, 9)
     with pytest.raises(HierarchyError, match=says):
-        plan(facts, None, "seed", "--ref t", "seeds")  # type: ignore[arg-type]
+        plan_hierarchy(facts, None, "seed", "--ref t", "seeds")  # type: ignore[arg-type]
 
 
 def test_the_target_that_is_asked_for_is_proposed() -> None:
@@ -298,7 +298,7 @@ def test_of_three_hundred_columns_twelve_are_generalized() -> None:
     found = propose([*wide, facts("churned", distinct=2)])
     assert sum(one.role == "quasi_identifier" for one in found) == 12
     assert "299 columns others could know are too many" in found[-2].reason
-    assert guess_of(found[-1]) == "its name says so"
+    assert target_guess_reason(found[-1]) == "its name says so"
 
 
 def test_an_identifier_is_refused_as_target() -> None:

@@ -13,7 +13,7 @@ from dbt_anonymize.extensions.drafting.families import with_families
 from dbt_anonymize.extensions.drafting.places import MOST_OF_FAMILY, MOST_QUASI, families_of
 from dbt_anonymize.extensions.drafting.proposal import Proposal
 from dbt_anonymize.extensions.drafting.roles import propose
-from dbt_anonymize.extensions.drafting.telling import with_telling
+from dbt_anonymize.extensions.drafting.target_shares import with_target_shares
 from dbt_anonymize.project.warehouse import Warehouse
 from tests.verify.clinic import SmallWarehouse
 
@@ -51,7 +51,7 @@ def facts_of(frame: pd.DataFrame) -> list[ColumnFacts]:
     connection.from_df(frame).create("people")
     warehouse = cast(Warehouse, SmallWarehouse(connection, {}))
     facts = with_families(warehouse, "people", read_facts(warehouse, "people"))
-    return with_telling(warehouse, "people", facts, "income_high")
+    return with_target_shares(warehouse, "people", facts, "income_high")
 
 
 def families(facts: list[ColumnFacts]) -> list[set[str]]:

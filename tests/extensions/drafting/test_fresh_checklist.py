@@ -15,8 +15,8 @@ import pytest
 from dbt_anonymize.extensions.drafting.content import _given_names
 from dbt_anonymize.extensions.drafting.facts import read_facts
 from dbt_anonymize.extensions.drafting.proposal import Proposal
-from dbt_anonymize.extensions.drafting.roles import propose, take_all
-from dbt_anonymize.extensions.drafting.telling import with_telling
+from dbt_anonymize.extensions.drafting.roles import decide_all, propose
+from dbt_anonymize.extensions.drafting.target_shares import with_target_shares
 from dbt_anonymize.project.warehouse import Warehouse
 from tests.verify.clinic import SmallWarehouse
 
@@ -185,8 +185,8 @@ def drafted(table: str) -> dict[str, tuple[str, Proposal]]:
             f"from (select {', '.join(plain)} from range({records}) as t(i))"
         )
         warehouse = cast(Warehouse, SmallWarehouse(connection, {}))
-        facts = with_telling(warehouse, "people", read_facts(warehouse, "people"), target)
-    found = {one.name: one for one in take_all(propose(facts, target))}
+        facts = with_target_shares(warehouse, "people", read_facts(warehouse, "people"), target)
+    found = {one.name: one for one in decide_all(propose(facts, target))}
     return {name: (right, found[name]) for name, (right, _) in given.items() if right != "-"}
 
 

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from dbt_anonymize.cli import app
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.extensions.drafting.facts import ColumnFacts
-from dbt_anonymize.extensions.drafting.plans import number_plan, plan
+from dbt_anonymize.extensions.drafting.plans import number_plan, plan_hierarchy
 from dbt_anonymize.hierarchies import (
     CategoricalHierarchy,
     IntervalHierarchy,
@@ -75,7 +75,7 @@ def test_numbers_have_round_bounds_and_no_label_below_zero(
 def test_many_numbers_as_text_are_to_be_cast() -> None:
     facts, values = column([*map(str, range(30, 900, 3)), "> 899"])
     with pytest.raises(HierarchyError, match="290 of 291 values are numbers or dates, stored") as e:
-        plan(facts, values, "people_hierarchy_age", "--ref people", "seeds")
+        plan_hierarchy(facts, values, "people_hierarchy_age", "--ref people", "seeds")
     assert "Cast the column" in str(e.value)
     assert "899" not in str(e.value)
 
@@ -93,7 +93,7 @@ def test_many_numbers_as_text_are_to_be_cast() -> None:
 )
 def test_words_merge_in_their_order_or_by_frequency(values: list[str], words: str) -> None:
     facts, found = column(values)
-    built = plan(facts, found, "people_hierarchy_age", "--ref people", "seeds")
+    built = plan_hierarchy(facts, found, "people_hierarchy_age", "--ref people", "seeds")
     assert built.command.startswith(f"dbt-anonymize hierarchy {words} --ref people --column age")
     assert built.hierarchy.levels > 1 or len(values) < 3
 
@@ -125,7 +125,7 @@ def test_codes_are_shortened_by_their_structure(
     name: str, values: list[str], words: str, path: list[str]
 ) -> None:
     facts, found = column(values, name)
-    built = plan(facts, found, "hierarchy", "--ref people", "seeds")
+    built = plan_hierarchy(facts, found, "hierarchy", "--ref people", "seeds")
     assert f" codes --prefixes {words} --ref people" in built.command
     assert [level[0] for level in built.hierarchy.labels] == [*path, "*"]
 
@@ -134,7 +134,9 @@ def test_codes_stored_as_numbers_get_their_zeros_again_and_the_draft_says_so() -
     values = [str(n) for n in range(1001, 9999, 91)] + [str(n) for n in range(10001, 99950, 97)]
     facts, found = column(values, "zip_code")
     for kind in ("text", "number"):
-        built = plan(replace(facts, kind=kind), found, "hierarchy", "--ref people", "seeds")
+        built = plan_hierarchy(
+            replace(facts, kind=kind), found, "hierarchy", "--ref people", "seeds"
+        )
         assert built.kind == "categorical"
         assert " codes --prefixes 3,1 --zeros 5 --ref people" in built.command
         assert isinstance(built.hierarchy, CategoricalHierarchy)
@@ -142,11 +144,15 @@ def test_codes_stored_as_numbers_get_their_zeros_again_and_the_draft_says_so() -
         assert "postal codes of 4 and 5 digits: leading zeros were lost" in built.remark
         assert "lpad" in built.remark
     facts, found = column([f"{value}.0" for value in values], "zip_code")
-    built = plan(replace(facts, kind="number"), found, "hierarchy", "--ref people", "seeds")
+    built = plan_hierarchy(
+        replace(facts, kind="number"), found, "hierarchy", "--ref people", "seeds"
+    )
     assert isinstance(built.hierarchy, CategoricalHierarchy)
     assert built.hierarchy.labels[0][built.hierarchy.values.index("1001.0")] == "010**"
     facts, found = column([f"{value}.0" for value in values if len(value) == 5], "zip_code")
-    built = plan(replace(facts, kind="number"), found, "hierarchy", "--ref people", "seeds")
+    built = plan_hierarchy(
+        replace(facts, kind="number"), found, "hierarchy", "--ref people", "seeds"
+    )
     assert " codes --prefixes 3,1 --zeros 1 --ref people" in built.command
     assert "stored as numbers with decimals" in built.remark
     # Numbers of another name are numbers.
@@ -176,11 +182,11 @@ def test_dates_have_units_that_suit_their_span(first: date, last: date, words: s
     )
     found = TableColumn(warehouse, "people", "seen")
     facts = ColumnFacts("seen", "DATE", "date", 90, 90, 60)
-    built = plan(facts, found, "hierarchy", "--ref people", "seeds")
+    built = plan_hierarchy(facts, found, "hierarchy", "--ref people", "seeds")
     assert f" dates --granularities {words} --ref" in built.command
     warehouse.rows = lambda _: [(first, date(9999, 12, 31))]
     with pytest.raises(HierarchyError, match="years 1000 to 2200; some are not"):
-        plan(facts, found, "hierarchy", "--ref people", "seeds")
+        plan_hierarchy(facts, found, "hierarchy", "--ref people", "seeds")
 
 
 @pytest.mark.parametrize(
@@ -207,7 +213,7 @@ def test_the_command_of_a_draft_builds_the_same_seed(
     found: Any = SimpleNamespace(
         counts=lambda: dict(sorted(Counter(values).items())), number_ends=lambda: None
     )
-    built = plan(replace(facts, kind=kind), found, "seed", "--ref people", str(tmp_path))
+    built = plan_hierarchy(replace(facts, kind=kind), found, "seed", "--ref people", str(tmp_path))
     file = tmp_path / "people.csv"
     file.write_text("\n".join([name, *(f'"{value}"' for value in values)]) + "\n")
     source = f"--from {file}"

@@ -13,7 +13,7 @@ from dbt_anonymize.errors import SpecError
 from dbt_anonymize.extensions.drafting.facts import ColumnFacts, read_facts
 from dbt_anonymize.extensions.drafting.proposal import KEY
 from dbt_anonymize.extensions.drafting.roles import propose
-from dbt_anonymize.extensions.drafting.telling import find_copies, with_telling
+from dbt_anonymize.extensions.drafting.target_shares import find_copies, with_target_shares
 from dbt_anonymize.project.warehouse import Warehouse
 from tests.verify.clinic import SmallWarehouse
 
@@ -37,7 +37,7 @@ def facts_of(frame: pd.DataFrame, predict: str | None) -> list[ColumnFacts]:
     connection.from_df(frame).create("people")
     warehouse = cast(Warehouse, SmallWarehouse(connection, {}))
     facts = read_facts(warehouse, "people")
-    return facts if predict is None else with_telling(warehouse, "people", facts, predict)
+    return facts if predict is None else with_target_shares(warehouse, "people", facts, predict)
 
 
 def by_hand(groups: pd.Series, target: pd.Series) -> float:
@@ -167,7 +167,7 @@ def test_a_time_that_equals_the_released_one_is_found() -> None:
     connection = duckdb.connect(":memory:")
     connection.from_df(frame).create("people")
     warehouse = cast(Warehouse, SmallWarehouse(connection, {}))
-    facts = with_telling(warehouse, "people", read_facts(warehouse, "people"), "died")
+    facts = with_target_shares(warehouse, "people", read_facts(warehouse, "people"), "died")
     found = find_copies(warehouse, "people", propose(facts, "died", "days"))
     assert found == [("free_days", "days", int((frame["free_days"] == frame["days"]).sum()))]
     left = propose(facts, "died", "days", drop=["free_days"])

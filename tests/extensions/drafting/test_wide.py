@@ -13,7 +13,7 @@ from dbt_anonymize.extensions.drafting import efforts
 from dbt_anonymize.extensions.drafting.facts import ColumnFacts, read_facts
 from dbt_anonymize.extensions.drafting.plans import Plan
 from dbt_anonymize.extensions.drafting.proposal import Proposal
-from dbt_anonymize.extensions.drafting.table import Drafted, _combinations
+from dbt_anonymize.extensions.drafting.table import Draft, _combinations
 from dbt_anonymize.extensions.hierarchy_builders.intervals import equal_width_intervals
 from dbt_anonymize.project.driver_errors import as_warehouse_error
 from dbt_anonymize.project.warehouse import Warehouse
@@ -69,7 +69,7 @@ def test_combinations_are_counted_from_small_ones_up_and_the_rest_is_said(
     found = _combinations(cast("Warehouse", warehouse), "t", quasi)
     assert len(warehouse.asked) <= 41
     assert list(dict.fromkeys(len(names) for names, _ in found)) == sizes
-    assert Drafted([], {}, {}, found, [], None).uncounted == uncounted
+    assert Draft([], {}, {}, found, [], None).uncounted == uncounted
 
 
 def test_a_wide_table_is_read_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:

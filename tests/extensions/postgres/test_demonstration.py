@@ -166,7 +166,7 @@ def test_a_sample_holds_the_records_that_duckdb_would_draw(built: OnPostgres) ->
     with built.on_duckdb.connection() as connection:
         untouched = connection.table("customers_effort_0")
         drawn = draw_sample(untouched, key, size, spec.quality.random_state)
-        there = {row[0] for row in drawn.of(untouched).project(key).fetchall()}
+        there = {row[0] for row in drawn.restrict(untouched).project(key).fetchall()}
     assert len(here) == size
     assert here == there
 

@@ -143,7 +143,7 @@ def test_many_small_classes_are_seen_in_some_of_the_classes(
     monkeypatch.setattr(rollup, "SAMPLED_FROM", 1)
     seen = expecting(Grouper(table, node), table).ungrouped(node)
     assert 20 <= seen.least_small_records(5, 20) < small / 2
-    assert small / 3 < seen.about_small_records < small * 3
+    assert small / 3 < seen.estimated_small_records < small * 3
     # The first part has not enough, more of them do.
     few = seen.least_small_records(5, 20)
     assert few < small / 4 <= seen.least_small_records(5, small / 4) < small / 1.5

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dbt_anonymize.extensions.search.candidates import Candidates
 from dbt_anonymize.extensions.search.checking import Checker
-from dbt_anonymize.extensions.search.exchange import exchanged
+from dbt_anonymize.extensions.search.exchange import exchange_columns
 from dbt_anonymize.extensions.search.guided import Guided
 from dbt_anonymize.extensions.search.lattice import Lattice
 from dbt_anonymize.extensions.search.race import EQUAL, FEWEST_SPLITS, SPLITS, Budget, Candidate
@@ -35,7 +35,7 @@ def candidates_of(table: Table, limit: Decimal = Decimal(0)) -> Candidates:
 def after(one: Candidate, candidates: Candidates, score: Score, budget: Budget) -> Candidate:
     """Return a candidate after exchanges, where levels have scores and nothing is trained."""
     track = Scored(None, None, [], score=score)  # type: ignore[arg-type]
-    (exchanged_one,) = exchanged(track, candidates, [one], budget)
+    (exchanged_one,) = exchange_columns(track, candidates, [one], budget)
     return exchanged_one
 
 
@@ -89,8 +89,8 @@ def test_afterwards_no_exchange_is_better(data: st.DataObject) -> None:
         return
     before = data.draw(st.sampled_from(able))
     track = Scored(None, None, [], score=scores.__getitem__)  # type: ignore[arg-type]
-    (found,) = exchanged(track, candidates, [before], Budget())
+    (found,) = exchange_columns(track, candidates, [before], Budget())
     assert scores[found.checked.node] >= scores[before.checked.node]
-    (again,) = exchanged(track, candidates, [found], Budget())
+    (again,) = exchange_columns(track, candidates, [found], Budget())
     # Scores differ by less than three steps of what counts.
     assert again.checked.node == found.checked.node

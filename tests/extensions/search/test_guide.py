@@ -130,7 +130,7 @@ def test_sums_per_level_are_foreseen() -> None:
     for index in range(0, lattice.size, 2):
         for _ in range(20):
             forecast.observe(index, float(expected[index]))
-    foreseen, spread = forecast.foresee(forecast.numbers)
+    foreseen, spread = forecast.predict(forecast.numbers)
     assert spread < 0.1
     assert np.abs(foreseen - expected).max() < 0.2
 
@@ -141,7 +141,7 @@ def test_only_the_latest_nodes_are_looked_back_on() -> None:
     for number in (100.0, 1.0):
         for place in range(600):
             forecast.observe(place % 2, number)
-    foreseen, spread = forecast.foresee(forecast.numbers)
+    foreseen, spread = forecast.predict(forecast.numbers)
     assert foreseen.tolist() == pytest.approx([1.0, 1.0])
     assert spread == 0.01
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbt_anonymize.extensions.search.rollup import Grouper
-from dbt_anonymize.privacy.distances import Distribution, most_within_equal_distance
+from dbt_anonymize.privacy.distances import Distribution, max_records_within_equal_distance
 from dbt_anonymize.privacy.grouping import classes_of
 from dbt_anonymize.privacy.registry import compile_guarantees
 from tests.extensions.search.brute_force import nodes_of, numbered_table
@@ -34,7 +34,7 @@ def test_no_part_of_a_class_that_is_close_enough_has_more_records(
     shares = [Fraction(weight, sum(weights)) for weight in weights]
     occurring = np.flatnonzero(counts)
     classes = np.ones(len(occurring), dtype=np.int64)
-    found = most_within_equal_distance(
+    found = max_records_within_equal_distance(
         Distribution(3, classes, occurring, counts[occurring]),
         np.array([float(share) for share in shares]),
         t,
@@ -69,8 +69,8 @@ def test_a_class_that_lacks_too_much_goes_as_a_whole() -> None:
     # Two of three values are left: half of the records have the third.
     values = Distribution(1, np.array([0, 0]), np.array([0, 1]), np.array([3, 3]))
     shares = np.array([0.25, 0.25, 0.5])
-    assert most_within_equal_distance(values, shares, 0.4).tolist() == [0.0]
-    assert most_within_equal_distance(values, shares, 0.5)[0] >= 6.0
+    assert max_records_within_equal_distance(values, shares, 0.4).tolist() == [0.0]
+    assert max_records_within_equal_distance(values, shares, 0.5)[0] >= 6.0
 
 
 def test_the_memory_of_a_search_is_free_at_once() -> None:

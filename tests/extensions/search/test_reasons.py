@@ -17,7 +17,7 @@ from dbt_anonymize.extensions.search.checking import Checker
 from dbt_anonymize.extensions.search.guided import Guided
 from dbt_anonymize.extensions.search.lattice import Lattice
 from dbt_anonymize.extensions.search.race import FEWEST_SPLITS, Budget, Candidate, Track
-from dbt_anonymize.extensions.search.reasons import Given, Reasons, find_reasons, given_up
+from dbt_anonymize.extensions.search.reasons import GivenUp, Reasons, find_reasons, given_up
 from dbt_anonymize.privacy.grouping import classes_of
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import Attribute, IntArray, Node, Table
@@ -111,7 +111,7 @@ def test_a_column_without_which_classes_are_much_larger_is_given_up_where_it_may
     winner, reasons = found(people(2), lambda node: 0.8 if node[0] == 0 else 0.5, 10)
     assert winner.checked.node == (0, 2)
     assert not reasons.burdens
-    assert reasons.given == ({"zip": Given(0.0, 11, is_feasible=True)},)
+    assert reasons.given == ({"zip": GivenUp(0.0, 11, is_feasible=True)},)
 
 
 def test_what_would_add_something_is_said_with_the_class_size_that_it_costs() -> None:

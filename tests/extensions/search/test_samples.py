@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dbt_anonymize.extensions.search import keys, samples
-from dbt_anonymize.extensions.search.grouped import Counted
+from dbt_anonymize.extensions.search.grouped import CountedColumns
 from dbt_anonymize.extensions.search.keys import Keys
 from dbt_anonymize.extensions.search.lattice import Lattice
 from dbt_anonymize.extensions.search.open_nodes import OpenNodes
@@ -22,7 +22,7 @@ def test_a_sample_has_whole_classes_with_their_keys(
     monkeypatch.setattr(keys, "WORD_BITS", word_bits)
     monkeypatch.setattr(samples, "SPARE", 1)
     table = numbered_table(rows=500)
-    of_table = Keys(Counted.of(table), memory)
+    of_table = Keys(CountedColumns.of(table), memory)
     bottom = of_table.rows_of_table((0, 0, 0))
     plain = {node: of_table.at(bottom, node) for node in nodes_of(table)}
     of_table.set_bottom(bottom)
@@ -59,7 +59,7 @@ def test_a_sample_has_whole_classes_with_their_keys(
 
 def test_a_sample_has_about_the_part_that_is_asked_for() -> None:
     table = numbered_table(rows=5000)
-    of_table = Keys(Counted.of(table), 1 << 20)
+    of_table = Keys(CountedColumns.of(table), 1 << 20)
     bottom = of_table.rows_of_table((0, 0, 0))
     of_table.set_bottom(bottom)
     sample = samples.Sample(bottom, of_table.at(bottom, (0, 0, 0)))
@@ -73,7 +73,7 @@ def test_a_sample_has_about_the_part_that_is_asked_for() -> None:
 
 def test_nodes_share_a_sample_that_is_made_only_instead_of_grouping_the_table() -> None:
     table = numbered_table(rows=5000)
-    of_table = Keys(Counted.of(table), 1 << 20)
+    of_table = Keys(CountedColumns.of(table), 1 << 20)
     bottom = of_table.rows_of_table((0, 0, 0))
     of_table.set_bottom(bottom)
     lattice = Lattice.of(table)

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dbt_anonymize.extensions.search.by_quality import Raced
+from dbt_anonymize.extensions.search.by_quality import WinnerScores
 from dbt_anonymize.extensions.search.race import Candidate
 from dbt_anonymize.extensions.search.results import CheckedNode
 from dbt_anonymize.extensions.trial.alternatives import Choice
@@ -41,10 +41,10 @@ class Scripted:
         """Return its loss."""
         return self.of(candidate)[1]
 
-    def scored(self, candidate: Candidate) -> Raced:
+    def scored(self, candidate: Candidate) -> WinnerScores:
         """Return its scores."""
         score, _, splits = self.of(candidate)
-        return Raced(score, UNTOUCHED, ZERO_RULE, (-1.0, 1.0), splits)
+        return WinnerScores(score, UNTOUCHED, ZERO_RULE, (-1.0, 1.0), splits)
 
 
 def chosen(found: Mapping[int, Sequence[tuple[float, float, int]]]) -> dict[str, Candidate]:

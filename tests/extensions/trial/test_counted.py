@@ -11,7 +11,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from dbt_anonymize.extensions.drafting.counted import Counted, count_combinations, leaf_of
+from dbt_anonymize.extensions.drafting.coded_table import CodedTable, count_combinations, leaves_of
 from dbt_anonymize.extensions.drafting.plans import Plan
 from dbt_anonymize.extensions.hierarchy_builders.dates import date_intervals
 from dbt_anonymize.extensions.hierarchy_builders.intervals import equal_width_intervals
@@ -62,7 +62,7 @@ def records(state: int) -> list[tuple[Any, ...]]:
     return found
 
 
-def count(rows: list[tuple[Any, ...]], **options: Any) -> Counted:
+def count(rows: list[tuple[Any, ...]], **options: Any) -> CodedTable:
     session = duckdb.connect(":memory:")
     session.execute(
         'create table people ("Age of ""it""" decimal(5, 1), born date, kind text, who text, d int)'
@@ -86,7 +86,7 @@ def test_combinations_are_counted_as_by_hand(state: int) -> None:
     assert found == Counter(map(expected, rows))
     for place, plan in enumerate(counted.plans):
         column = [row[place] for row in rows]
-        assert leaf_of(plan, column).tolist() == [leaf(plan, value) for value in column]
+        assert leaves_of(plan, column).tolist() == [leaf(plan, value) for value in column]
 
 
 def expected(row: tuple[Any, ...]) -> tuple[Any, ...]:

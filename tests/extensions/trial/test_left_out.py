@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dbt_anonymize.extensions.drafting.counted import Counted
+from dbt_anonymize.extensions.drafting.coded_table import CodedTable
 from dbt_anonymize.extensions.drafting.plans import Plan
 from dbt_anonymize.extensions.hierarchy_builders.integers import integer_groups
 from dbt_anonymize.extensions.hierarchy_builders.intervals import equal_width_intervals
 from dbt_anonymize.extensions.trial.alternatives import Alternative
-from dbt_anonymize.extensions.trial.commands.try_output import _left_out
-from dbt_anonymize.extensions.trial.left_out import left_out_of, value_left_out
+from dbt_anonymize.extensions.trial.commands.try_output import _uneven_suppression
+from dbt_anonymize.extensions.trial.left_out import most_left_out, value_left_out
 from dbt_anonymize.hierarchies.model import CategoricalHierarchy
 from dbt_anonymize.privacy.table import Attribute, Table
 from dbt_anonymize.project.left_out import LeftOut
@@ -34,7 +34,7 @@ def plans() -> list[Plan]:
     ]
 
 
-def counted(leaves: np.ndarray, subject: np.ndarray | None = None) -> Counted:
+def counted(leaves: np.ndarray, subject: np.ndarray | None = None) -> CodedTable:
     """Return a table of a row for each record."""
     own = plans()
     attributes = []
@@ -45,7 +45,7 @@ def counted(leaves: np.ndarray, subject: np.ndarray | None = None) -> Counted:
         attributes.append(Attribute(plan.column, levels, shares, size, 1 / size))
     records = np.ones(len(leaves), dtype=np.int64)
     table = Table(tuple(attributes), leaves, records, subject=subject)
-    return Counted(table, own, tuple(np.arange(len(a.levels[0])) for a in attributes))
+    return CodedTable(table, own, tuple(np.arange(len(a.levels[0])) for a in attributes))
 
 
 def drawn(state: int, records: int = 4000) -> tuple[np.ndarray, Any]:
@@ -124,10 +124,10 @@ def test_the_page_names_it_for_the_alternatives_where_it_is_so() -> None:
         return Alternative((name,), k, checked, np.zeros(0, dtype=np.bool_))
 
     weak, strong = alternative("more-use", 5), alternative("more-privacy", 50)
-    assert left_out_of(spec, own, weak) is None  # type: ignore[arg-type]
+    assert most_left_out(spec, own, weak) is None  # type: ignore[arg-type]
     tried: Any = SimpleNamespace(spec=spec, counted=own)
-    assert [*_left_out(tried, [weak])] == []
-    assert [*_left_out(tried, [weak, strong])] == [
+    assert [*_uneven_suppression(tried, [weak])] == []
+    assert [*_uneven_suppression(tried, [weak, strong])] == [
         "Left out far more than others. more-privacy: 100% of the records with region = west, "
         "0% of all others."
     ]

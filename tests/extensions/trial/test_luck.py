@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.independent_target import beats, declared, people, plans
 from dbt_anonymize.errors import SearchError
-from dbt_anonymize.extensions.drafting.counted import count_combinations
+from dbt_anonymize.extensions.drafting.coded_table import count_combinations
 from dbt_anonymize.extensions.search.race import Budget
 from dbt_anonymize.extensions.trial.alternatives import find_alternatives
 from dbt_anonymize.extensions.trial.sample import read_sample

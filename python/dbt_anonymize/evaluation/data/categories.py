@@ -43,7 +43,7 @@ class Category:
         return sqls | (level_sql(relation, self.name) if has_levels else {})
 
     def untouched(self, arrays: Arrays, labels: Sequence[str | None]) -> Column:
-        """Return the column of effort 0: each value, or its label where there are too many."""
+        """Return the column of effort 0: values, or labels where there are too many values."""
         codes = arrays["label"].astype(np.int64)
         leaf = self._places(labels, np.zeros(len(labels), dtype=np.int64), codes)
         return self._column(codes, np.zeros(len(labels), dtype=np.int64), leaf, raw=leaf)
@@ -59,8 +59,8 @@ class Category:
     ) -> Column:
         """Return the column of another effort; ``first`` is that of effort 0.
 
-        ``labels`` are the text of each rank. ``level`` is None where each record has its own.
-        With ``has_modes`` a label that is none of its level may be a leaf, and is read as one.
+        ``labels`` are the text of each rank. ``level`` is None where each record has its own. With
+        ``has_modes`` a label that is not in its level is read as a leaf.
         """
         codes = arrays["label"].astype(np.int64)
         if level is not None:
@@ -74,19 +74,19 @@ class Category:
         places = self._places(texts, levels, codes)
         return self._column(codes, levels, places, raw=first.raw, first=first)
 
-    def _levels(self, found: Floats) -> Codes:
-        if np.isnan(found).any():
+    def _levels(self, levels: Floats) -> Codes:
+        if np.isnan(levels).any():
             raise EvaluationError(
                 f"column `{self.name}_level` must hold the level of every record; it is missing in "
                 "some. Only intervals have labels between two levels. Build the recoding again."
             )
-        return found.astype(np.int64)
+        return levels.astype(np.int64)
 
     def _levels_of_modes(self, texts: Sequence[str | None], levels: Codes) -> Codes:
-        known = [set(self.hierarchy.labels(level)) for level in range(self.hierarchy.levels + 1)]
+        labels = [set(self.hierarchy.labels(level)) for level in range(self.hierarchy.levels + 1)]
         return np.array(
             [
-                0 if text in known[0] and text not in known[level] else level
+                0 if text in labels[0] and text not in labels[level] else level
                 for text, level in zip(texts, levels.tolist(), strict=True)
             ],
             dtype=np.int64,
@@ -96,14 +96,14 @@ class Category:
         """Return the position of each label in its level; `UNKNOWN` for ``*`` and NULL."""
         places = np.full(len(texts), UNKNOWN)
         is_stray = np.zeros(len(texts), dtype=np.bool_)
-        known = {
+        positions = {
             level: {label: at for at, label in enumerate(self.hierarchy.labels(level))}
             for level in set(levels.tolist())
         }
         for at, (text, level) in enumerate(zip(texts, levels.tolist(), strict=True)):
             if text is None or text == ROOT:
                 continue
-            places[at] = known[level].get(text, UNKNOWN)
+            places[at] = positions[level].get(text, UNKNOWN)
             is_stray[at] = places[at] == UNKNOWN
         strays = int(is_stray[codes].sum())
         if strays:
@@ -130,7 +130,7 @@ class Category:
         coarser: dict[int, int] = {}
         if self.reading.categories == "label":
             in_use = set(levels[places != UNKNOWN].tolist())
-            read = {level: self._readable(level, occurring) for level in in_use}
+            read = {level: self._readable_level(level, occurring) for level in in_use}
             coarser = {level: at for level, at in read.items() if at != level}
             pairs: list[tuple[Block, Block]] = [
                 self._one_hot(levels, places, raw, at, read) for at in sorted(set(read.values()))
@@ -151,8 +151,8 @@ class Category:
             coarser=coarser,
         )
 
-    def _readable(self, level: int, occurring: Codes) -> int:
-        """Return the finest level at or above this one whose occurring labels are few enough."""
+    def _readable_level(self, level: int, occurring: Codes) -> int:
+        """Return the finest level from this one upward with few enough occurring labels."""
         for at in range(level, self.hierarchy.levels + 1):
             labels = np.unique(self.hierarchy.positions(at)[occurring])
             if 0 < np.count_nonzero(labels != UNKNOWN) <= features.MOST_CATEGORIES:
@@ -163,20 +163,20 @@ class Category:
     def _one_hot(
         self, levels: Codes, places: Codes, raw: Codes, level: int, read: Mapping[int, int]
     ) -> tuple[OneHot, OneHot]:
-        """Return a feature for each label of a level that a record of the effort shows."""
+        """Return a feature for each label of a level that occurs in the effort."""
         tree = self.hierarchy
         above = np.full(len(places), UNKNOWN)
         for finer in (finer for finer in set(levels.tolist()) if finer <= level):
             at = np.flatnonzero((levels == finer) & (places != UNKNOWN))
             above[at] = tree.ancestors(finer, level)[places[at]]
-        shown = np.unique(above[above != UNKNOWN])
-        feature = np.full(tree.size(level), len(shown))
-        feature[shown] = np.arange(len(shown))
-        carried = tree.carried(raw, level)
+        visible = np.unique(above[above != UNKNOWN])
+        feature = np.full(tree.size(level), len(visible))
+        feature[visible] = np.arange(len(visible))
+        generalized = tree.generalize(raw, level)
         is_own = np.isin(levels, [own for own, at in read.items() if at == level])
         own, original = (
-            OneHot(np.where(at == UNKNOWN, UNKNOWN, feature[at]), len(shown), flags)
-            for at, flags in ((above, is_own & (places != UNKNOWN)), (carried, None))
+            OneHot(np.where(at == UNKNOWN, UNKNOWN, feature[at]), len(visible), flags)
+            for at, flags in ((above, is_own & (places != UNKNOWN)), (generalized, None))
         )
         return own, original
 
@@ -190,9 +190,9 @@ class Category:
         for level in set(levels.tolist()):
             of_leaf = tree.positions(level)
             sizes = np.bincount(of_leaf[of_leaf != UNKNOWN], minlength=1)
-            at = np.flatnonzero((levels == level) & (places != UNKNOWN))
-            covered = of_leaf[occurring] == places[at][:, None]
-            table[at] = covered / sizes[places[at]][:, None]
+            rows = np.flatnonzero((levels == level) & (places != UNKNOWN))
+            covered = of_leaf[occurring] == places[rows][:, None]
+            table[rows] = covered / sizes[places[rows]][:, None]
         feature = np.full(len(tree.leaves), UNKNOWN)
         feature[occurring] = np.arange(len(occurring))
         of_raw = np.where(raw == UNKNOWN, UNKNOWN, feature[raw])

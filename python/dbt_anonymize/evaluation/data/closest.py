@@ -14,17 +14,17 @@ from dbt_anonymize.evaluation.arrays import Codes, Floats
 
 # Numbers per block of distances: 4 MB, which stay near the processor.
 _BLOCK = 500_000
-# A tree of rows is quicker than all distances from this many of them on, but only in few
-# dimensions: in many, each search visits most of the tree.
+# From this many distances on a k-d tree is faster, but only in few dimensions: in many, each search
+# visits most of the tree.
 _TREE_DISTANCES = 1_000_000
 _TREE_FEATURES = 8
-# Squared distances in standard deviations that differ by less are equal: they are differences of
-# sums, which round. More where a row is far from the mean.
+# Squared distances in standard deviations that differ by less are equal, since differences of sums
+# round; the tolerance grows with the distance from the mean.
 _EQUAL = 1e-9
 
 
-def closest_rows(asked: Floats, released: Floats, counts: Codes) -> Codes:
-    """Return for each row of ``asked`` the position of the closest row of ``released``.
+def closest_rows(queries: Floats, released: Floats, counts: Codes) -> Codes:
+    """Return for each row of ``queries`` the position of the closest row of ``released``.
 
     The distance is Euclidean after each feature is divided by its standard deviation over the
     released records, of which row i stands for ``counts[i]``; the first of several wins. No value
@@ -42,36 +42,36 @@ def closest_rows(asked: Floats, released: Floats, counts: Codes) -> Codes:
     # Rounding makes a constant feature look as if it varied a little.
     varies = deviation > 1e-12 * np.abs(center)
     if not varies.any():
-        return np.zeros(len(asked), dtype=np.int64)
+        return np.zeros(len(queries), dtype=np.int64)
     center, scale = center[varies], deviation[varies]
-    target = (released[:, varies] - center) / scale
-    wanted = (asked[:, varies] - center) / scale
-    if len(asked) * len(released) < _TREE_DISTANCES or target.shape[1] > _TREE_FEATURES:
-        return _by_blocks(wanted, target)
-    return _by_tree(wanted, target)
+    scaled_released = (released[:, varies] - center) / scale
+    scaled_queries = (queries[:, varies] - center) / scale
+    if len(queries) * len(released) < _TREE_DISTANCES or scaled_released.shape[1] > _TREE_FEATURES:
+        return _closest_by_distance_matrix(scaled_queries, scaled_released)
+    return _closest_by_tree(scaled_queries, scaled_released)
 
 
-def _by_blocks(wanted: Floats, target: Floats) -> Codes:
-    # The square of the wanted row is the same for all others; theirs is one more term of the sum.
-    factors = np.vstack([-2.0 * target.T, np.einsum("ij,ij->i", target, target)])
-    nearest = np.empty(len(wanted), dtype=np.int64)
-    step = max(1, _BLOCK // len(target))
-    for start in range(0, len(wanted), step):
-        block = wanted[start : start + step]
+def _closest_by_distance_matrix(queries: Floats, released: Floats) -> Codes:
+    # The square of the query is constant; that of the released row is one more term of the sum.
+    factors = np.vstack([-2.0 * released.T, np.einsum("ij,ij->i", released, released)])
+    nearest = np.empty(len(queries), dtype=np.int64)
+    step = max(1, _BLOCK // len(released))
+    for start in range(0, len(queries), step):
+        block = queries[start : start + step]
         distances = np.column_stack([block, np.ones(len(block))]) @ factors
         limit = distances.min(axis=1) + _tolerance(block)
         nearest[start : start + step] = np.argmax(distances <= limit[:, None], axis=1)
     return nearest
 
 
-def _by_tree(wanted: Floats, target: Floats) -> Codes:
+def _closest_by_tree(queries: Floats, released: Floats) -> Codes:
     """Search a k-d tree, which returns any of equally close rows."""
-    tree = import_module("scipy.spatial").cKDTree(target)
-    distances, rows = tree.query(wanted, k=2)
+    tree = import_module("scipy.spatial").cKDTree(released)
+    distances, rows = tree.query(queries, k=2)
     nearest = np.asarray(rows[:, 0], dtype=np.int64)
-    limit = np.sqrt(distances[:, 0] ** 2 + _tolerance(wanted))
+    limit = np.sqrt(distances[:, 0] ** 2 + _tolerance(queries))
     tied = np.flatnonzero(distances[:, 1] <= limit)
-    for at, equal in zip(tied, tree.query_ball_point(wanted[tied], limit[tied]), strict=True):
+    for at, equal in zip(tied, tree.query_ball_point(queries[tied], limit[tied]), strict=True):
         nearest[at] = min(equal, default=nearest[at])
     return nearest
 

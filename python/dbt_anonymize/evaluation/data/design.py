@@ -1,7 +1,7 @@
 """The distinct rows of an effort as codes, and the class means of the released records.
 
-A row is one code per column; a `Space` turns codes into features, so that a category of many
-labels costs one number per row until it is asked for.
+A row is one code per column; a `Space` turns codes into features on demand, so that a category of
+many labels costs one number per row.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def make_design(
 
 
 def make_space(columns: Sequence[Column], name: str, *, is_original: bool = False) -> Space:
-    """Return the space of columns: that of the effort, or of the untouched records."""
+    """Return the space of columns, for records of the effort or for untouched ones."""
     blocks = tuple((c.original if is_original else c.own)[name] for c in columns)
     return Space(blocks, tuple(column.is_quasi for column in columns))
 
@@ -138,8 +138,8 @@ def class_means(design: Design, released: Codes) -> Floats | None:
     """Return the mean of its equivalence class for each row, shape (distinct rows, means).
 
     ``released`` are the records whose numbers count. A class without such a number keeps its
-    midpoint, to the last digit also one whose numbers equal it. NaN where the interval is unknown;
-    None if the design has no class means.
+    midpoint; so does, to the last digit, a class whose numbers all equal it. NaN where the interval
+    is unknown; None if the design has no class means.
     """
     means = design.means
     if means is None:
@@ -161,7 +161,7 @@ def class_means(design: Design, released: Codes) -> Floats | None:
 
 
 def used_rows(codes: Codes, rows: int) -> tuple[Codes, Codes]:
-    """Return the distinct rows (of ``rows``) that records use, and the place of each among them.
+    """Return the distinct rows (of ``rows``) that records use, and each record's place in them.
 
     Examples
     --------
@@ -170,6 +170,6 @@ def used_rows(codes: Codes, rows: int) -> tuple[Codes, Codes]:
     """
     is_used = np.zeros(rows, dtype=bool)
     is_used[codes] = True
-    kept = np.flatnonzero(is_used)
+    distinct = np.flatnonzero(is_used)
     place = np.cumsum(is_used) - 1
-    return kept, place[codes]
+    return distinct, place[codes]

@@ -1,7 +1,7 @@
 """Features of a value: generalized and untouched values share one feature space.
 
-A model trained on labels is asked with labels. So every feature belongs to the *effort*, and the
-hierarchy carries an untouched value up to its label at that level:
+A model trained on labels predicts from labels. So every feature belongs to the *effort*, and the
+hierarchy generalizes an untouched value to its label at that level:
 
 =================  ===============================================================================
 value              as features
@@ -53,9 +53,9 @@ from dbt_anonymize.literals import quote_name
 if TYPE_CHECKING:
     import duckdb
 
-# Each is a column of the matrix that a model sees.
+# Each category is a column of the matrix that a model sees.
 MOST_CATEGORIES = 2000
-# Of single precision, in which trees compute.
+# Trees compute in single precision.
 LARGEST = float(np.finfo(np.float32).max)
 # The spaces of models that split, of other classifiers, and of all others.
 POSITIONS, RANKS, VALUES = SPACES = "positions", "ranks", "values"
@@ -136,24 +136,24 @@ class Plain:
             return self._numbers(arrays)
         codes = arrays["value"].astype(np.int64)
         labels = ranked_texts(relation, self.name)
-        known = len(labels) - labels.count(None)
-        check_categories(self.name, known)
-        positions = np.where(np.arange(len(labels)) < known, np.arange(len(labels)), UNKNOWN)
-        blocks: list[Block] = [OneHot(positions, known)]
-        if known < len(labels):
+        categories = len(labels) - labels.count(None)
+        check_categories(self.name, categories)
+        positions = np.where(np.arange(len(labels)) < categories, np.arange(len(labels)), UNKNOWN)
+        blocks: list[Block] = [OneHot(positions, categories)]
+        if categories < len(labels):
             blocks.append(Indicator(positions == UNKNOWN))
-        both = dict.fromkeys(SPACES, blocks)
-        return Column(codes, both, both)
+        blocks_by_space = dict.fromkeys(SPACES, blocks)
+        return Column(codes, blocks_by_space, blocks_by_space)
 
     def masked(self, arrays: Arrays, first: Column) -> Column:
         """Return the column of another effort, in which it is masked; ``first`` is of effort 0."""
         return self._numbers(arrays, first.raw)
 
     def _numbers(self, arrays: Arrays, untouched: Floats | None = None) -> Column:
-        """Return a column of numbers, and how untouched ones are read; these where None."""
+        """Return a column of numbers; ``untouched`` are those of effort 0, None for the same."""
         check_numbers(self.name, arrays["value"])
         values, codes = np.unique(arrays["value"], return_inverse=True)
-        # A mask keeps NULL, so both know of the same missing numbers.
+        # A mask keeps NULL, so both miss the same numbers.
         own, original = (
             dict.fromkeys(SPACES, (Numbers(numbers[:, None], has_nan(values)),))
             for numbers in (values, values if untouched is None else untouched)
@@ -162,7 +162,7 @@ class Plain:
 
 
 def level_sql(relation: duckdb.DuckDBPyRelation, name: str) -> dict[str, str]:
-    """Return the SQL of the level of each record, where records have levels of their own."""
+    """Return the SQL of the level of each record, for efforts whose levels differ per record."""
     column = f"{name}_level"
     if column_kind(relation, column) != "number":
         raise EvaluationError(
@@ -178,7 +178,7 @@ def has_nan(values: Floats) -> bool:
 
 
 def check_numbers(name: str, values: Floats) -> None:
-    """Refuse infinite numbers, and those that a model would round to one."""
+    """Refuse infinite numbers, and those that are infinite in single precision."""
     bad = int(np.isinf(values).sum())
     if bad:
         raise EvaluationError(

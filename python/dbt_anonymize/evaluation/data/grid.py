@@ -16,23 +16,23 @@ from dbt_anonymize.evaluation.problem import Grid
 STEPS = 30
 
 
-def make_grid(names: Sequence[str], columns: Sequence[Column], wanted: tuple[str, str]) -> Grid:
+def make_grid(names: Sequence[str], columns: Sequence[Column], features: tuple[str, str]) -> Grid:
     """Return up to `STEPS` squared points over two of the features ``names``.
 
-    ``columns`` are those of the untouched effort. Of each of the two, the values that are nearest
-    to even steps from the smallest to the largest are taken, so that every model reads them as it
-    reads records. Other features have their median, or their most frequent category. A feature
-    that is no number is an `EvaluationError`.
+    ``columns`` are those of the untouched effort. The grid of each of the two takes the occurring
+    values that are nearest to even steps from the smallest to the largest, so that models read
+    points as they read records. Other features have their median, or their most frequent category.
+    A feature that is no number is an `EvaluationError`.
     """
-    places = [list(names).index(name) for name in wanted]
-    steps = [_steps(columns[place], name) for place, name in zip(places, wanted, strict=True)]
-    x, y = (each.reshape(-1) for each in np.meshgrid(steps[0], steps[1], indexing="ij"))
-    codes: list[Codes] = [np.full(len(x), _usual(column)) for column in columns]
+    places = [list(names).index(name) for name in features]
+    axes = [_even_codes(columns[place], name) for place, name in zip(places, features, strict=True)]
+    x, y = (axis.reshape(-1) for axis in np.meshgrid(axes[0], axes[1], indexing="ij"))
+    codes: list[Codes] = [np.full(len(x), _typical_code(column)) for column in columns]
     codes[places[0]], codes[places[1]] = x, y
     first, second = (_numbers(columns[place]) for place in places)
     if first is None or second is None:  # refused above
         raise TypeError("a grid needs numbers")
-    return Grid(wanted, tuple(codes), (first[x], second[y]))
+    return Grid(features, tuple(codes), (first[x], second[y]))
 
 
 def _numbers(column: Column) -> Floats | None:
@@ -40,7 +40,7 @@ def _numbers(column: Column) -> Floats | None:
     return block.values[:, 0] if isinstance(block, Numbers) else None
 
 
-def _steps(column: Column, name: str) -> Codes:
+def _even_codes(column: Column, name: str) -> Codes:
     """Return the codes of the values that are nearest to even steps."""
     numbers = _numbers(column)
     if numbers is None or not np.isfinite(numbers).any():
@@ -49,12 +49,12 @@ def _steps(column: Column, name: str) -> Codes:
             "some record; it is not. Name another feature."
         )
     known = np.flatnonzero(np.isfinite(numbers))
-    wanted = np.linspace(numbers[known].min(), numbers[known].max(), STEPS)
-    nearest = np.abs(numbers[known][None, :] - wanted[:, None]).argmin(axis=1)
+    steps = np.linspace(numbers[known].min(), numbers[known].max(), STEPS)
+    nearest = np.abs(numbers[known][None, :] - steps[:, None]).argmin(axis=1)
     return np.unique(known[nearest])
 
 
-def _usual(column: Column) -> int:
+def _typical_code(column: Column) -> int:
     """Return the code of the median record, or of the most frequent category."""
     numbers = _numbers(column)
     if numbers is None or not np.isfinite(numbers).any():

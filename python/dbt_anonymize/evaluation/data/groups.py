@@ -27,7 +27,7 @@ from dbt_anonymize.literals import quote_text
 if TYPE_CHECKING:
     import duckdb
 
-# Each is measured in every split of every model.
+# Each group is measured in every split of every model.
 MOST_GROUPS = 200
 
 
@@ -74,34 +74,34 @@ def make_groups(
 
     Examples
     --------
-    >>> found = make_groups("sex", ["f", "m", None], np.array([1, 0, 1, 2]), None, smallest=2)
-    >>> found.labels, found.codes.tolist()
+    >>> groups = make_groups("sex", ["f", "m", None], np.array([1, 0, 1, 2]), None, smallest=2)
+    >>> groups.labels, groups.codes.tolist()
     (('m',), [0, -1, 0, -1])
     """
-    shown = np.array([ROOT if text is None else text for text in texts], dtype=object)
-    labels, of_text = np.unique(shown, return_inverse=True)
+    shown_texts = np.array([ROOT if text is None else text for text in texts], dtype=object)
+    labels, of_text = np.unique(shown_texts, return_inverse=True)
     group = of_text[codes]
     people = np.arange(len(group)) if subjects is None else subjects
-    # A person counts once in each group that she is in.
+    # A person counts once per group.
     members = np.unique(np.column_stack([group, people]), axis=0)[:, 0]
     sizes = np.bincount(members, minlength=len(labels))
-    kept = np.flatnonzero(sizes >= smallest)
-    if len(kept) > MOST_GROUPS:
+    large = np.flatnonzero(sizes >= smallest)
+    if len(large) > MOST_GROUPS:
         raise EvaluationError(
             f"quality.groups: `{name}` must have at most {MOST_GROUPS} groups of at least "
-            f"{smallest} subjects; got {len(kept)}. Name a coarser level, or another column."
+            f"{smallest} subjects; got {len(large)}. Name a coarser level, or another column."
         )
     place = np.full(len(labels), UNKNOWN)
-    place[kept] = np.arange(len(kept))
-    shown_labels = tuple(str(label) for label in labels[kept])
-    return Groups(name, place[group], shown_labels, tuple(sizes[kept].tolist()))
+    place[large] = np.arange(len(large))
+    group_labels = tuple(str(label) for label in labels[large])
+    return Groups(name, place[group], group_labels, tuple(sizes[large].tolist()))
 
 
 def _texts(
     column: GroupColumn, reader: EffortReader, keys: NDArray[Any]
 ) -> tuple[Sequence[str | None], Codes]:
-    """Return texts, and which of them each record has; NULL is None."""
-    relation = reader.sample.of(reader.untouched.relation)
+    """Return texts, None for NULL, and the position of each record's text."""
+    relation = reader.sample.restrict(reader.untouched.relation)
     column_kind(relation, column.name)
     tree = None
     if column.hierarchy is not None and column.level > 0:
@@ -112,12 +112,12 @@ def _texts(
         number = number_sql(bound, column_kind(relation, bound))
         is_known = f"{text_sql(column.name)} <> {quote_text(ROOT)}"  # `*` has bounds, too
         sql = f"case when {is_known} then {number} end"
-        numbers = reader.column(reader.untouched.relation, sql, keys, "groups")
+        numbers = reader.read_column(reader.untouched.relation, sql, keys, "groups")
         # The last text is for `UNKNOWN`, -1.
         return [*tree.texts[column.level - 1], None], tree.leaf_of(numbers) % (len(tree.leaves) + 1)
     texts = ranked_texts(relation, column.name)
     rank = text_rank_sql(column.name)
-    codes = reader.column(reader.untouched.relation, rank, keys, "groups").astype(np.int64)
+    codes = reader.read_column(reader.untouched.relation, rank, keys, "groups").astype(np.int64)
     if tree is None:
         return texts, codes
     labels = dict(zip(tree.leaves.tolist(), tree.texts[column.level - 1], strict=True))

@@ -44,7 +44,7 @@ class Hierarchy:
     leaves: NDArray[Any]
     texts: tuple[Sequence[str | None], ...]
     uppers: NDArray[Any] = field(default_factory=lambda: np.zeros(0))
-    _known: dict[int, Codes] = field(default_factory=dict, repr=False)
+    _positions: dict[int, Codes] = field(default_factory=dict, repr=False)
 
     @property
     def levels(self) -> int:
@@ -57,24 +57,24 @@ class Hierarchy:
         return self.leaves.dtype.kind == "f"
 
     def positions(self, level: int) -> Codes:
-        """Return the position of each leaf's label at a level; level 0 is the leaves themselves.
+        """Return the position of the label of each leaf in order; at level 0 that of the leaf.
 
         A missing level or label is an `EvaluationError`.
         """
-        if level not in self._known:
-            self._known[level] = self._ordered(level)
-        return self._known[level]
+        if level not in self._positions:
+            self._positions[level] = self._compute_positions(level)
+        return self._positions[level]
 
-    def carried(self, leaves: Codes, level: int) -> Codes:
-        """Return the position at a level of the label of each leaf; `UNKNOWN` for `UNKNOWN`."""
+    def generalize(self, leaves: Codes, level: int) -> Codes:
+        """Return the position of each leaf's label at a level; `UNKNOWN` for `UNKNOWN`."""
         return np.where(leaves == UNKNOWN, UNKNOWN, self.positions(level)[leaves])
 
     def labels(self, level: int) -> list[str]:
         """Return the labels of a category level in the order of their positions."""
         if level == 0:
             return [str(leaf) for leaf in self.leaves]
-        found = dict(zip(self.positions(level).tolist(), self.texts[level - 1], strict=True))
-        return [str(found[position]) for position in sorted(set(found) - {UNKNOWN})]
+        texts = dict(zip(self.positions(level).tolist(), self.texts[level - 1], strict=True))
+        return [str(texts[position]) for position in sorted(set(texts) - {UNKNOWN})]
 
     def size(self, level: int) -> int:
         """Return the number of labels of a level, without ``*``."""
@@ -107,7 +107,7 @@ class Hierarchy:
         leaves = np.clip(np.searchsorted(self.leaves, numbers, side="right") - 1, 0, None)
         return np.where(np.isnan(numbers), UNKNOWN, leaves)
 
-    def _ordered(self, level: int) -> Codes:
+    def _compute_positions(self, level: int) -> Codes:
         if level == 0:
             return np.arange(len(self.leaves))
         if level > self.levels:
@@ -143,11 +143,11 @@ def read_hierarchy(name: str, kind: str, relation: duckdb.DuckDBPyRelation) -> H
         leaf, *uppers = (_bound_sql(name, relation, f"{end}_bound") for end in ("lower", "upper"))
     else:
         leaf, uppers = f"encode({text_sql('value')})", []
-    # Bytes: a collation would take different labels for the same.
+    # Bytes: a collation could treat different labels as equal.
     labels = [f"encode({text_sql(f'level_{level}')})" for level in range(1, levels + 1)]
     sql = f"select distinct {', '.join([leaf, *labels, *uppers])} from {SOURCE} order by all"  # noqa: S608
     fetched = query(relation, sql).fetchall()
-    rows = [[_decoded(cell) for cell in row] for row in fetched if row[0] is not None]
+    rows = [[_decode(cell) for cell in row] for row in fetched if row[0] is not None]
     leaves = np.array([row[0] for row in rows], dtype=float if kind == "interval" else object)
     if not rows or len(set(leaves.tolist())) < len(rows):
         raise EvaluationError(
@@ -169,5 +169,5 @@ def _bound_sql(name: str, relation: duckdb.DuckDBPyRelation, column: str) -> str
     return number_sql(column, kind)
 
 
-def _decoded(cell: Any) -> Any:
+def _decode(cell: Any) -> Any:
     return cell.decode("utf-8") if isinstance(cell, bytes) else cell

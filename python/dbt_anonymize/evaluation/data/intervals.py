@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import duckdb
 
 
-# By space, the numbers of own and of untouched codes, and the block that they make.
+# By space: numbers of the effort's codes, numbers of untouched codes, constructor of the block.
 Spaces = Mapping[str, tuple[Floats, Floats, Callable[[Floats, bool], Block]]]
 
 
@@ -47,7 +47,7 @@ class Interval:
     def sql(self, relation: duckdb.DuckDBPyRelation, *, has_means: bool = False) -> dict[str, str]:
         """Return the SQL that reads both bounds and, if labels have them, means, by name."""
         column_kind(relation, self.name)
-        found, kind = {}, "number"
+        sqls, kind = {}, "number"
         for bound in ("lower", "upper"):
             kind = column_kind(relation, f"{self.name}_{bound}")
             if kind == "text":
@@ -58,21 +58,19 @@ class Interval:
                 )
             number = number_sql(f"{self.name}_{bound}", kind)
             is_known = f"{text_sql(self.name)} <> {quote_text(ROOT)}"
-            # Not NULL: that a bound is missing where there is a label is an error.
-            found[bound] = (
-                f"case when {is_known} then coalesce({number}, cast('inf' as double)) end"
-            )
+            # Not NULL: a label without a bound is an error.
+            sqls[bound] = f"case when {is_known} then coalesce({number}, cast('inf' as double)) end"
         if has_means and self.reading.numbers in {"by_model", "midpoint"}:
             label = text_sql(self.name)
             mean = f"try_cast({label} as double)"
             if kind == "date":
                 mean = f"epoch(try_cast({label} as timestamp)) / 86400.0"
-            # Where the mean would say too much, the label is an interval, read as its midpoint.
-            found["mean"] = (
-                f"case when {mean} between {found['lower']} and {found['upper']} then {mean} "
-                f"else ({found['lower']} + {found['upper']}) / 2 end"
+            # Where a mean would disclose too much, the label is an interval, read as its midpoint.
+            sqls["mean"] = (
+                f"case when {mean} between {sqls['lower']} and {sqls['upper']} then {mean} "
+                f"else ({sqls['lower']} + {sqls['upper']}) / 2 end"
             )
-        return found
+        return sqls
 
     def untouched(self, arrays: Arrays) -> Column:
         """Return the column of effort 0: the numbers themselves."""
@@ -97,39 +95,41 @@ class Interval:
         bounds = np.column_stack([lower[of_lower[sample]], upper[of_upper[sample]]])
         has_labels = self.reading.numbers in {"by_model", "bounds"}
         if has_labels and level is None:
-            return self._column(codes, self._among_shown(bounds, np.repeat(raw, 2, axis=1)))
+            return self._column(codes, self._mixed_level_spaces(bounds, np.repeat(raw, 2, axis=1)))
         if has_labels and level:
             at = self._positions(bounds[:, 0], level, is_bound=True)
-            return self._column(codes, self._at_level(level, at, self._positions(raw[:, 0], level)))
+            return self._column(
+                codes, self._single_level_spaces(level, at, self._positions(raw[:, 0], level))
+            )
         if self.reading.numbers == "bounds":
             return self._column(codes, {VALUES: (bounds, np.repeat(raw, 2, axis=1), Numbers)})
         return self._column(codes, {VALUES: (bounds.mean(axis=1, keepdims=True), raw, Numbers)})
 
-    def _at_level(self, level: int, own: Codes, original: Codes) -> Spaces:
-        """Return the spaces of positions at one level."""
+    def _single_level_spaces(self, level: int, own: Codes, original: Codes) -> Spaces:
+        """Return the spaces of intervals at one level."""
         bounds = self.hierarchy.bounds(level)
         places = np.arange(len(bounds), dtype=np.float64)
         tables = {VALUES: bounds}
         if self.reading.numbers == "by_model":
             tables = {VALUES: bounds.mean(axis=1, keepdims=True), POSITIONS: places[:, None]}
-            # A hierarchy that is finer where nobody is changes nothing.
-            shown = np.unique(own[own != UNKNOWN])
-            if 0 < len(shown) < len(places):
-                tables[RANKS] = np.interp(places, shown, np.arange(len(shown)))[:, None]
+            # Intervals without records do not affect ranks.
+            occurring = np.unique(own[own != UNKNOWN])
+            if 0 < len(occurring) < len(places):
+                tables[RANKS] = np.interp(places, occurring, np.arange(len(occurring)))[:, None]
         return {
-            space: (_picked(table, own), _picked(table, original), Numbers)
+            space: (_rows_at(table, own), _rows_at(table, original), Numbers)
             for space, table in tables.items()
         }
 
-    def _among_shown(self, bounds: Floats, raw: Floats) -> Spaces:
+    def _mixed_level_spaces(self, bounds: Floats, raw: Floats) -> Spaces:
         """Return the spaces of intervals of several levels, or of none."""
         ends = _ends(bounds), _ends(raw)
         if self.reading.numbers == "bounds":
             return {VALUES: (*ends, Ends)}
         return {
-            VALUES: (*ends, partial(Ends, is_one=True)),
+            VALUES: (*ends, partial(Ends, is_mean=True)),
             POSITIONS: (*ends, partial(Ends, is_ranked=True)),
-            RANKS: (*ends, partial(Ends, is_ranked=True, is_one=True)),
+            RANKS: (*ends, partial(Ends, is_ranked=True, is_mean=True)),
         }
 
     def _positions(self, numbers: Floats, level: int, *, is_bound: bool = False) -> Codes:
@@ -141,13 +141,10 @@ class Interval:
                 f"every interval of feature `{self.name}` must begin at a bound of its hierarchy; "
                 f"{wrong} of {len(numbers)} do not. Build the efforts and the hierarchy again."
             )
-        return self.hierarchy.carried(leaf, level)
+        return self.hierarchy.generalize(leaf, level)
 
     def _column(self, codes: Codes, spaces: Spaces, raw: Floats | None = None) -> Column:
-        """Return a column by the numbers of its own and of untouched codes in each space.
-
-        A hidden record has none.
-        """
+        """Return a column from its numbers in each space; a hidden record has none."""
         own: dict[str, list[Block]] = {}
         original: dict[str, list[Block]] = {}
         for space, (released, untouched, make) in spaces.items():
@@ -168,15 +165,15 @@ class Interval:
         )
 
 
-def _picked(table: Floats, at: Codes) -> Floats:
+def _rows_at(table: Floats, at: Codes) -> Floats:
     """Return rows of a table; NaN for `UNKNOWN`."""
-    found = np.full((len(at), table.shape[1]), np.nan)
+    rows = np.full((len(at), table.shape[1]), np.nan)
     is_known = at != UNKNOWN
-    found[is_known] = table[at[is_known]]
-    return found
+    rows[is_known] = table[at[is_known]]
+    return rows
 
 
 def _ends(bounds: Floats) -> Floats:
-    """Return where intervals begin, and the largest number in each; a number is itself."""
+    """Return the first and the largest number of each interval; for a number the number itself."""
     lower, upper = bounds.T
     return np.column_stack([lower, np.where(lower < upper, np.nextafter(upper, -np.inf), upper)])

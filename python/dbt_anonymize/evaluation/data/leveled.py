@@ -16,22 +16,22 @@ from dbt_anonymize.evaluation.data.reading import PER_RECORD, EffortReader, Firs
 from dbt_anonymize.evaluation.data.spaces import UNKNOWN
 from dbt_anonymize.evaluation.problem import EffortData
 
-# One for all records, or that of each.
+# One level for all records, or one per record.
 Level = int | Codes
 
 
-def leveled(
+def generalized_effort(
     reader: EffortReader,
     first: FirstArrays,
     levels: Mapping[str, Level],
     suppressed: Bools,
     classes: Codes,
 ) -> EffortData:
-    """Return what `EffortReader.further` would read of the effort, nothing being read.
+    """Return the data that `EffortReader.read_effort` would read, without reading.
 
-    ``levels`` are whole numbers, or of a local recoding arrays (records,). Arrays, ``suppressed``
-    and ``classes`` (records,) are in the order of the record key. A column with a mask is seen as
-    it is: the mask belongs to the build.
+    ``levels`` are whole numbers, or for local recoding arrays (records,). Arrays, ``suppressed``
+    and ``classes`` (records,) are in the order of the record key. Masks are not applied: only the
+    build applies them.
     """
     columns: list[Column] = []
     for feature, untouched in zip(reader.features, first.columns, strict=True):
@@ -45,41 +45,43 @@ def leveled(
     values = {"is_suppressed": suppressed}
     shared = {name: level for name, level in levels.items() if not isinstance(level, np.ndarray)}
     effort = replace(reader.untouched, levels=shared if len(shared) == len(levels) else PER_RECORD)
-    return reader.data(effort, columns, values, classes=classes, first=first.columns)
+    return reader.effort_data(effort, columns, values, classes=classes, first=first.columns)
 
 
-def _interval(feature: Interval, untouched: Column, level: Level) -> Column:
+def _interval(feature: Interval, untouched: Column, levels: Level) -> Column:
     numbers = untouched.raw[untouched.codes]
     bounds = np.column_stack([numbers, numbers])
     tree = feature.hierarchy
     leaf = tree.leaf_of(numbers)
-    for one, at in _parts(level, len(numbers)):
-        if one:
-            place = tree.carried(leaf[at], one)
-            found = np.full((len(place), 2), np.nan)
+    for level, at in _parts(levels, len(numbers)):
+        if level:
+            place = tree.generalize(leaf[at], level)
+            generalized = np.full((len(place), 2), np.nan)
             is_known = place != UNKNOWN
-            found[is_known] = tree.bounds(one)[place[is_known]]
-            bounds[at] = found
+            generalized[is_known] = tree.bounds(level)[place[is_known]]
+            bounds[at] = generalized
     arrays: dict[str, Floats] = {"lower": bounds[:, 0], "upper": bounds[:, 1]}
-    return feature.generalized(arrays, None if isinstance(level, np.ndarray) else level, untouched)
+    return feature.generalized(
+        arrays, None if isinstance(levels, np.ndarray) else levels, untouched
+    )
 
 
-def _category(feature: Category, untouched: Column, level: Level) -> Column:
+def _category(feature: Category, untouched: Column, levels: Level) -> Column:
     tree = feature.hierarchy
     leaf = untouched.raw[untouched.codes]
     labels: list[str | None] = [ROOT]
     codes = np.zeros(len(leaf), dtype=np.int64)
-    for one, at in _parts(level, len(leaf)):
-        place = tree.carried(leaf[at], one)
+    for level, at in _parts(levels, len(leaf)):
+        place = tree.generalize(leaf[at], level)
         codes[at] = np.where(place == UNKNOWN, 0, place + len(labels))
-        labels += tree.labels(one)
-    if isinstance(level, np.ndarray):
-        return feature.generalized({"label": codes, "level": level}, labels, None, untouched)
-    return feature.generalized({"label": codes}, labels, level, untouched)
+        labels += tree.labels(level)
+    if isinstance(levels, np.ndarray):
+        return feature.generalized({"label": codes, "level": levels}, labels, None, untouched)
+    return feature.generalized({"label": codes}, labels, levels, untouched)
 
 
-def _parts(level: Level, records: int) -> Iterator[tuple[int, Codes]]:
+def _parts(levels: Level, records: int) -> Iterator[tuple[int, Codes]]:
     """Yield each level with the positions of its records."""
-    of_record = np.broadcast_to(level, records)
-    for one in np.unique(of_record).tolist():
-        yield one, np.flatnonzero(of_record == one)
+    level_of_record = np.broadcast_to(levels, records)
+    for level in np.unique(level_of_record).tolist():
+        yield level, np.flatnonzero(level_of_record == level)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import duckdb
 
 Feature = Plain | Interval | Category
-# What an effort has for levels where they differ per record.
+# Levels of an effort in which they differ per record.
 PER_RECORD = "per record"
 
 
@@ -33,7 +33,7 @@ PER_RECORD = "per record"
 class FeatureColumn:
     """A column that models read; only a quasi-identifier has a ``hierarchy``.
 
-    ``kind`` is interval or categorical, or for others plain, or masked: each effort has its own.
+    ``kind`` is interval or categorical; for other columns plain, or masked if efforts differ.
     """
 
     name: str
@@ -92,18 +92,18 @@ class EffortReader:
                 features.append(Plain(column.name, is_masked=column.kind == "masked"))
                 continue
             tree = read_hierarchy(column.name, column.kind, column.hierarchy)
-            made = Interval if column.kind == "interval" else Category
-            features.append(made(column.name, tree, self.reading, self.may_be_hidden))
+            kind = Interval if column.kind == "interval" else Category
+            features.append(kind(column.name, tree, self.reading, self.may_be_hidden))
         return features
 
-    def first(
+    def read_untouched(
         self, extra: Mapping[str, str]
     ) -> tuple[EffortData, dict[str, NDArray[Any]], FirstArrays]:
-        """Read the untouched effort, and further numbers given as SQL by name.
+        """Read the untouched effort, and further numbers, defined as SQL by name.
 
-        Return the effort, those numbers, and what reading the other efforts needs.
+        Return the effort, these numbers, and the arrays that all efforts share.
         """
-        relation = self.sample.of(self.untouched.relation)
+        relation = self.sample.restrict(self.untouched.relation)
         expressions = {f.name: f.sql(relation) for f in self.features}
         values, parts = self._read(self.untouched, relation, expressions, extra)
         keys = values["record_hash"]
@@ -117,17 +117,19 @@ class EffortReader:
                 columns.append(feature.untouched(arrays))
             else:
                 columns.append(feature.untouched(arrays, ranked_texts(relation, feature.name)))
-        data = self.data(self.untouched, columns, values)
+        data = self.effort_data(self.untouched, columns, values)
         return data, {name: values[name] for name in extra}, FirstArrays(keys, columns)
 
-    def column(
+    def read_column(
         self, relation: duckdb.DuckDBPyRelation, sql: str, keys: NDArray[Any], what: str
     ) -> NDArray[Any]:
-        """Read a number for each record of the untouched effort, which has these ``keys``.
+        """Read a number for each record of the untouched effort, whose keys are ``keys``.
 
-        ``what`` names the numbers, where they are not known for these very records.
+        ``what`` names the numbers in errors.
         """
-        values = read_arrays(self.sample.of(relation), {"value": sql}, order_by=self.record_key)
+        values = read_arrays(
+            self.sample.restrict(relation), {"value": sql}, order_by=self.record_key
+        )
         if not np.array_equal(keys, values["record_hash"]):
             raise EvaluationError(
                 f"{what} must be known for the records of effort 0; got {len(values['value'])} "
@@ -135,14 +137,14 @@ class EffortReader:
             )
         return values["value"]
 
-    def further(self, effort: Effort, first: FirstArrays) -> EffortData:
-        """Read another effort; columns that are not generalized are those of the first."""
+    def read_effort(self, effort: Effort, first: FirstArrays) -> EffortData:
+        """Read another effort; columns that do not differ are those of the untouched one."""
         has_means = self._has_means
         extra = {}
         if has_means or self.has_recount:
             column_kind(effort.relation, "equivalence_class")
             extra["class"] = "hash(equivalence_class)"
-        relation = self.sample.of(effort.relation)
+        relation = self.sample.restrict(effort.relation)
         expressions = {
             f.name: f.sql(relation, has_levels=effort.is_recoded)
             if isinstance(f, Category)
@@ -174,9 +176,9 @@ class EffortReader:
                 columns.append(
                     feature.generalized(arrays, texts, level, untouched, has_modes=has_modes)
                 )
-        return self.data(effort, columns, values, classes=classes, first=first.columns)
+        return self.effort_data(effort, columns, values, classes=classes, first=first.columns)
 
-    def data(
+    def effort_data(
         self,
         effort: Effort,
         columns: Sequence[Column],
@@ -185,7 +187,7 @@ class EffortReader:
         classes: NDArray[np.int64] | None = None,
         first: Sequence[Column] | None = None,
     ) -> EffortData:
-        """Return an effort with its columns; those of the untouched one are ``first``."""
+        """Return an effort with its columns; ``first`` are those of the untouched effort."""
         suppressed = values["is_suppressed"].astype(bool)
         has_means = self._has_means and first is not None
         raw = [
@@ -242,13 +244,13 @@ class FirstArrays:
 
 def _spaces(columns: Sequence[Column], *, is_original: bool = False) -> dict[str, Space]:
     """Return all spaces by name; one object where they do not differ."""
-    made: dict[tuple[int, ...], Space] = {}
+    space_by_columns: dict[tuple[int, ...], Space] = {}
     spaces: dict[str, Space] = {}
     for name in SPACES:
         same = tuple(id(column.own[name]) for column in columns)
-        if same not in made:
-            made[same] = make_space(columns, name, is_original=is_original)
-        spaces[name] = made[same]
+        if same not in space_by_columns:
+            space_by_columns[same] = make_space(columns, name, is_original=is_original)
+        spaces[name] = space_by_columns[same]
     return spaces
 
 
@@ -261,9 +263,9 @@ def _check_keys(keys: NDArray[Any], record_key: str) -> None:
         )
 
 
-def _check_same_keys(expected: NDArray[Any], found: NDArray[Any], effort: int) -> None:
-    if not np.array_equal(expected, found):
+def _check_same_keys(expected: NDArray[Any], keys: NDArray[Any], effort: int) -> None:
+    if not np.array_equal(expected, keys):
         raise EvaluationError(
-            f"effort {effort} must hold the same record keys as effort 0; got {len(found)} and "
+            f"effort {effort} must hold the same record keys as effort 0; got {len(keys)} and "
             f"{len(expected)} records whose keys differ. Build all efforts in one run."
         )

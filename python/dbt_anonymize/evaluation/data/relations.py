@@ -1,7 +1,7 @@
 """Read columns of DuckDB relations as arrays of numbers, ordered by a key.
 
-Original values stay in the database, which turns texts into codes, and record keys into hashes
-that are only compared with each other.
+Original values stay in the database, which turns texts into codes, and record keys into hashes for
+comparison.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ def text_sql(column: str) -> str:
 def text_rank_sql(column: str) -> str:
     """Return SQL for the 0-based dense rank of a column's text; NULL is last.
 
-    By bytes: a collation may take different values for the same.
+    By bytes: a collation may treat different values as equal.
     """
     return f"dense_rank() over (order by encode({text_sql(column)}) asc nulls last) - 1"
 
 
 def ranked_texts(relation: duckdb.DuckDBPyRelation, column: str) -> list[str | None]:
     """Return the distinct texts of a column in the order of `text_rank_sql`."""
-    sql = f"select distinct encode({text_sql(column)}) as found from {SOURCE}"  # noqa: S608
-    ordered = f"select found from ({sql}) as texts order by found asc nulls last"  # noqa: S608
+    sql = f"select distinct encode({text_sql(column)}) as bytes from {SOURCE}"  # noqa: S608
+    ordered = f"select bytes from ({sql}) as texts order by bytes asc nulls last"  # noqa: S608
     rows = query(relation, ordered).fetchall()
     return [None if row[0] is None else row[0].decode("utf-8") for row in rows]
 
@@ -60,7 +60,7 @@ Kind = Literal["number", "date", "text"]
 
 
 def column_kind(relation: duckdb.DuckDBPyRelation, column: str) -> Kind:
-    """Return what a column holds; timestamps are dates, booleans are texts.
+    """Return the kind of values in a column; timestamps are dates, booleans are texts.
 
     ``column`` is unquoted and matches in any case. A missing column, or one of another type, is an
     `EvaluationError`.
@@ -105,7 +105,7 @@ def read_arrays(
     sql = f"select {aliased} from {SOURCE} order by {quote_name(order_by)}"  # noqa: S608
     fetched = query(relation, sql).fetchnumpy()
     names = ["record_hash", *expressions]
-    return {name: _plain(fetched[f"c{position}"]) for position, name in enumerate(names)}
+    return {name: _unmask(fetched[f"c{position}"]) for position, name in enumerate(names)}
 
 
 def query(relation: duckdb.DuckDBPyRelation, sql: str) -> duckdb.DuckDBPyRelation:
@@ -116,7 +116,7 @@ def query(relation: duckdb.DuckDBPyRelation, sql: str) -> duckdb.DuckDBPyRelatio
     return result
 
 
-def _plain(array: NDArray[Any] | np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
+def _unmask(array: NDArray[Any] | np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
     if isinstance(array, np.ma.MaskedArray):
         return np.asarray(array.filled(np.nan))
     return np.asarray(array)

@@ -1,7 +1,7 @@
 """A seeded sample of records, drawn in the database, so that large tables are scored in memory.
 
-It takes the smallest MD5 of record key and random state: the draw is the same in every effort and
-needs no order of rows.
+It takes the records with the smallest MD5 of record key and random state: the draw is the same in
+every effort and needs no order of rows.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _TABLE = "dbt_anonymize_sample_"
 
 @dataclass(frozen=True)
 class Sample:
-    """The records that are evaluated: ``size`` of ``records``, by an SQL condition (None: all)."""
+    """The records to evaluate: ``size`` of ``records``, by an SQL condition (None: all)."""
 
     records: int
     size: int
     condition: str | None = None
 
-    def of(self, relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
-        """Return the records of the sample, lazily, of a relation with the record key."""
+    def restrict(self, relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
+        """Return the records of a relation that are in the sample, lazily."""
         return relation if self.condition is None else relation.filter(self.condition)
 
 
@@ -42,34 +42,34 @@ def draw_sample(
     record_key: str,
     largest: int,
     random_state: int,
-    seen: str | None = None,
+    condition: str | None = None,
 ) -> Sample:
-    """Choose at most ``largest`` records of the untouched effort, among those matching ``seen``."""
-    relation = untouched if seen is None else untouched.filter(seen)
+    """Choose at most ``largest`` records of the untouched effort that match ``condition``."""
+    relation = untouched if condition is None else untouched.filter(condition)
     records = query(relation, f"select count(*) from {SOURCE}").fetchall()[0][0]  # noqa: S608
     if records <= largest:
-        return Sample(records, records, seen)
+        return Sample(records, records, condition)
     draw = f"md5({text_sql(record_key)} || {quote_text(str(random_state))})"
     limit = _largest_draw(relation, draw, largest, records)
     drawn = f"{draw} <= {quote_text(limit)}"
-    return Sample(records, largest, drawn if seen is None else f"{drawn} and {seen}")
+    return Sample(records, largest, drawn if condition is None else f"{drawn} and {condition}")
 
 
-def _largest_draw(relation: duckdb.DuckDBPyRelation, draw: str, drawn: int, records: int) -> str:
-    """Return the largest of the smallest digests, looking first only where they nearly surely are.
+def _largest_draw(relation: duckdb.DuckDBPyRelation, draw: str, size: int, records: int) -> str:
+    """Return the largest of the ``size`` smallest digests.
 
-    Below that share of all digests the engine drops records before it looks up their labels. It
-    holds eight standard deviations more than the expected number.
+    The first query reads only digests below a bound, so that the engine drops other records before
+    it looks up their labels. The bound is eight standard deviations above the expected number.
     """
-    share = (drawn + 8 * math.sqrt(drawn) + 64) / records
+    share = (size + 8 * math.sqrt(size) + 64) / records
     below = quote_text(f"{int(share * 16**8):08x}")
     for where in (f" where {draw} < {below}", "") if share < 1 else ("",):
-        smallest = f"select {draw} as draw from {SOURCE}{where} order by draw limit {drawn}"  # noqa: S608
-        found, limit = query(
+        smallest = f"select {draw} as draw from {SOURCE}{where} order by draw limit {size}"  # noqa: S608
+        count, limit = query(
             relation,
             f"select count(*), max(draw) from ({smallest}) as drawn",  # noqa: S608
         ).fetchall()[0]
-        if found == drawn:
+        if count == size:
             break
     return str(limit)
 
@@ -82,10 +82,10 @@ def copied_sample(
     record_key: str,
     watch: Stopwatch,
 ) -> Iterator[tuple[list[Effort], Sample]]:
-    """Copy the sample of each effort into a temporary table, so that what reads it scans no more.
+    """Copy the sample of each effort into a temporary table, so that later reads scan no more.
 
     Nothing is copied where all records are evaluated. ``watch`` takes the seconds of each effort by
-    its place.
+    its position.
     """
     import duckdb  # noqa: PLC0415
 
@@ -97,7 +97,7 @@ def copied_sample(
     of_first = replace(sample, condition=is_drawn)
     try:
         for place, (table, effort) in enumerate(zip(tables, efforts, strict=True)):
-            rows = (of_first if place else sample).of(effort.relation).sql_query()
+            rows = (of_first if place else sample).restrict(effort.relation).sql_query()
             with watch.running(str(place)):
                 session.execute(f"create or replace temporary table {table} as {rows}")
         copied = [
@@ -113,7 +113,7 @@ def copied_sample(
 
 
 def inner_sql(outer: duckdb.DuckDBPyRelation, record_key: str) -> str:
-    """Return the SQL condition of the records that are not outer, by a relation that says so."""
+    """Return the SQL condition of records that are not outer; ``outer`` has their ``is_outer``."""
     key = quote_name(record_key)
     inner = f"select {key} from ({outer.sql_query()}) as outer_records where not is_outer"  # noqa: S608
     return f"{key} in ({inner})"

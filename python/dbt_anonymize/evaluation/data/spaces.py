@@ -1,4 +1,4 @@
-"""Feature spaces: what the codes of a design are in the matrix that a model sees.
+"""Feature spaces: they turn the codes of a design into the matrix that a model sees.
 
 A *block* turns the codes of one column into features, a *space* puts the blocks of all columns
 side by side. The same codes have a space for models that split and one for the others; untouched
@@ -20,7 +20,7 @@ from dbt_anonymize.evaluation.arrays import Bools, Floats
 Codes = NDArray[np.int64] | NDArray[np.int32]
 
 UNKNOWN = -1
-# By which side equal numbers are counted, for the first and the second feature of `Ends`.
+# Feature of `Ends`, side of `np.searchsorted`, and offset of the rank.
 _SIDES: tuple[tuple[int, Literal["left", "right"], int], ...] = ((0, "right", 1), (1, "left", 0))
 
 
@@ -54,11 +54,11 @@ class Numbers:
 class Ends(Numbers):
     """The first and the largest number of an interval, among those of training records.
 
-    `read_ends` makes them ranks (``is_ranked``), or their mean and 0 (``is_one``), or both.
+    `read_ends` makes them ranks (``is_ranked``), or their mean and 0 (``is_mean``), or both.
     """
 
     is_ranked: bool = False
-    is_one: bool = False
+    is_mean: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,14 +86,14 @@ class OneHot:
         """Return the features of codes."""
         at = self.positions[codes]
         features = np.zeros((len(at), self.size))
-        shown = np.flatnonzero((at != UNKNOWN) & (at < self.size))
-        features[shown, at[shown]] = 1.0
+        rows = np.flatnonzero((at != UNKNOWN) & (at < self.size))
+        features[rows, at[rows]] = 1.0
         return features
 
 
 @dataclass(frozen=True, eq=False)
 class Indicator:
-    """One feature: 1.0 for codes of which nothing is known."""
+    """One feature: 1.0 for codes of unknown values."""
 
     is_unknown: Bools
 
@@ -114,7 +114,7 @@ class Shares:
     Attributes
     ----------
     table : array of float, shape (codes, leaves)
-        Zero throughout where nothing is known.
+        Zero for unknown values.
     leaf_of_record : array of int, shape (records,), or None
         Leaf of each record, `UNKNOWN` for NULL, where frequencies weigh the leaves.
     """
@@ -131,8 +131,8 @@ class Shares:
         """Return the features of codes."""
         return self.table[codes]
 
-    def counted(self, records: Codes) -> Shares:
-        """Weigh leaves by their frequency in some records; a label without any keeps its shares."""
+    def weighted_by(self, records: Codes) -> Shares:
+        """Weigh leaves by their frequency in some records; labels without records stay."""
         if self.leaf_of_record is None:
             return self
         own = self.leaf_of_record[records]
@@ -173,15 +173,15 @@ class Space:
     @cached_property
     def ends(self) -> list[tuple[int, Ends]]:
         """Each `Ends` block and its first feature; the second follows it."""
-        found, at = [], 0
+        ends, first = [], 0
         for block in (block for blocks in self.columns for block in blocks):
             if isinstance(block, Ends):
-                found.append((at, block))
-            at += len(block.scaled)
-        return found
+                ends.append((first, block))
+            first += len(block.scaled)
+        return ends
 
     def visible_features(self, columns: Sequence[Codes], rows: Codes) -> Bools:
-        """Return the features whose level some row shows, shape (features,)."""
+        """Return a mask of the features whose level occurs in some row, shape (features,)."""
         flags: list[bool] = []
         for codes, blocks in zip(columns, self.columns, strict=True):
             for block in blocks:
@@ -196,12 +196,12 @@ class Space:
         blocks = (block for blocks in self.columns for block in blocks)
         return any(isinstance(b, Shares) and b.leaf_of_record is not None for b in blocks)
 
-    def counted(self, records: Codes) -> Space:
-        """Return the space with leaves weighed by how often they occur in some records."""
+    def weighted_by(self, records: Codes) -> Space:
+        """Return the space with leaves weighted by their frequency in some records."""
         if not self.is_fitted:
             return self
         columns = tuple(
-            [block.counted(records) if isinstance(block, Shares) else block for block in blocks]
+            [block.weighted_by(records) if isinstance(block, Shares) else block for block in blocks]
             for blocks in self.columns
         )
         return replace(self, columns=columns)
@@ -220,11 +220,11 @@ class Space:
 
 
 def read_ends(rows: Sequence[Floats], ends: Sequence[tuple[int, Ends]]) -> None:
-    """Read, in place, a number as the finest interval that training rows, ``rows[0]``, show.
+    """Replace, in place, each number by the finest interval of the training rows, ``rows[0]``.
 
-    It goes from the last start at or before the number to the first end at or after it, or to the
-    outermost where there is none. So a threshold between neighbours is a bound, however the
-    intervals overlap. ``ends`` are those of a space.
+    The interval goes from the last start at or before the number to the first end at or after it,
+    or to the outermost where there is none. So a threshold between neighbours is a bound, however
+    the intervals overlap. ``ends`` are those of a space.
     """
     for first, block in ends:
         for at, side, less in _SIDES:
@@ -238,7 +238,7 @@ def read_ends(rows: Sequence[Floats], ends: Sequence[tuple[int, Ends]]) -> None:
                 rank = np.clip(rank, 0, len(known) - 1)
                 own = rank if block.is_ranked else known[rank]
                 each[:, first + at] = np.where(np.isnan(values), np.nan, own)
-        if block.is_one:
+        if block.is_mean:
             for each in rows:
                 each[:, first] = each[:, first : first + 2].mean(axis=1)
                 each[:, first + 1] = 0.0

@@ -29,13 +29,13 @@ def read_subjects(
     """
     missing = f"count(*) filter (where {quote_name(column)} is null)"
     sql = f"select {missing} from {SOURCE}"  # noqa: S608
-    nulls = query(reader.sample.of(relation), sql).fetchall()[0][0]
+    nulls = query(reader.sample.restrict(relation), sql).fetchall()[0][0]
     if nulls:
         raise EvaluationError(
             f"subject `{column}` must be known for every record; got {nulls} NULL. Say whose they "
             "are, or leave them out of the source."
         )
-    return reader.column(relation, rank_sql(column), keys, "subjects").astype(np.int64)
+    return reader.read_column(relation, rank_sql(column), keys, "subjects").astype(np.int64)
 
 
 def rank_sql(column: str) -> str:
@@ -51,11 +51,11 @@ def make_recount(
     subjects: Codes | None,
     population_size: int | None,
 ) -> Recount:
-    """Return what checks guarantees, as a spec resolves them, on training records alone.
+    """Return the data to check resolved guarantees on training records alone.
 
     ``values`` holds the codes of each sensitive attribute as ``sensitive <name>``.
     """
-    relation = reader.sample.of(reader.untouched.relation)
+    relation = reader.sample.restrict(reader.untouched.relation)
     declared: list[Mapping[str, Any]] = []
     for guarantee in guarantees:
         if guarantee.get("values") is None:
@@ -85,5 +85,5 @@ def _texts_in_order(relation: duckdb.DuckDBPyRelation, column: str) -> list[str 
     """Return the texts of the distinct values in the order of `rank_sql`."""
     name = quote_name(column)
     distinct = f"select distinct {name} from {SOURCE}"  # noqa: S608
-    sql = f"select {text_sql(column)} from ({distinct}) as found order by {name} nulls last"  # noqa: S608
+    sql = f"select {text_sql(column)} from ({distinct}) as texts order by {name} nulls last"  # noqa: S608
     return [row[0] for row in query(relation, sql).fetchall()]

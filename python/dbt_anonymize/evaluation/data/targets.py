@@ -1,4 +1,4 @@
-"""Read what is predicted: classes, numbers, or times to an event."""
+"""Read targets: classes, numbers, or times to an event."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class TargetReader:
 def target_reader(
     relation: duckdb.DuckDBPyRelation, column: TargetColumn, position: int
 ) -> TargetReader:
-    """Return how to read the target at a position among all targets.
+    """Return the reader of the target at a position among all targets.
 
     ``relation`` holds the untouched records. A missing or mistyped column is an `EvaluationError`.
     """
@@ -116,12 +116,12 @@ def target_reader(
 def _event_sql(column: TargetColumn, kind: str) -> str:
     """Return SQL for 1 (event), 0 (censored) or -2 (NULL)."""
     if column.positive is not None:
-        seen = f"{text_sql(column.name)} = {quote_text(value_text(column.positive))}"
+        is_event = f"{text_sql(column.name)} = {quote_text(value_text(column.positive))}"
     elif kind == "number":
-        seen = f"{quote_name(column.name)} <> 0"
+        is_event = f"{quote_name(column.name)} <> 0"
     else:
-        seen = f"{text_sql(column.name)} = 'true'"
-    return f"case when {quote_name(column.name)} is null then -2 when {seen} then 1 else 0 end"
+        is_event = f"{text_sql(column.name)} = 'true'"
+    return f"case when {quote_name(column.name)} is null then -2 when {is_event} then 1 else 0 end"
 
 
 def _check_classes(name: str, classes: int) -> None:

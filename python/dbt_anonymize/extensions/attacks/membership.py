@@ -207,7 +207,7 @@ def _scores(problem: Problem, position: int, split: Split, seed: int) -> Floats:
 
 
 def _original(view: View) -> tuple[Floats, NDArray[np.int64]]:
-    (test_rows,) = [each for each in view.asked if ORIGINAL in each.test_on]
+    (test_rows,) = [each for each in view.test_sets if ORIGINAL in each.test_on]
     return test_rows.rows, test_rows.place
 
 

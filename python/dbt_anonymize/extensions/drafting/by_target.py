@@ -1,4 +1,4 @@
-"""Counts of the target by category, of inner records alone, for hierarchies that merge by it."""
+"""Counts of the target by category among inner records, for hierarchies that merge by target."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.values import TableColumn
 from dbt_anonymize.project.warehouse import Warehouse
 
-# What drafts declare and draw by.
+# Defaults of drafts.
 OUTER_SHARE, RANDOM_STATE, K = 0.2, 1, 5
 
 
 @dataclass(frozen=True)
 class Inner:
-    """The inner records of a relation whose target is known.
+    """The inner records of a relation that have a target.
 
     ``person`` is the column by which outer records are drawn: subject or record key.
     """
@@ -39,7 +39,7 @@ class Inner:
 
     @property
     def sql(self) -> str:
-        """A relation of them, for a ``from``."""
+        """SQL of the inner records, for a ``from``."""
         outer = self.warehouse.macro(
             "is_outer",
             person=quote_name(self.person),
@@ -52,21 +52,23 @@ class Inner:
     def merge(
         self, column: str, records: dict[str, int], *, k: int = K
     ) -> tuple[CategoricalHierarchy, str]:
-        """Return the tree of a column and the words of its command."""
+        """Return the hierarchy of a column, and the arguments of its command."""
         is_number = self._is_amount()
         text = self.warehouse.macro("_as_text", expression=quote_name(column))
         people = f"count(distinct {quote_name(self.person)})"
-        known = f"from {self.sql} where {quote_name(column)} is not null"
-        subjects = self.warehouse.rows(f"select {text}, {people} {known} group by 1")
-        sums = self._numbers(text, known) if is_number else self._classes(text, known)
-        seen = {str(value): Seen(int(count), sums[str(value)]) for value, count in subjects}
-        tree = merge_by_target(records, seen, k=k, is_amount=is_number)
-        named = {"predict": self.target, "person": self.person}
-        options = (f" --{option} {shlex.quote(name)}" for option, name in named.items())
-        return tree, f"by-target{''.join(options)}"
+        source = f"from {self.sql} where {quote_name(column)} is not null"
+        subjects = self.warehouse.rows(f"select {text}, {people} {source} group by 1")
+        sums = self._numbers(text, source) if is_number else self._classes(text, source)
+        counts_of_target = {
+            str(value): Seen(int(count), sums[str(value)]) for value, count in subjects
+        }
+        tree = merge_by_target(records, counts_of_target, k=k, is_amount=is_number)
+        options = {"predict": self.target, "person": self.person}
+        command_options = (f" --{option} {shlex.quote(name)}" for option, name in options.items())
+        return tree, f"by-target{''.join(command_options)}"
 
     def _is_amount(self) -> bool:
-        """Tell by inner records whether the target is a number or classes."""
+        """Tell whether the target is a number by its inner records."""
         types = dict(self.warehouse.columns(self.relation))
         kind = types[self.target]
         ((distinct,),) = self.warehouse.rows(
@@ -74,33 +76,37 @@ class Inner:
         )
         return is_amount(ColumnFacts(self.target, kind, kind_of(kind), 0, 0, int(distinct)))
 
-    def _numbers(self, text: str, known: str) -> dict[str, tuple[float, ...]]:
+    def _numbers(self, text: str, source: str) -> dict[str, tuple[float, ...]]:
         number = f"cast({quote_name(self.target)} as {self.warehouse.macro('_type_double')})"
-        rows = self.warehouse.rows(f"select {text}, count(*), sum({number}) {known} group by 1")
-        found: dict[str, tuple[float, ...]] = {
+        rows = self.warehouse.rows(f"select {text}, count(*), sum({number}) {source} group by 1")
+        totals: dict[str, tuple[float, ...]] = {
             str(value): (float(count), float(total)) for value, count, total in rows
         }
-        if not np.isfinite([total for _, total in found.values()]).all():
+        if not np.isfinite([total for _, total in totals.values()]).all():
             raise HierarchyError(
                 f"{self.target}: must hold finite numbers; some are not. Make them NULL in a model "
                 "before."
             )
-        return found
+        return totals
 
-    def _classes(self, text: str, known: str) -> dict[str, tuple[float, ...]]:
-        label = self.warehouse.macro("_as_text", expression=quote_name(self.target))
-        rows = self.warehouse.rows(f"select {text}, {label}, count(*) {known} group by 1, 2")
-        classes = {one: place for place, one in enumerate(sorted({str(row[1]) for row in rows}))}
-        found: dict[str, list[float]] = {}
-        for value, one, count in rows:
-            found.setdefault(str(value), [0.0] * len(classes))[classes[str(one)]] = float(count)
-        return {value: tuple(counts) for value, counts in found.items()}
+    def _classes(self, text: str, source: str) -> dict[str, tuple[float, ...]]:
+        label_sql = self.warehouse.macro("_as_text", expression=quote_name(self.target))
+        rows = self.warehouse.rows(f"select {text}, {label_sql}, count(*) {source} group by 1, 2")
+        positions = {
+            label: place for place, label in enumerate(sorted({str(row[1]) for row in rows}))
+        }
+        counts_by_value: dict[str, list[float]] = {}
+        for value, label, count in rows:
+            counts_by_value.setdefault(str(value), [0.0] * len(positions))[
+                positions[str(label)]
+            ] = float(count)
+        return {value: tuple(counts) for value, counts in counts_by_value.items()}
 
 
 def find_inner(warehouse: Warehouse, relation: Any, proposals: Sequence[Proposal]) -> Inner:
-    """Return the inner records by the roles of a draft; without a key a `SpecError`."""
-    target = next(one.name for one in proposals if one.is_target)
-    key = next((one for one in proposals if one.role == KEY), None)
+    """Return the inner records by the roles of a draft; a missing key is a `SpecError`."""
+    target = next(proposal.name for proposal in proposals if proposal.is_target)
+    key = next((proposal for proposal in proposals if proposal.role == KEY), None)
     person = propose_subject(proposals) or key
     if person is None:
         raise SpecError(
@@ -113,11 +119,11 @@ def find_inner(warehouse: Warehouse, relation: Any, proposals: Sequence[Proposal
 def find_inner_by_name(
     column: TableColumn, predict: str, person: str, *, share: float, random_state: int
 ) -> Inner:
-    """Return the inner records of the relation of a column by names of other columns."""
+    """Return the inner records of the relation of a column, by the names of other columns."""
     if not 0 < share < 1:
         raise HierarchyError(
             f"--outer-share must be a number between 0 and 1; got {share}. Write that of the spec."
         )
-    of = column.warehouse, column.relation
-    target, drawn = (TableColumn.find(*of, name).name for name in (predict, person))
-    return Inner(*of, target, drawn, share=share, random_state=random_state)
+    table = column.warehouse, column.relation
+    target, person_column = (TableColumn.find(*table, name).name for name in (predict, person))
+    return Inner(*table, target, person_column, share=share, random_state=random_state)

@@ -13,9 +13,9 @@ from dbt_anonymize.extensions.hierarchy_builders.codes import code_prefixes
 from dbt_anonymize.extensions.hierarchy_builders.systems import code_system, share_of_system
 from dbt_anonymize.hierarchies.model import CategoricalHierarchy
 
-# So many of the values must look like a code.
-_MOST, _LOOKED_AT = 0.95, 2000
-# Of so few codes there is nothing to shorten.
+# Least share of the values that must match a pattern; most values that are matched.
+_LEAST_SHARE, _SAMPLE = 0.95, 2000
+# Fewest codes to recognize a structure.
 _FEW_CODES = 6
 _MOST_LEVELS = 4
 _POSTAL = {
@@ -38,14 +38,14 @@ _CALLING = {
     *("landesvorwahl", "indicatif", "telprefix"),
 }
 _WITHOUT_ORDER = {"areacode", "vorwahl"}
-# Of a column that is called so, so many of the values are countries that are known.
+# Least share of known countries, and fewest values, of a column with a name of countries.
 _COUNTRIES, _FEW_COUNTRIES = 0.75, 3
 _WITH_DECIMALS = (
     "codes stored as numbers with decimals: cast(cast(… as integer) as varchar) in a model makes "
     "codes of the raw values, too."
 )
 _ANY = set[str]()
-# What codes look like, names that must say it too (none: values suffice), and what to keep.
+# Pattern of codes, column names that are required (none: values suffice), and prefixes to keep.
 _LOOKS = (
     (r"\d{5}(-?\d{4})?", _POSTAL, (5, 3, 1)),
     (r"[a-z]\d[a-z] ?\d[a-z]\d", _ANY, (3, 1)),
@@ -56,17 +56,17 @@ _LOOKS = (
     (r"\d\d-\d{4}(\.\d\d)?", _ANY, (7, 6, 5, 2)),
     (r"[a-z]{2}-[a-z\d]{1,3}", _ANY, (2,)),
 )
-# Postcodes that are whole need no name.
+# Complete postcodes need no column name.
 _UK = r"[a-z]{1,2}\d[a-z\d]? ?\d[a-z]{2}"
-# Codes of diagnoses have points, which tell them without a name.
+# Codes of diagnoses with points need no column name.
 _POINTED = r"[a-z]\d[\da-z](\.[\da-z]{1,4})?"
 
 
 @dataclass(frozen=True)
 class Structure:
-    """Structure of codes: characters to keep at each level, and digits that they should have.
+    """Structure of codes: characters to keep at each level, and their full number of digits.
 
-    ``system`` names one whose parts are no beginnings.
+    ``system`` names a code system whose groups are no prefixes.
     """
 
     prefixes: tuple[int, ...] = ()
@@ -76,7 +76,7 @@ class Structure:
 
     @property
     def command(self) -> str:
-        """Words of the command."""
+        """Arguments of the command."""
         if self.system:
             return f"codes --system {self.system}"
         zeros = f" --zeros {self.zeros}" if self.zeros else ""
@@ -90,7 +90,7 @@ class Structure:
 
 
 def structure_of(name: str, values: Collection[str]) -> Structure | None:
-    """Return the structure of known codes; None of others.
+    """Return the structure of recognized codes; None for others.
 
     Examples
     --------
@@ -103,27 +103,27 @@ def structure_of(name: str, values: Collection[str]) -> Structure | None:
     >>> structure_of("nationality", ["DE", "FR", "ES", "JP"]).system
     'countries'
     """
-    if system := _system(set(words(name)), values):
+    if system := _code_system_of(set(words(name)), values):
         return Structure(system=system)
     plain = [value.removesuffix(".0") for value in values]
-    found = _known(set(words(name)), plain[:: len(plain) // _LOOKED_AT + 1])
-    if found is None or len(plain) < _FEW_CODES:
+    structure = _recognize(set(words(name)), plain[:: len(plain) // _SAMPLE + 1])
+    if structure is None or len(plain) < _FEW_CODES:
         return None
     longest = max(map(len, plain))
-    if plain != list(values) and found.zeros is None:
-        # A missing value makes numbers with decimals of codes.
-        found = replace(found, zeros=1, remark=_WITH_DECIMALS)
-    size, kept = len(plain), []
-    for length in found.prefixes:
-        groups = len({value.zfill(found.zeros or 0)[:length] for value in plain})
-        if length < max(longest, found.zeros or 0) and 1 < groups < size:
-            kept.append(length)
+    if plain != list(values) and structure.zeros is None:
+        # A missing value turns codes into numbers with decimals.
+        structure = replace(structure, zeros=1, remark=_WITH_DECIMALS)
+    size, lengths = len(plain), []
+    for length in structure.prefixes:
+        groups = len({value.zfill(structure.zeros or 0)[:length] for value in plain})
+        if length < max(longest, structure.zeros or 0) and 1 < groups < size:
+            lengths.append(length)
             size = groups
-    return replace(found, prefixes=tuple(kept)) if kept else None
+    return replace(structure, prefixes=tuple(lengths)) if lengths else None
 
 
 def has_no_order(name: str) -> bool:
-    """Tell a column whose numbers are codes that neither order nor digits group.
+    """Tell whether the numbers of a column are codes that neither order nor digits group.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def has_no_order(name: str) -> bool:
 
 
 def prefixes_of(values: Collection[str]) -> tuple[int, ...]:
-    """Return how many characters to keep of codes of a structure that is not known.
+    """Return the characters to keep at each level, for codes of unknown structure.
 
     Each level has at most two thirds of the groups of the one below.
 
@@ -143,26 +143,28 @@ def prefixes_of(values: Collection[str]) -> tuple[int, ...]:
     >>> prefixes_of([f"A{number:04d}" for number in range(1000)])
     (4, 3)
     """
-    size, found = len(values), list[int]()
+    size, lengths = len(values), list[int]()
     for length in range(max(map(len, values)) - 1, 0, -1):
         groups = len({value[:length] for value in values})
         if groups < 2:
             break
         if 3 * groups <= 2 * size:
-            found.append(length)
+            lengths.append(length)
             size = groups
-    return tuple(found[-_MOST_LEVELS:])
+    return tuple(lengths[-_MOST_LEVELS:])
 
 
-def _system(name: set[str], values: Collection[str]) -> str | None:
-    """Return the system of codes; two letters are countries only where the name says so."""
-    seen = list(values)[:: len(values) // _LOOKED_AT + 1]
+def _code_system_of(name: set[str], values: Collection[str]) -> str | None:
+    """Return the system of codes; two letters are countries only with such a column name."""
+    seen = list(values)[:: len(values) // _SAMPLE + 1]
     is_many = len(values) >= _FEW_CODES
     are_countries = is_many and min(map(len, seen)) > 2
     least = {
-        "countries": _MOST if are_countries else 1.1,
-        "uk-postcodes": _MOST if is_many and (name & _POSTAL or _are(_UK, seen)) else 1.1,
-        "calling-codes": _MOST if name & _CALLING else 1.1,
+        "countries": _LEAST_SHARE if are_countries else 1.1,
+        "uk-postcodes": _LEAST_SHARE
+        if is_many and (name & _POSTAL or _mostly_match(_UK, seen))
+        else 1.1,
+        "calling-codes": _LEAST_SHARE if name & _CALLING else 1.1,
     }
     if name & _COUNTRY and len(values) >= _FEW_COUNTRIES:
         least["countries"] = _COUNTRIES
@@ -174,21 +176,21 @@ def _system(name: set[str], values: Collection[str]) -> str | None:
     return None
 
 
-def _known(name: set[str], values: Collection[str]) -> Structure | None:
-    if _are(r"\d{4}-\d\d-\d\d", values):
+def _recognize(name: set[str], values: Collection[str]) -> Structure | None:
+    if _mostly_match(r"\d{4}-\d\d-\d\d", values):
         remark = "dates stored as text: cast to a date in a model, they also get quarters"
         return Structure((7, 4, 3), remark=remark)
-    if _are(r"\d+", values):
+    if _mostly_match(r"\d+", values):
         return _digits(name, {len(value) for value in values})
-    if _are(_POINTED, values) and any("." in value for value in values):
+    if _mostly_match(_POINTED, values) and any("." in value for value in values):
         return Structure((3, 1))
     fitting = (
         prefixes
         for pattern, names, prefixes in _LOOKS
-        if (not names or names & name) and _are(pattern, values)
+        if (not names or names & name) and _mostly_match(pattern, values)
     )
-    found = next(fitting, None)
-    return None if found is None else Structure(found)
+    structures = (Structure(prefixes) for prefixes in fitting)
+    return next(structures, None)
 
 
 def _digits(name: set[str], lengths: set[int]) -> Structure | None:
@@ -210,14 +212,14 @@ def _digits(name: set[str], lengths: set[int]) -> Structure | None:
 def _zeros(lengths: set[int], digits: int, what: str) -> tuple[int | None, str]:
     if max(lengths) != digits or len(lengths) == 1:
         return None, ""
-    shown = " and ".join(map(str, sorted(lengths)))
+    digits_text = " and ".join(map(str, sorted(lengths)))
     return digits, (
-        f"{what} of {shown} digits: leading zeros were lost. The hierarchy has them again, raw "
-        f"values do not: lpad(cast(… as varchar), {digits}, '0') in a model gives them back."
+        f"{what} of {digits_text} digits: leading zeros were lost. The hierarchy has them again, "
+        f"raw values do not: lpad(cast(… as varchar), {digits}, '0') in a model gives them back."
     )
 
 
-def _are(pattern: str, values: Collection[str]) -> bool:
-    looks = re.compile(pattern, re.ASCII | re.IGNORECASE)
-    found = sum(looks.fullmatch(value.strip()) is not None for value in values)
-    return bool(values) and found >= _MOST * len(values)
+def _mostly_match(pattern: str, values: Collection[str]) -> bool:
+    compiled = re.compile(pattern, re.ASCII | re.IGNORECASE)
+    matching = sum(compiled.fullmatch(value.strip()) is not None for value in values)
+    return bool(values) and matching >= _LEAST_SHARE * len(values)

@@ -1,7 +1,7 @@
 """Columns that are known only together with a time until an event: other times, other events.
 
-The time until a relapse is the time until death or the last sight where there was no relapse, so
-the two are equal in many records, and whether there was a relapse says in which.
+Without a relapse, the time until relapse is the time until death or the last visit. So the two
+times are equal in many records, and the event of relapse tells which.
 """
 
 from __future__ import annotations
@@ -13,83 +13,85 @@ from typing import Any
 
 from dbt_anonymize.extensions.drafting.facts import ColumnFacts
 from dbt_anonymize.extensions.drafting.proposal import PREDICTED, Proposal
-from dbt_anonymize.extensions.drafting.shares import group_of, share_of_number
+from dbt_anonymize.extensions.drafting.shares import explained_share_of_number, group_sql
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.warehouse import Warehouse
 
-# Two times are equal in so large a share of records, and have so many different values there.
+# Least share of records in which two times are equal, and fewest values there.
 _EQUAL, _VALUES = 0.1, 20
-# An event says so surely in which records they are equal; elsewhere they seldom are.
+# Least share of equal times at one value of an event, and largest share at another value.
 _SURE, _SELDOM = 0.9, 0.5
 _MOST_VALUES_OF_EVENTS = 4
-# What explains so much of a time is the same in another unit.
+# Least explained share of a time for a copy in another unit.
 _COPY = 0.95
-# Of more numbers, pairs are too many to count.
+# Most numbers whose pairs are counted.
 _MOST_NUMBERS = 15
 
 
 def with_companions(
     warehouse: Warehouse, relation: Any, facts: Sequence[ColumnFacts], predict: str, time: str
 ) -> list[ColumnFacts]:
-    """Return facts that say which columns are known only with the time until the target happens."""
-    named = {one.name.lower(): one for one in facts}
-    target, timed = named.get(predict.lower()), named.get(time.lower())
+    """Return facts with the columns that are known only with the time until the target happens."""
+    by_name = {column.name.lower(): column for column in facts}
+    target, timed = by_name.get(predict.lower()), by_name.get(time.lower())
     if target is None or timed is None or timed.kind != "number":
         return list(facts)
-    others = [one for one in facts if one not in (target, timed)]
-    numbers = [one for one in others if one.kind == "number" and one.distinct > _VALUES]
+    other_columns = [column for column in facts if column not in (target, timed)]
+    numbers = [
+        column for column in other_columns if column.kind == "number" and column.distinct > _VALUES
+    ]
     times = dict[str, str]()
-    for one, (equal, values, *_) in _compared(warehouse, relation, [(n, timed) for n in numbers]):
-        if equal >= _EQUAL * one.records and values > _VALUES:
-            times[one.name] = f"another time, equal to {timed.name} in {equal:,} records"
+    for column, (equal, values, *_) in _compare(warehouse, relation, [(n, timed) for n in numbers]):
+        if equal >= _EQUAL * column.records and values > _VALUES:
+            times[column.name] = f"another time, equal to {timed.name} in {equal:,} records"
     events = {
         event.name: f"it says where {name} is {timed.name}"
-        for event in others
+        for event in other_columns
         if event.kind != "other" and 2 <= event.distinct <= _MOST_VALUES_OF_EVENTS
         for name in times
-        if _says_where(warehouse, relation, event, name, timed.name)
+        if _tells_equality(warehouse, relation, event, name, timed.name)
     }
     copies = {
-        one.name: f"it is {timed.name} in other numbers"
-        for one in numbers
-        if one.name not in times and _copies(warehouse, relation, one, timed)
+        column.name: f"it is {timed.name} in other numbers"
+        for column in numbers
+        if column.name not in times and _is_copy(warehouse, relation, column, timed)
     }
-    known = {**times, **events, **copies}
-    return [replace(one, known_with=known.get(one.name, "")) for one in facts]
+    reasons = {**times, **events, **copies}
+    return [replace(column, known_with=reasons.get(column.name, "")) for column in facts]
 
 
 def find_times(
     warehouse: Warehouse, relation: Any, proposals: Sequence[Proposal]
 ) -> list[tuple[str, str]]:
-    """Return pairs of numbers that look like times until events, where none was named.
+    """Return pairs of numbers that look like times until events.
 
-    The one is never more than the other, and equal to it in many records.
+    One is never larger than the other, and equal to it in many records.
     """
-    target = next((one.facts for one in proposals if one.is_target), None)
+    target = next((proposal.facts for proposal in proposals if proposal.is_target), None)
     numbers = [
-        one.facts
-        for one in proposals
-        if one.role in PREDICTED
-        and not one.is_target
-        and one.facts.kind == "number"
-        and one.facts.distinct > 5 * _VALUES
+        proposal.facts
+        for proposal in proposals
+        if proposal.role in PREDICTED
+        and not proposal.is_target
+        and proposal.facts.kind == "number"
+        and proposal.facts.distinct > 5 * _VALUES
     ]
     if target is None or target.distinct > _MOST_VALUES_OF_EVENTS or len(numbers) > _MOST_NUMBERS:
         return []
     pairs = [*combinations(numbers, 2)]
     return [
-        (one.name, other.name)
-        for (one, other), (_, counts) in zip(
-            pairs, _compared(warehouse, relation, pairs), strict=True
+        (proposal.name, other.name)
+        for (proposal, other), (_, counts) in zip(
+            pairs, _compare(warehouse, relation, pairs), strict=True
         )
-        if counts[0] >= _EQUAL * one.records and counts[1] > _VALUES and 0 in counts[2:]
+        if counts[0] >= _EQUAL * proposal.records and counts[1] > _VALUES and 0 in counts[2:]
     ]
 
 
-def _compared(
+def _compare(
     warehouse: Warehouse, relation: Any, pairs: Sequence[tuple[ColumnFacts, ColumnFacts]]
 ) -> list[tuple[ColumnFacts, tuple[int, ...]]]:
-    """Return how many records of each pair are equal, different values there, less, and more."""
+    """Return, for each pair, the equal records, their distinct values, the lower, the higher."""
     if not pairs:
         return []
     quoted = [(quote_name(one.name), quote_name(other.name)) for one, other in pairs]
@@ -99,26 +101,26 @@ def _compared(
         for a, b in quoted
     )
     (row,) = warehouse.rows(f"select {counts} from {relation}")  # noqa: S608 (quoted)
-    found = [tuple(map(int, row[at : at + 4])) for at in range(0, len(row), 4)]
-    return [(one, of) for (one, _), of in zip(pairs, found, strict=True)]
+    counts_of_pairs = [tuple(map(int, row[at : at + 4])) for at in range(0, len(row), 4)]
+    return [(one, of) for (one, _), of in zip(pairs, counts_of_pairs, strict=True)]
 
 
-def _says_where(
-    warehouse: Warehouse, relation: Any, event: ColumnFacts, one: str, other: str
+def _tells_equality(
+    warehouse: Warehouse, relation: Any, event: ColumnFacts, first: str, second: str
 ) -> bool:
-    """Tell whether two times are equal at one value of an event, and seldom at the others."""
+    """Tell whether two times are equal at one value of an event, and rarely at another."""
     name = quote_name(event.name)
     rows = warehouse.rows(
-        f"select count(*), count(case when {quote_name(one)} = {quote_name(other)} then 1 end) "  # noqa: S608 (quoted)
+        f"select count(*), count(case when {quote_name(first)} = {quote_name(second)} then 1 end) "  # noqa: S608 (quoted)
         f"from {relation} where {name} is not null group by {name}"
     )
     shares = sorted(equal / count for count, equal in rows)
     return bool(shares[-1] >= _SURE and shares[0] <= _SELDOM)
 
 
-def _copies(warehouse: Warehouse, relation: Any, one: ColumnFacts, timed: ColumnFacts) -> bool:
-    group = group_of(one)
+def _is_copy(warehouse: Warehouse, relation: Any, column: ColumnFacts, timed: ColumnFacts) -> bool:
+    group = group_sql(column)
     return (
         group is not None
-        and share_of_number(warehouse, relation, group, quote_name(timed.name)) >= _COPY
+        and explained_share_of_number(warehouse, relation, group, quote_name(timed.name)) >= _COPY
     )

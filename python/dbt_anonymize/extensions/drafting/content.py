@@ -10,15 +10,15 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import resources
 
-# So many of the values read must look alike.
+# Least share of the read values that must match.
 _SHARE = 0.8
-# Of the values of a column of names so many have a given name that is frequent somewhere.
+# Least share of values with a frequent given name in a column of names.
 _NAMED_SHARE = 0.5
 _DNI_LETTERS = "TRWAGMYFPDXBNJZSQVHLCKE"
 
 
-def content_of(values: Sequence[str]) -> str | None:
-    """Return what most values look like, or None.
+def recognize_content(values: Sequence[str]) -> str | None:
+    """Return the kind of content of most values, or None.
 
     Examples
     --------
@@ -29,11 +29,11 @@ def content_of(values: Sequence[str]) -> str | None:
     """
     if not values:
         return None
-    for name, looks in _LOOKS.items():
-        if sum(map(looks, values)) >= _SHARE * len(values):
+    for name, matches in _RECOGNIZERS.items():
+        if sum(map(matches, values)) >= _SHARE * len(values):
             return name
-    named = sum(map(_is_name_of_person, values))
-    return NAMES_OF_PEOPLE if named >= _NAMED_SHARE * len(values) else None
+    person_names = sum(map(_is_name_of_person, values))
+    return NAMES_OF_PEOPLE if person_names >= _NAMED_SHARE * len(values) else None
 
 
 @cache
@@ -44,7 +44,7 @@ def _given_names() -> frozenset[str]:
 
 
 def _is_name_of_person(value: str) -> bool:
-    """Tell a frequent given name, alone or with others, in either order.
+    """Tell whether a value has a frequent given name, alone or with others, in either order.
 
     Examples
     --------
@@ -54,11 +54,11 @@ def _is_name_of_person(value: str) -> bool:
     [False, False, False]
     """
     last, _, first = value.lower().rpartition(",")
-    found = re.findall(r"[^\W\d_]+", first or last)
-    is_name = 1 <= len(found) <= 4 and re.fullmatch(r"[^\d_@/<>=+]+", value) is not None
-    if found and found[0] in {"dr", "mr", "mrs", "ms", "prof", "herr", "frau"}:
-        found = found[1:]
-    return is_name and bool(found) and found[0] in _given_names()
+    name_parts = re.findall(r"[^\W\d_]+", first or last)
+    is_name = 1 <= len(name_parts) <= 4 and re.fullmatch(r"[^\d_@/<>=+]+", value) is not None
+    if name_parts and name_parts[0] in {"dr", "mr", "mrs", "ms", "prof", "herr", "frau"}:
+        name_parts = name_parts[1:]
+    return is_name and bool(name_parts) and name_parts[0] in _given_names()
 
 
 def _matches(pattern: str) -> Callable[[str], bool]:
@@ -78,7 +78,7 @@ def _is_iban(value: str) -> bool:
 
 
 def _is_card(value: str) -> bool:
-    """Check by Luhn."""
+    """Tell whether a value is a card number, by its Luhn check digit."""
     digits = _digits(value)
     if not 13 <= len(digits) <= 19 or not re.fullmatch(r"[\d -]+", value.strip(), re.ASCII):
         return False
@@ -87,7 +87,7 @@ def _is_card(value: str) -> bool:
 
 
 def _is_phone(value: str) -> bool:
-    """Digits alone are no phone number: only a prefix or separators tell them."""
+    """Tell whether a value is a phone number: digits with a prefix or separators."""
     if not re.fullmatch(r"(\+|00)?[\d ()./-]{7,20}", value.strip(), re.ASCII):
         return False
     is_marked = value.strip().startswith(("+", "00")) or re.search(r"[ ()./-]", value.strip())
@@ -107,14 +107,14 @@ def _is_dni(value: str) -> bool:
 
 
 def _is_nir(value: str) -> bool:
-    """French: thirteen digits and a key."""
+    """Tell whether a value is a French national number: thirteen digits and a key."""
     plain = value.replace(" ", "")
     if not re.fullmatch(r"[12]\d{14}", plain, re.ASCII):
         return False
     return 97 - int(plain[:13]) % 97 == int(plain[13:])
 
 
-_LOOKS: dict[str, Callable[[str], bool]] = {
+_RECOGNIZERS: dict[str, Callable[[str], bool]] = {
     "e-mail addresses": _matches(r"[^@\s]+@[^@\s]+\.[a-z]{2,}"),
     "bank accounts (IBAN)": _is_iban,
     "payment cards": _is_card,
@@ -128,7 +128,7 @@ _LOOKS: dict[str, Callable[[str], bool]] = {
         r"(\d{1,3}\.){3}\d{1,3}|([0-9a-f]{1,4}:){7}[0-9a-f]{1,4}"
     ),
     "random identifiers (UUID)": _matches(r"[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}"),
-    # Also where many rows have the same: it names whom or what it was made of.
+    # Also if many rows have the same hash: it stands for the person or thing that was hashed.
     "hashes": _matches(
         r"(0x|\\x)?([0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{56}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128}"
         r"|(?=.*[a-f])(?=.*\d)[0-9a-f]{16})|[a-z0-9+/_-]{22}==|[a-z0-9+/_-]{27}=|[a-z0-9+/_-]{43}="

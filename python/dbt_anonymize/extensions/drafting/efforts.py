@@ -1,4 +1,4 @@
-"""First efforts for a draft: searched among the hierarchies that were just planned."""
+"""First efforts of a draft, searched with its planned hierarchies."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
-from dbt_anonymize.extensions.drafting.counted import count_combinations
+from dbt_anonymize.extensions.drafting.coded_table import count_combinations
 from dbt_anonymize.extensions.drafting.plans import Plan
 from dbt_anonymize.extensions.search.chain import chain
 from dbt_anonymize.extensions.search.clock import Clock
@@ -14,10 +14,10 @@ from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.project.warehouse import Warehouse
 
-# More combinations are not counted for a draft: classes of a part are smaller, so efforts are
-# rather too strong than too weak.
+# Most combinations and cells that a draft counts. Classes of a part of the table are smaller, so
+# its efforts are too strong rather than too weak.
 _MOST_COMBINATIONS, _MOST_CELLS = 200_000, 2_000_000
-# Of each effort; the same draft on every machine, but for tables on which that takes longer.
+# Work of each effort, so that drafts are the same on every machine; time limit for large tables.
 _WORK, _SECONDS = 150_000_000, 20.0
 
 
@@ -31,17 +31,21 @@ def first_efforts(
     length: int,
     subject: str | None = None,
 ) -> list[dict[str, int]]:
-    """Return levels from weak to strong that keep k within the limit; none if nothing does.
+    """Return levels from weak to strong that keep k within the limit; empty if none do.
 
     With a ``subject``, a column, k counts its values.
     """
     if not plans:
         return []
-    most = min(_MOST_COMBINATIONS, _MOST_CELLS // len(plans))
-    table = count_combinations(warehouse, relation, plans, subject=subject, most=most).table
+    most_combinations = min(_MOST_COMBINATIONS, _MOST_CELLS // len(plans))
+    table = count_combinations(
+        warehouse, relation, plans, subject=subject, limit=most_combinations
+    ).table
     guarantees = compile_guarantees([{"model": "k_anonymity", "k": k}], table)
     limit = Decimal(str(suppression_limit))
     loss = make_loss("loss")
-    found = chain(table, guarantees, loss, limit, length, work=_WORK, clock=Clock(_SECONDS, None))
-    nodes = [checked.node for _, checked in found.points if any(checked.node)]
+    efforts_chain = chain(
+        table, guarantees, loss, limit, length, work=_WORK, clock=Clock(_SECONDS, None)
+    )
+    nodes = [checked.node for _, checked in efforts_chain.points if any(checked.node)]
     return [{plan.column: level for plan, level in zip(plans, node, strict=True)} for node in nodes]

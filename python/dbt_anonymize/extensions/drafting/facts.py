@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, permutations
 from typing import Any, Literal
 
-from dbt_anonymize.extensions.drafting.content import content_of, is_date
+from dbt_anonymize.extensions.drafting.content import is_date, recognize_content
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.warehouse import Warehouse
 
@@ -21,19 +21,19 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
     ("number", r"u?(tiny|small|big|huge)?int(eger)?\d*\b|decimal|numeric|number|float|double|real"),
     ("text", r"(var)?char|character|text|string|uuid"),
 )
-# Different values are counted of so many columns at once, since all of them are in memory.
+# Columns whose distinct values are counted at once, since all of them are in memory.
 _COLUMNS_AT_ONCE = 8
 _HAS_ZONE = re.compile("with (local )?time zone|timestamptz|_l?tz")
-# Dependencies between so many pairs of columns are counted, the likeliest first, in so many records
-# of all pairs, of values with so many records each.
+# Limits of counted dependencies: pairs of columns, records of all pairs together; and the least
+# records per value of the finer column.
 _MOST_PAIRS, _MOST_PAIRED, _RECORDS_OF_A_VALUE = 300, 30_000_000, 10
 # Postcodes of the United Kingdom, Canada and the Netherlands.
 _PARTED = re.compile(
     r"[a-z]{1,2}\d[a-z\d]? \d[a-z]{2}|[a-z]\d[a-z] \d[a-z]\d|\d{4} [a-z]{2}",
     re.ASCII | re.IGNORECASE,
 )
-# Of so many different values the looks are judged.
-_VALUES_LOOKED_AT = 500
+# Distinct values that are read to recognize their content.
+_SAMPLED_VALUES = 500
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,12 @@ class ColumnFacts:
     """Statistics of a column; none of them is a value.
 
     ``type`` is without parameters: those of an enumeration are values. ``known`` counts records
-    with a value, ``phrases`` different values of several words, ``singled`` records whose value
-    nobody else has, ``looks`` what most values look like; ``longest`` and ``shortest`` are lengths
-    of texts and whole numbers. ``follows`` names columns whose values each have one of these,
-    ``tells`` is which share of the target its values explain (`telling`). ``known_with`` says
-    why it is known only together with the time that is predicted (`companions`), ``family`` which
-    columns of 0 and 1 are one attribute, with how many records have each (`families`).
+    with a value, ``phrases`` distinct values of several words, ``singled`` records with a unique
+    value; ``looks`` is the recognized content; ``longest`` and ``shortest`` are lengths of texts
+    and whole numbers. ``follows`` names the columns that determine it, ``tells`` is the explained
+    share of the target (`target_shares`). ``known_with`` is the reason why it is known only
+    together with the predicted time (`companions`), ``family`` the columns of 0 and 1 that are one
+    attribute with it, with the records of each (`families`).
     """
 
     name: str
@@ -73,7 +73,7 @@ class ColumnFacts:
 
     @property
     def explains(self) -> str:
-        """Share of the target that its values explain by themselves, in words."""
+        """Explained share of the target, in words."""
         return f"explains {self.tells or 0.0:.0%}"
 
     @property
@@ -103,7 +103,7 @@ class ColumnFacts:
 
     @property
     def is_free_text(self) -> bool:
-        """By the rule that stops a build."""
+        """Tell whether it is free text, by the rule that stops a build."""
         if self.is_code:
             return False
         many = self.phrases >= 10 and 10 * self.phrases > self.known
@@ -111,7 +111,7 @@ class ColumnFacts:
 
 
 def kind_of(data_type: str) -> Kind:
-    """Return what a type of the warehouse holds.
+    """Return the kind of a type of the warehouse.
 
     Examples
     --------
@@ -145,15 +145,15 @@ def read_facts(warehouse: Warehouse, relation: Any) -> list[ColumnFacts]:
         _counts(warehouse, quoted[name], kind, data_type.lower())
         for name, data_type, kind in columns
     ]
-    records, found = 0, list[int]()
+    records, numbers = 0, list[int]()
     for start in range(0, len(parts), _COLUMNS_AT_ONCE):
         counts = ["count(*)", *chain(*parts[start : start + _COLUMNS_AT_ONCE])]
         (row,) = warehouse.rows(f"select {', '.join(counts)} from {relation}")  # noqa: S608 (quoted)
-        records, found = int(row[0]), found + [int(value or 0) for value in row[1:]]
+        records, numbers = int(row[0]), numbers + [int(value or 0) for value in row[1:]]
     facts = []
     for place, (name, data_type, kind) in enumerate(columns):
-        known, distinct, longest, shortest, phrases = found[5 * place : 5 * place + 5]
-        values = _some_values(warehouse, relation, quoted[name]) if kind == "text" else []
+        known, distinct, longest, shortest, phrases = numbers[5 * place : 5 * place + 5]
+        values = _sample_values(warehouse, relation, quoted[name]) if kind == "text" else []
         facts.append(
             ColumnFacts(
                 name=name,
@@ -166,23 +166,25 @@ def read_facts(warehouse: Warehouse, relation: Any) -> list[ColumnFacts]:
                 shortest=shortest,
                 phrases=phrases,
                 singled=_singled(warehouse, relation, [quoted[name]]) if kind != "other" else 0,
-                looks=content_of(values),
+                looks=recognize_content(values),
                 is_code=bool(values) and all(map(_is_code, values)),
             )
         )
-    return _with_dependencies(warehouse, relation, facts)
+    return _with_finer_columns(warehouse, relation, facts)
 
 
-def _with_dependencies(
+def _with_finer_columns(
     warehouse: Warehouse, relation: Any, facts: Sequence[ColumnFacts]
 ) -> list[ColumnFacts]:
-    """Return facts with the columns that each column follows from: `age` of `ageGroup`."""
+    """Return facts with the columns that determine each column, as `age` determines `ageGroup`."""
     pairs = [
         (finer, coarser)
-        for finer, coarser in permutations([one for one in facts if one.kind != "other"], 2)
-        if 2 <= coarser.distinct <= finer.distinct and _may_tell(finer, coarser)
+        for finer, coarser in permutations(
+            [column for column in facts if column.kind != "other"], 2
+        )
+        if 2 <= coarser.distinct <= finer.distinct and _may_determine(finer, coarser)
     ]
-    found = {one.name: list[str]() for one in facts}
+    finer_columns = {column.name: list[str]() for column in facts}
     pairs.sort(key=lambda pair: pair[0].distinct - pair[1].distinct)
     most = min(_MOST_PAIRS, _MOST_PAIRED // max(1, facts[0].records if facts else 0))
     for finer, coarser in pairs[:most]:
@@ -191,12 +193,12 @@ def _with_dependencies(
             f"select count(*) from (select {keys} from {relation} group by {keys}) as pairs"  # noqa: S608 (quoted)
         )
         if int(count) == finer.distinct + (finer.known < finer.records):
-            found[coarser.name].append(finer.name)
-    return [replace(one, follows=tuple(found[one.name])) for one in facts]
+            finer_columns[coarser.name].append(finer.name)
+    return [replace(column, follows=tuple(finer_columns[column.name])) for column in facts]
 
 
-def _may_tell(finer: ColumnFacts, coarser: ColumnFacts) -> bool:
-    """Leave out what nearly every record has a value of its own in: all follows from it."""
+def _may_determine(finer: ColumnFacts, coarser: ColumnFacts) -> bool:
+    """Tell whether a dependency is worth counting; a nearly unique column determines all others."""
     is_twin = (finer.known, finer.distinct, finer.singled) == (
         (coarser.known, coarser.distinct, coarser.singled)
     )
@@ -205,7 +207,7 @@ def _may_tell(finer: ColumnFacts, coarser: ColumnFacts) -> bool:
 
 
 def singled_out(warehouse: Warehouse, relation: Any, columns: Sequence[str]) -> int:
-    """Return how many records have a combination of values that nobody else has."""
+    """Return the number of records with a unique combination of values."""
     return _singled(warehouse, relation, [quote_name(name) for name in columns])
 
 
@@ -236,16 +238,16 @@ def _counts(warehouse: Warehouse, quoted: str, kind: Kind, data_type: str) -> li
     ]
 
 
-def _some_values(warehouse: Warehouse, relation: Any, quoted: str) -> list[str]:
-    found = warehouse.rows(
+def _sample_values(warehouse: Warehouse, relation: Any, quoted: str) -> list[str]:
+    rows = warehouse.rows(
         f"select distinct {quoted} from {relation} "  # noqa: S608 (quoted)
-        f"where {quoted} is not null limit {_VALUES_LOOKED_AT}"
+        f"where {quoted} is not null limit {_SAMPLED_VALUES}"
     )
-    return [str(value) for (value,) in found]
+    return [str(value) for (value,) in rows]
 
 
 def _is_code(value: str) -> bool:
-    """Tell a value with a digit and without spaces, or a postcode in two parts."""
+    """Tell whether a value has a digit and no spaces, or is a postcode in two parts."""
     if _PARTED.fullmatch(value.strip()):
         return True
     has_digit = any(character.isdigit() for character in value)

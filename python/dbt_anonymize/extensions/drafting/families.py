@@ -1,4 +1,4 @@
-"""Families of columns of 0 and 1 that are one attribute: nobody has two of them."""
+"""Families of columns of 0 and 1 that exclude each other, and so are one attribute."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from dbt_anonymize.extensions.drafting.facts import ColumnFacts
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.warehouse import Warehouse
 
-# Two columns of yes or no are no attribute that somebody has spread over columns.
+# Fewest columns of a family: two columns of yes or no may exclude each other by chance.
 _FEWEST = 3
-# More columns are too many pairs; so many are counted at once.
+# Most columns whose pairs are counted, and pairs per query.
 _MOST_COLUMNS, _PAIRS_AT_ONCE = 80, 300
 _MOST_RECORDS = 30_000_000
-# Of so many records, by chance, nearly surely one would have two columns that exclude each other.
+# Expected records with two independent columns, from which on their exclusion is no chance.
 _EXPECTED = 10
 
 Pairs = dict[tuple[str, str], int]
@@ -26,61 +26,77 @@ Pairs = dict[tuple[str, str], int]
 def with_families(
     warehouse: Warehouse, relation: Any, facts: Sequence[ColumnFacts]
 ) -> list[ColumnFacts]:
-    """Return facts that say with which others a column is one attribute.
+    """Return facts with the columns that are one attribute with each column.
 
-    Where names begin alike that nobody has two of them is enough; else it must be no chance.
+    Columns with a common prefix need only exclude each other; for others that must be no chance.
     """
-    able = [one for one in facts if one.distinct == 2 and one.kind in {"number", "boolean"}]
-    if len(able) < _FEWEST or not facts or facts[0].records > _MOST_RECORDS:
+    candidates = [
+        column for column in facts if column.distinct == 2 and column.kind in {"number", "boolean"}
+    ]
+    if len(candidates) < _FEWEST or not facts or facts[0].records > _MOST_RECORDS:
         return list(facts)
-    ones = _ones(warehouse, relation, able)
-    names = sorted(ones, key=lambda name: -ones[name])[:_MOST_COLUMNS]
-    both = _pairs(warehouse, relation, [one for one in able if one.name in names])
+    record_counts = _record_counts(warehouse, relation, candidates)
+    names = sorted(record_counts, key=lambda name: -record_counts[name])[:_MOST_COLUMNS]
+    pair_counts = _pair_counts(
+        warehouse, relation, [column for column in candidates if column.name in names]
+    )
     families: list[list[str]] = []
-    for named in _named_alike(names):
-        families += [found for found in _exclusive(named, both) if len(found) >= _FEWEST]
-    known = {name for family in families for name in family}
-    rest = [name for name in names if name not in known]
+    for named in _by_prefix(names):
+        families += [
+            group for group in _exclusive_families(named, pair_counts) if len(group) >= _FEWEST
+        ]
+    members = {name for family in families for name in family}
+    rest = [name for name in names if name not in members]
     least = _EXPECTED * facts[0].records
-    families += [found for found in _exclusive(rest, both, ones, least) if len(found) >= _FEWEST]
-    of_name = {
-        name: tuple((other, ones[other]) for other in family)
+    families += [
+        group
+        for group in _exclusive_families(rest, pair_counts, record_counts, least)
+        if len(group) >= _FEWEST
+    ]
+    family_by_name = {
+        name: tuple((other, record_counts[other]) for other in family)
         for family in families
         for name in family
     }
-    return [replace(one, family=of_name.get(one.name, ())) for one in facts]
+    return [replace(column, family=family_by_name.get(column.name, ())) for column in facts]
 
 
-def _named_alike(names: Sequence[str]) -> list[list[str]]:
-    """Return names by what they have before the first `_`, `.` or `-`.
+def _by_prefix(names: Sequence[str]) -> list[list[str]]:
+    """Return groups of names with the same prefix before the first `_`, `.` or `-`.
 
     Examples
     --------
-    >>> _named_alike(["job_a", "age", "job_b_c"])
+    >>> _by_prefix(["job_a", "age", "job_b_c"])
     [['job_a', 'job_b_c']]
     """
     groups: dict[str, list[str]] = {}
     for name in names:
-        start, *more = re.split(r"[_.\-]", name, maxsplit=1)
-        if start and more:
+        start, *rest = re.split(r"[_.\-]", name, maxsplit=1)
+        if start and rest:
             groups.setdefault(start.lower(), []).append(name)
     return list(groups.values())
 
 
-def _exclusive(
-    names: Sequence[str], both: Pairs, ones: dict[str, int] | None = None, least: int = 0
+def _exclusive_families(
+    names: Sequence[str],
+    pair_counts: Pairs,
+    record_counts: dict[str, int] | None = None,
+    least: int = 0,
 ) -> list[list[str]]:
-    """Return families, each name in the first of which it excludes all.
+    """Return families of names that exclude each other; each name joins the first that it can.
 
-    With the number of records that have each name and its family by chance, that is at ``least``
-    some ten.
+    ``least`` is the fewest expected joint records of a name and its family, times all records.
     """
     families: list[list[str]] = []
     for name in names:
         for family in families:
-            expected = 0 if ones is None else ones[name] * sum(ones[other] for other in family)
+            expected = (
+                0
+                if record_counts is None
+                else record_counts[name] * sum(record_counts[other] for other in family)
+            )
             if expected >= least and not any(
-                both[min(name, one), max(name, one)] for one in family
+                pair_counts[min(name, member), max(name, member)] for member in family
             ):
                 family.append(name)
                 break
@@ -89,36 +105,38 @@ def _exclusive(
     return families
 
 
-def _ones(warehouse: Warehouse, relation: Any, able: Sequence[ColumnFacts]) -> dict[str, int]:
-    """Return how many records have each column that has nothing but 0 and 1."""
+def _record_counts(
+    warehouse: Warehouse, relation: Any, candidates: Sequence[ColumnFacts]
+) -> dict[str, int]:
+    """Return the number of records with a 1, for each column of nothing but 0 and 1."""
     counts = ", ".join(
-        f"count(case when {_is_one(one)} then 1 end), "
+        f"count(case when {_is_one_sql(column)} then 1 end), "
         + (
             "0"
-            if one.kind == "boolean"
-            else f"count(case when {quote_name(one.name)} not in (0, 1) then 1 end)"
+            if column.kind == "boolean"
+            else f"count(case when {quote_name(column.name)} not in (0, 1) then 1 end)"
         )
-        for one in able
+        for column in candidates
     )
     (row,) = warehouse.rows(f"select {counts} from {relation}")  # noqa: S608 (quoted)
-    found = zip(able, row[::2], row[1::2], strict=True)
-    return {one.name: int(count) for one, count, others in found if not others}
+    counts_by_column = zip(candidates, row[::2], row[1::2], strict=True)
+    return {column.name: int(count) for column, count, others in counts_by_column if not others}
 
 
-def _pairs(warehouse: Warehouse, relation: Any, able: Sequence[ColumnFacts]) -> Pairs:
-    """Return how many records have both of two columns, by their names in order."""
-    pairs = [*combinations(sorted(able, key=lambda one: one.name), 2)]
-    found: Pairs = {}
+def _pair_counts(warehouse: Warehouse, relation: Any, candidates: Sequence[ColumnFacts]) -> Pairs:
+    """Return the number of records with both of two columns, by their sorted names."""
+    pairs = [*combinations(sorted(candidates, key=lambda column: column.name), 2)]
+    pair_counts: Pairs = {}
     for start in range(0, len(pairs), _PAIRS_AT_ONCE):
-        some = pairs[start : start + _PAIRS_AT_ONCE]
+        part = pairs[start : start + _PAIRS_AT_ONCE]
         counts = ", ".join(
-            f"count(case when {_is_one(a)} and {_is_one(b)} then 1 end)" for a, b in some
+            f"count(case when {_is_one_sql(a)} and {_is_one_sql(b)} then 1 end)" for a, b in part
         )
         (row,) = warehouse.rows(f"select {counts} from {relation}")  # noqa: S608 (quoted)
-        found |= {(a.name, b.name): int(n) for (a, b), n in zip(some, row, strict=True)}
-    return found
+        pair_counts |= {(a.name, b.name): int(n) for (a, b), n in zip(part, row, strict=True)}
+    return pair_counts
 
 
-def _is_one(one: ColumnFacts) -> str:
-    quoted = quote_name(one.name)
-    return quoted if one.kind == "boolean" else f"{quoted} = 1"
+def _is_one_sql(column: ColumnFacts) -> str:
+    quoted = quote_name(column.name)
+    return quoted if column.kind == "boolean" else f"{quoted} = 1"

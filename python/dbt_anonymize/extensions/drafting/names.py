@@ -15,7 +15,7 @@ _IDENTIFIER = """
     endereco street strasse calle rua ip mac url website social handle contact
     avatar photo signature
 """
-# However few the values, these are rather of people than of what they have (insurance: yes, no).
+# Even with few values, these name people rather than facts about them (insurance: yes, no).
 _NAMES_PERSON = """
     name names firstname lastname fullname surname forename nickname vorname nachname familienname
     nombre nombres apellido apellidos nome cognome sobrenome apelido prenom nom email mail phone
@@ -55,7 +55,7 @@ _QUASI = """
     own death died deceased ward hospital clinic store
     college university military army position
 """
-# Beginnings and ends of words that run together, as in statistical tables.
+# Beginnings and ends of compound words, as in statistical tables.
 _QUASI_PARTS = """
     educ school college homeown marit marri child kids famil househ ethnic hispan gender birth
     occup employ citizen immigr foreign urban rural smok divorc pregnan veteran postal zipcode
@@ -68,7 +68,7 @@ _SENSITIVE_PARTS = """
 _BIRTH = "birth birthdate birthday born dob geburtsdatum nacimiento"
 _AGE = "age ages alter edad edades idade eta leeftijd"
 _FULL_NAME = "name names fullname nombre nome username login"
-# A part of a name is that of many.
+# Many people share a part of a name.
 _PARTS = {"first", "last", "given", "family", "middle", "maiden", "street"}
 _SHARED_NAMES = """
     firstname lastname surname forename nickname vorname nachname familienname apellido apellidos
@@ -89,14 +89,14 @@ _TARGET = """
     converted response responded event died death diagnosis approved left attrition result
 """
 _NUMBER = {"number", "num", "no", "nr", "nummer", "numero"}
-# Codes and indexes are of anything, unless a person is named beside.
+# Codes and indexes identify anything, unless the name also has a person.
 _KEY_OF_ROWS = {"id", "key", "uuid", "guid", "pk"} | _NUMBER
 _PERSON = """
     patient patients patienten customer client member person personal people user employee staff
     subject student pupil participant donor guest driver tenant citizen resident insured beneficiary
     kunde kunden mitglied mitglieds versicherten paciente cliente usuario empleado utente doente
 """
-# Keys of things that many people have in common.
+# Keys of things that many people share.
 _SHARED = {
     *("ward", "hospital", "clinic", "department", "dept", "region", "district", "area", "country"),
     *("store", "shop", "branch", "site", "station", "room", "type", "status", "group", "class"),
@@ -126,13 +126,13 @@ _PARTS_OF = {
     "quasi_identifier": tuple(_QUASI_PARTS.split()),
     "sensitive": tuple(_SENSITIVE_PARTS.split()),
 }
-# Endings of a column that is made of another: its square, its logarithm, its classes.
+# Endings of a column derived from another: its square, its logarithm, its classes.
 _ENDINGS = ("sq", "cat", "grp", "group", "groups", "band", "class", "status", "stat", "rank")
 # Names of things, not of people.
 _NOT_OF_PEOPLE = {"product", "plan", "item", "brand", "category", "campaign", "channel", "file"}
 # Parts of a phone number that many people share.
 _SHARED_PARTS = {"prefix", "prefixes", "areacode", "callingcode", "dialcode", "vorwahl"}
-# Of which places and firms have names, which many people share.
+# Places and firms, whose names many people share.
 _PLACES = {
     *("clinic", "hospital", "school", "company", "firm", "city", "town", "county", "country"),
     *("state", "region", "district", "department", "ward", "team", "course", "store", "station"),
@@ -140,7 +140,7 @@ _PLACES = {
 
 
 def words(name: str) -> list[str]:
-    """Return the words of a name, and neighbours put together.
+    """Return the words of a name, and neighbours joined.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def words(name: str) -> list[str]:
     return [*single, *(a + b for a, b in pairwise(single))]
 
 
-def said_by(name: str, kind: str) -> bool:
+def name_indicates(name: str, kind: str) -> bool:
     """Tell whether a name indicates a kind of column.
 
     Examples
@@ -160,17 +160,17 @@ def said_by(name: str, kind: str) -> bool:
     >>> said_by("Birth date", "quasi_identifier"), said_by("product_name", "identifier")
     (True, False)
     """
-    found = set(words(name))
+    name_words = set(words(name))
     shared = _NOT_OF_PEOPLE | _PLACES | _SHARED_PARTS
-    if kind in {"identifier", "names_person"} and found & shared:
+    if kind in {"identifier", "names_person"} and name_words & shared:
         return False
-    if kind == "full_name" and found & _PARTS:
+    if kind == "full_name" and name_words & _PARTS:
         return False
-    return bool(found & _WORDS[kind]) or (kind in _PARTS_OF and _holds_part(found, kind))
+    return bool(name_words & _WORDS[kind]) or (kind in _PARTS_OF and _holds_part(name_words, kind))
 
 
-def _holds_part(found: set[str], kind: str) -> bool:
-    """Tell whether a word is one that runs together, as in `logwage`, `educ2` or `agesq`.
+def _holds_part(name_words: set[str], kind: str) -> bool:
+    """Tell whether a compound word indicates the kind, as `logwage`, `educ2` or `agesq`.
 
     Examples
     --------
@@ -178,17 +178,19 @@ def _holds_part(found: set[str], kind: str) -> bool:
     [True, True, False, True]
     """
     if any(
-        word.startswith(part) or word.endswith(part) for word in found for part in _PARTS_OF[kind]
+        word.startswith(part) or word.endswith(part)
+        for word in name_words
+        for part in _PARTS_OF[kind]
     ):
         return True
-    plain = {word.rstrip("0123456789") for word in found}
+    plain = {word.rstrip("0123456789") for word in name_words}
     plain |= {word.removesuffix(end) for word in plain for end in _ENDINGS}
     plain |= {word.removeprefix("log").removeprefix("ln") for word in plain}
     return bool(plain & _WORDS[kind])
 
 
 def is_key(name: str) -> bool:
-    """Tell whether a name is that of a key of a person, or of something a person has.
+    """Tell whether a name is that of a key of a person, or of something that a person has.
 
     Examples
     --------
@@ -197,22 +199,24 @@ def is_key(name: str) -> bool:
     >>> [is_key(name) for name in ("number_of_visits", "ward_id", "icd_code", "product_id")]
     [False, False, False, False]
     """
-    found = {*words(name)}
-    if found & (_NOT_OF_PEOPLE | _SHARED) or (found & _NUMBER and found & {"of", "de", "der"}):
+    name_words = {*words(name)}
+    if name_words & (_NOT_OF_PEOPLE | _SHARED) or (
+        name_words & _NUMBER and name_words & {"of", "de", "der"}
+    ):
         return False
-    return bool(found & _KEY_OF_ROWS) or is_key_of_person(name)
+    return bool(name_words & _KEY_OF_ROWS) or is_key_of_person(name)
 
 
 def is_key_of_person(name: str) -> bool:
-    """Tell whether a name says that a number, key or code is a person's.
+    """Tell whether a name is that of a number, key or code of a person.
 
     Examples
     --------
     >>> [is_key_of_person(name) for name in ("patient_no", "PatientID", "customerid", "order_id")]
     [True, True, True, False]
     """
-    found, keys = {*words(name)}, _WORDS["key"] | _KEY_OF_ROWS
-    is_named = found & _WORDS["person"] and found & keys and not found & _SHARED
-    endings = [(word, key) for word in found for key in keys if word.endswith(key)]
+    name_words, keys = {*words(name)}, _WORDS["key"] | _KEY_OF_ROWS
+    is_named = name_words & _WORDS["person"] and name_words & keys and not name_words & _SHARED
+    endings = [(word, key) for word in name_words for key in keys if word.endswith(key)]
     joined = any(word.removesuffix(key) in _WORDS["person"] for word, key in endings)
-    return bool(is_named or joined or "mrn" in found)
+    return bool(is_named or joined or "mrn" in name_words)

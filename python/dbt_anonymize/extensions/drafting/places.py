@@ -1,4 +1,4 @@
-"""The quasi-identifiers that a draft keeps of many."""
+"""The limit of quasi-identifiers in a draft."""
 
 from __future__ import annotations
 
@@ -6,92 +6,118 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from dbt_anonymize.extensions.drafting.facts import ColumnFacts
-from dbt_anonymize.extensions.drafting.names import said_by
-from dbt_anonymize.extensions.drafting.proposal import Proposal, alone
+from dbt_anonymize.extensions.drafting.names import name_indicates
+from dbt_anonymize.extensions.drafting.proposal import Proposal, singling_text
 from dbt_anonymize.pluralize import pluralized
 
-# More quasi-identifiers leave nobody with others alike.
+# With more quasi-identifiers nearly every record is unique.
 MOST_QUASI = 12
-# Columns of one attribute that are kept; others are of so few records that they single out, or tell
-# little.
+# Most kept columns of one attribute, and their least share of records: rarer ones single out, or
+# tell little.
 MOST_OF_FAMILY, _RARE = 5, 0.02
 
 
-def limited(found: Sequence[Proposal], keep: Collection[ColumnFacts] = ()) -> list[Proposal]:
-    """Return proposals with the quasi-identifiers that are known best; the others are dropped.
+def keep_best_known(
+    proposals: Sequence[Proposal], keep: Collection[ColumnFacts] = ()
+) -> list[Proposal]:
+    """Return proposals with the best known quasi-identifiers; the others are dropped.
 
-    What somebody wants to ``keep`` comes first. With many of them nearly everybody is alone, and
-    every effort would be `*` everywhere. Columns of 0 and 1 of which nobody has two are one
-    attribute and take one place; who has none that is kept has another one, as rare categories are
-    merged.
+    Columns to ``keep`` come first. With many quasi-identifiers nearly every record is unique, and
+    every effort would be `*` everywhere. Exclusive columns of 0 and 1 are one attribute and count
+    once; dropping the rare ones merges them, as rare categories are merged.
     """
-    quasi = [one for one in found if one.role == "quasi_identifier" and not one.is_target]
+    quasi = [
+        proposal
+        for proposal in proposals
+        if proposal.role == "quasi_identifier" and not proposal.is_target
+    ]
 
-    def rank(one: Proposal) -> tuple[bool, int, float, int]:
-        return one.facts not in keep, *_obscurity(one)
+    def rank(proposal: Proposal) -> tuple[bool, int, float, int]:
+        return proposal.facts not in keep, *_obscurity(proposal)
 
-    places = _places(quasi)
-    kept = {
-        id(one)
-        for members in sorted(places, key=lambda members: min(map(rank, members)))[:MOST_QUASI]
-        for one in _of_family(members, keep)
+    attributes = _by_attribute(quasi)
+    kept_ids = {
+        id(proposal)
+        for members in sorted(attributes, key=lambda members: min(map(rank, members)))[:MOST_QUASI]
+        for proposal in _best_of_family(members, keep)
     }
-    more = f"{len(places)} columns others could know are too many to generalize: "
+    too_many = f"{len(attributes)} columns others could know are too many to generalize: "
     return [
-        _with_family(one)
-        if id(one) in kept or one not in quasi
-        else replace(one, role="dropped", reason=f"{more}{MOST_QUASI} are kept; {alone(one.facts)}")
-        if not one.facts.family
-        else replace(one, role="dropped", reason=_merged(one))
-        for one in found
+        _with_family_reason(proposal)
+        if id(proposal) in kept_ids or proposal not in quasi
+        else replace(
+            proposal,
+            role="dropped",
+            reason=f"{too_many}{MOST_QUASI} are kept; {singling_text(proposal.facts)}",
+        )
+        if not proposal.facts.family
+        else replace(proposal, role="dropped", reason=_merged_reason(proposal))
+        for proposal in proposals
     ]
 
 
-def _places(quasi: Sequence[Proposal]) -> list[list[Proposal]]:
-    """Return columns by attribute."""
-    found: dict[object, list[Proposal]] = {}
-    for one in quasi:
-        found.setdefault(one.facts.family or one.name, []).append(one)
-    return list(found.values())
+def _by_attribute(quasi: Sequence[Proposal]) -> list[list[Proposal]]:
+    """Return groups of columns that are one attribute."""
+    by_attribute: dict[object, list[Proposal]] = {}
+    for proposal in quasi:
+        by_attribute.setdefault(proposal.facts.family or proposal.name, []).append(proposal)
+    return list(by_attribute.values())
 
 
-def _of_family(members: Sequence[Proposal], keep: Collection[ColumnFacts]) -> Iterator[Proposal]:
-    """Yield the columns of an attribute that tell most, without rare ones."""
+def _best_of_family(
+    members: Sequence[Proposal], keep: Collection[ColumnFacts]
+) -> Iterator[Proposal]:
+    """Yield the most informative columns of an attribute, without rare ones."""
     if not members[0].facts.family:
         yield from members
         return
-    ones = dict(members[0].facts.family)
-    ranked = sorted(members, key=lambda one: (-(one.facts.tells or 0.0), -ones[one.name]))
-    usual = [one for one in ranked if ones[one.name] >= _RARE * one.facts.records]
+    record_counts = dict(members[0].facts.family)
+    ranked = sorted(
+        members,
+        key=lambda proposal: (-(proposal.facts.tells or 0.0), -record_counts[proposal.name]),
+    )
+    frequent = [
+        proposal
+        for proposal in ranked
+        if record_counts[proposal.name] >= _RARE * proposal.facts.records
+    ]
     yield from {
-        id(one): one for one in ranked if one.facts in keep or one in usual[:MOST_OF_FAMILY]
+        id(proposal): proposal
+        for proposal in ranked
+        if proposal.facts in keep or proposal in frequent[:MOST_OF_FAMILY]
     }.values()
 
 
-def _with_family(one: Proposal) -> Proposal:
-    if one.role != "quasi_identifier" or not one.facts.family:
-        return one
-    return replace(one, reason=f"{one.reason}; {_said(one)}")
+def _with_family_reason(proposal: Proposal) -> Proposal:
+    if proposal.role != "quasi_identifier" or not proposal.facts.family:
+        return proposal
+    return replace(proposal, reason=f"{proposal.reason}; {_family_text(proposal)}")
 
 
-def _merged(one: Proposal) -> str:
-    count = dict(one.facts.family)[one.name]
+def _merged_reason(proposal: Proposal) -> str:
+    count = dict(proposal.facts.family)[proposal.name]
     few = f"{pluralized(count, 'record')}, left among those that have none of the kept ones"
-    return f"{few}; {_said(one)}"
+    return f"{few}; {_family_text(proposal)}"
 
 
-def _said(one: Proposal) -> str:
-    return f"one of {len(one.facts.family)} columns of which nobody has two, so one attribute"
+def _family_text(proposal: Proposal) -> str:
+    return f"one of {len(proposal.facts.family)} columns of which nobody has two, so one attribute"
 
 
 def families_of(proposals: Sequence[Proposal]) -> list[list[str]]:
     """Return the names of kept quasi-identifiers that are one attribute."""
-    quasi = [one for one in proposals if one.role == "quasi_identifier" and one.facts.family]
-    return [[one.name for one in members] for members in _places(quasi)]
+    quasi = [
+        proposal
+        for proposal in proposals
+        if proposal.role == "quasi_identifier" and proposal.facts.family
+    ]
+    return [[proposal.name for proposal in members] for members in _by_attribute(quasi)]
 
 
-def _obscurity(one: Proposal) -> tuple[int, float, int]:
-    """Rank a quasi-identifier: first what its name tells, what tells of the target, few values."""
+def _obscurity(proposal: Proposal) -> tuple[int, float, int]:
+    """Return the rank of a quasi-identifier: by its name, explained target, and few values."""
     kinds = ("quasi_identifier", "sensitive")
-    said = next((rank for rank, kind in enumerate(kinds) if said_by(one.name, kind)), len(kinds))
-    return said, -(one.facts.tells or 0.0), one.facts.distinct
+    name_rank = next(
+        (rank for rank, kind in enumerate(kinds) if name_indicates(proposal.name, kind)), len(kinds)
+    )
+    return name_rank, -(proposal.facts.tells or 0.0), proposal.facts.distinct

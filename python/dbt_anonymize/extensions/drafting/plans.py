@@ -1,4 +1,4 @@
-"""A hierarchy for each proposed quasi-identifier, and the command that builds it."""
+"""Hierarchies of proposed quasi-identifiers, and the commands that build them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dbt_anonymize.extensions.drafting.codes import (
     structure_of,
 )
 from dbt_anonymize.extensions.drafting.facts import ColumnFacts
-from dbt_anonymize.extensions.drafting.names import said_by
+from dbt_anonymize.extensions.drafting.names import name_indicates
 from dbt_anonymize.extensions.hierarchy_builders.dates import date_intervals
 from dbt_anonymize.extensions.hierarchy_builders.growing import (
     growing_intervals,
@@ -41,31 +41,31 @@ from dbt_anonymize.hierarchies.bounds import Bound, bound_text, numbers_of, pars
 from dbt_anonymize.hierarchies.model import Hierarchy, IntervalHierarchy
 from dbt_anonymize.project.values import MOST_VALUES, TableColumn
 
-# Leaves of a draft: enough to choose from, few enough to search at once.
+# Leaves of a draft: enough to choose from, few enough for a fast search.
 _LEAVES = 32
-# Whole numbers in so small a range are leaves of their own.
+# Whole numbers in a smaller range are leaves of their own.
 _FEW_INTEGERS = 13
-# Whole numbers up to so many are ages where their range is so wide, if their name says it or not.
+# Largest age; least range of ages with and without a column name of ages.
 _OLDEST, _AGES = 120, {True: 30, False: 45}
-# Equal widths do not fit where one interval has more than a share of the records, or where the
-# shares at both ends take half of the range.
+# Equal widths do not fit if one interval has more than this share of the records, if the tails
+# of this share take half of the range, or if zeros have this share.
 _FULL, _TAIL, _ZEROS = 0.25, 0.01, 0.1
-# So many words or ranges in an order are grouped.
+# Most ordered words or ranges that are grouped.
 _MOST_ORDERED = 100
-# Of the values of a text column, from which on it holds numbers.
+# Share of numbers from which on a text column holds numbers.
 _MOST_ARE_NUMBERS = 0.9
-# Dates of people and of what happened to them.
+# Years of plausible dates.
 _FIRST_YEAR, _LAST_YEAR = 1000, 2200
-# In so few days of a year, months tell too little.
+# Days in one year below which months are too coarse.
 _FEW_DAYS = 62
-# More different moments are not counted to part them.
+# Most distinct timestamps that are counted to split levels evenly.
 _MOST_DAYS = 100_000
 _GRANULARITIES = ["month", "quarter", "year", "decade"]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A hierarchy, the name of its seed, what builds it again, and what to know of its values."""
+    """A hierarchy with its seed, the command that builds it again, and a remark on its values."""
 
     column: str
     seed: str
@@ -80,7 +80,7 @@ class Plan:
 
     @property
     def readable(self) -> int:
-        """Highest level that leaves something to read; it is a `HierarchyError` where none does."""
+        """Highest level below `*`; a `HierarchyError` without any."""
         highest = self.hierarchy.levels - 1
         if highest < (1 if self.kind == "interval" else 0):
             raise HierarchyError(
@@ -90,12 +90,12 @@ class Plan:
 
     @property
     def reads_target(self) -> bool:
-        """Tell whether it was grown on what inner records show of the target."""
+        """Tell whether it was built from the targets of inner records."""
         return self.command.startswith("dbt-anonymize hierarchy by-target ")
 
 
 def seed_name(anonymization: str, column: str, taken: set[str]) -> str:
-    """Return a name of a seed that no other column has.
+    """Return a unique name of a seed, and add it to ``taken``.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def seed_name(anonymization: str, column: str, taken: set[str]) -> str:
     return name
 
 
-def plan(
+def plan_hierarchy(
     facts: ColumnFacts,
     column: TableColumn,
     seed: str,
@@ -120,18 +120,18 @@ def plan(
     *,
     inner: Inner | None = None,
 ) -> Plan:
-    """Return the hierarchy that is proposed for a column; ``place`` is ``--ref`` or ``--source``.
+    """Return the proposed hierarchy of a column; ``place`` is ``--ref`` or ``--source``.
 
-    Categories without an order merge by the target of ``inner`` records where these are given. A
-    column that no hierarchy fits is a `HierarchyError`.
+    With ``inner`` records, categories without an order merge by target. A column that no hierarchy
+    fits is a `HierarchyError`.
     """
-    hierarchy, words, remark = _built(facts, column, inner)
+    hierarchy, words, remark = _build_hierarchy(facts, column, inner)
     source = f" {place} --column {shlex.quote(facts.name)}"
     command = f"dbt-anonymize hierarchy {words}{source} -o {folder}/{seed}.csv"
     return Plan(facts.name, seed, hierarchy, command, remark)
 
 
-def _refuse_what_no_build_compares(facts: ColumnFacts) -> None:
+def _check_comparable(facts: ColumnFacts) -> None:
     """Refuse types that a build refuses as quasi-identifiers, with the same remedy."""
     if facts.has_zone:
         raise HierarchyError(
@@ -145,14 +145,14 @@ def _refuse_what_no_build_compares(facts: ColumnFacts) -> None:
         )
 
 
-def _built(
+def _build_hierarchy(
     facts: ColumnFacts, column: TableColumn, inner: Inner | None
 ) -> tuple[Hierarchy, str, str]:
-    _refuse_what_no_build_compares(facts)
+    _check_comparable(facts)
     if facts.kind in {"date", "timestamp"}:
-        return *_dates(facts, column), ""
+        return *_date_plan(facts, column), ""
     if facts.distinct > MOST_VALUES and facts.kind == "number":
-        return *_equal({}, column.number_ends(), whole=False), ""
+        return *_equal_width_plan({}, column.number_ends(), whole=False), ""
     counts = column.counts()
     structure = structure_of(facts.name, counts)
     if structure is not None:
@@ -160,10 +160,10 @@ def _built(
     if facts.kind == "number" and not has_no_order(facts.name):
         column.number_ends()
         return *number_plan(facts.name, numbers_of(counts)), ""
-    return *_categories(facts, counts, inner), ""
+    return *_category_plan(facts, counts, inner), ""
 
 
-def _categories(
+def _category_plan(
     facts: ColumnFacts, counts: dict[str, int], inner: Inner | None
 ) -> tuple[Hierarchy, str]:
     if len(counts) <= _MOST_ORDERED and has_known_order(list(counts)):
@@ -171,19 +171,19 @@ def _categories(
     is_even = facts.is_code and facts.shortest == facts.longest > 1
     has_zeros = any(re.match(r"0\d", value) for value in counts)
     if not (is_even or has_zeros) or all(isinstance(parse_value(value), date) for value in counts):
-        _refuse_numbers_as_text(facts.name, list(counts))
+        _check_no_numbers_as_text(facts.name, list(counts))
     prefixes = prefixes_of(counts) if facts.is_code and len(counts) > _LEAVES else ()
     if prefixes:
         return Structure(prefixes).build(list(counts)), Structure(prefixes).command
-    # Of too few categories nothing is learned.
+    # Too few categories cannot be merged by target.
     with contextlib.suppress(HierarchyError):
         if inner is not None:
             return inner.merge(facts.name, counts)
     return rare_together(counts), "others"
 
 
-def _refuse_numbers_as_text(name: str, values: Sequence[str]) -> None:
-    """Refuse many numbers that are stored as text: without their order all would become ``*``."""
+def _check_no_numbers_as_text(name: str, values: Sequence[str]) -> None:
+    """Refuse many numbers stored as text: without their order all would become ``*``."""
     numbers = sum(parse_value(value) is not None for value in values)
     if len(values) > _LEAVES and numbers >= _MOST_ARE_NUMBERS * len(values):
         raise HierarchyError(
@@ -194,7 +194,7 @@ def _refuse_numbers_as_text(name: str, values: Sequence[str]) -> None:
         )
 
 
-def _dates(facts: ColumnFacts, column: TableColumn) -> tuple[Hierarchy, str]:
+def _date_plan(facts: ColumnFacts, column: TableColumn) -> tuple[Hierarchy, str]:
     first, last = column.date_ends()
     if not _FIRST_YEAR <= first.year <= last.year <= _LAST_YEAR:
         raise HierarchyError(
@@ -210,60 +210,64 @@ def _dates(facts: ColumnFacts, column: TableColumn) -> tuple[Hierarchy, str]:
         for text, count in column.counts().items():
             if (day := parse_value(text)) is not None:
                 records[day] = records.get(day, 0) + count
-    return _split(
+    return _split_top_level(
         date_intervals(first, last, units), f"dates --granularities {','.join(units)}", records
     )
 
 
 def number_plan(name: str, records: Mapping[Decimal, int]) -> tuple[Hierarchy, str]:
-    """Return the hierarchy of a column of numbers, and the words of its command."""
+    """Return the hierarchy of a column of numbers, and the arguments of its command."""
     lower, upper = min(records), max(records)
     whole = all(number == number.to_integral_value() for number in records)
     is_small = lower >= 0 and upper - lower < _FEW_INTEGERS
     if whole and is_small and len(records) > 1:
         return integer_groups(records), "integers"
     few = truncated(records)
-    # Years are far from zero: bounds that grow from there would be too far from each other.
+    # Years are far from zero, where growing bounds would be too far from each other.
     is_narrow = whole and upper - lower < _LEAVES and upper < 2 * lower
     is_skewed = not is_narrow and _is_skewed(few, lower, upper)
-    is_named = said_by(name, "age")
+    is_named = name_indicates(name, "age")
     is_age = whole and lower >= 0 and upper <= _OLDEST and upper - lower >= _AGES[is_named]
     if is_age and (is_named or not is_skewed):
-        return _widths(few, (lower, upper), [Decimal(5), Decimal(10), Decimal(20)], whole=whole)
+        return _width_plan(few, (lower, upper), [Decimal(5), Decimal(10), Decimal(20)], whole=whole)
     if is_skewed:
         with contextlib.suppress(HierarchyError):
             built = growing_intervals(few, leaves=_LEAVES, whole=whole)
-            return _split(built, "growing --whole" if whole else "growing", few, whole=whole)
-    return _equal(few, (lower, upper), whole=whole)
+            return _split_top_level(
+                built, "growing --whole" if whole else "growing", few, whole=whole
+            )
+    return _equal_width_plan(few, (lower, upper), whole=whole)
 
 
-def _equal(
+def _equal_width_plan(
     records: Mapping[Decimal, int], ends: tuple[Decimal, Decimal], *, whole: bool
 ) -> tuple[Hierarchy, str]:
     grid = math.gcd(*map(int, records)) if whole and len(records) > 1 else 1
     widths = nice_widths(*ends, leaves=_LEAVES, whole=whole, grid=grid)
-    return _widths(records, ends, widths, whole=whole)
+    return _width_plan(records, ends, widths, whole=whole)
 
 
-def _widths(
+def _width_plan(
     records: Mapping[Decimal, int],
     ends: tuple[Decimal, Decimal],
     widths: list[Decimal],
     *,
     whole: bool,
 ) -> tuple[Hierarchy, str]:
-    while len(widths) > 1 and tells_little(*(_fullest(records, w) for w in widths[:-3:-1])):
+    while len(widths) > 1 and tells_little(*(_largest_share(records, w) for w in widths[:-3:-1])):
         widths = widths[:-1]
     start, end = widened(*ends, widths[-1])
     built = padded_labels(equal_width_intervals(start, end, widths), whole=whole)
     words = f"intervals --widths {','.join(format(w, 'f') for w in widths)}"
-    return _split(built, f"{words} {'--whole' if whole else '--padded'}", records, whole=whole)
+    return _split_top_level(
+        built, f"{words} {'--whole' if whole else '--padded'}", records, whole=whole
+    )
 
 
-def _split(
+def _split_top_level(
     hierarchy: IntervalHierarchy, words: str, records: Mapping[Any, int], *, whole: bool = False
 ) -> tuple[Hierarchy, str]:
-    """Part its highest level in two or three where it has many intervals."""
+    """Add a level of two or three intervals on top of a level of many."""
     bounds = even_bounds(hierarchy, records)
     if not bounds:
         return hierarchy, words
@@ -271,8 +275,8 @@ def _split(
     return built, f"{words} --split {','.join(map(bound_text, bounds))}"
 
 
-def _fullest(records: Mapping[Decimal, int], width: Decimal) -> float:
-    """Return the share of the records in the interval of a width that has most of them."""
+def _largest_share(records: Mapping[Decimal, int], width: Decimal) -> float:
+    """Return the share of the records in the fullest interval of a width."""
     counts: dict[Decimal, int] = {}
     for number, count in records.items():
         place = (number / width).to_integral_value("ROUND_FLOOR")
@@ -289,13 +293,13 @@ def _is_skewed(records: Mapping[Decimal, int], lower: Decimal, upper: Decimal) -
     for number, count in records.items():
         leaves.setdefault(int((number / width).to_integral_value("ROUND_FLOOR")), []).append(count)
     total = sum(records.values())
-    # One value that many have is no reason: no width divides it.
+    # A single frequent value does not count: no width divides it.
     fullest = max(sum(counts) - max(counts) for counts in leaves.values())
     is_sparse = 2 * len(leaves) < (upper - lower) / width
     ordered = sorted(records)
     sums = list(accumulate(records[number] for number in ordered))
     low, high = (ordered[bisect_left(sums, share * total)] for share in (_TAIL, 1 - _TAIL))
-    # Zero is another thing than a small amount.
+    # Zero is not a small amount.
     zeros = records.get(Decimal(0), 0)
     has_zeros = zeros >= _ZEROS * total and any(0 < abs(number) < width for number in records)
     return is_sparse or has_zeros or fullest > _FULL * total or high - low < (upper - lower) / 2

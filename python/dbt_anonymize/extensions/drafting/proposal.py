@@ -8,22 +8,22 @@ from dbt_anonymize.extensions.drafting.facts import ColumnFacts
 from dbt_anonymize.pluralize import pluralized
 
 KEY = "record_key"
-# Roles of what models may predict, or learn from.
+# Roles of columns that models may predict, or learn from.
 PREDICTED = frozenset({"sensitive", "insensitive", "quasi_identifier"})
-# Texts of more different values are no hierarchy that anybody reads; they are left to a person.
+# Most distinct texts for a readable hierarchy; columns with more are left to a person.
 MOST_CATEGORIES = 100
-# A number of more different values is predicted as a number.
+# A number with more distinct values is predicted as a number.
 _MOST_CLASSES = 20
-# A column that alone explains so much of the target is seldom known before it.
+# Explained share of the target from which on a column is rarely known before it.
 _GIVES_AWAY = 0.5
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """A role of a column; ``KEY`` is the record key, which has none.
+    """The proposed role of a column; `KEY` for the record key.
 
-    ``is_decided``: names or values say so; else a person should look at it. ``is_time``: the time
-    until the target happens; ``is_leak``: left out, since it tells what models predict.
+    ``is_decided``: names or values settle it; else a person should review it. ``is_time``: the time
+    until the target happens; ``is_leak``: dropped, since it reveals the target.
     """
 
     facts: ColumnFacts
@@ -42,13 +42,13 @@ class Proposal:
 
     @property
     def is_telling(self) -> bool:
-        """Tell whether it is released as it is, and finds records by itself."""
+        """Tell whether it is released unchanged, and singles out records by itself."""
         is_kept = self.role in {"sensitive", "insensitive"} and not self.mask
         return is_kept and self.facts.distinct > MOST_CATEGORIES and self.facts.singled > 0
 
     @property
     def gives_away(self) -> bool:
-        """Tell whether models learn the target from it alone: part of it, or what follows it."""
+        """Tell whether it alone may reveal the target, as a part or a consequence of it."""
         is_feature = self.role in PREDICTED and not (self.is_target or self.is_time)
         return is_feature and (self.facts.tells or 0.0) >= _GIVES_AWAY
 
@@ -58,7 +58,7 @@ def is_amount(facts: ColumnFacts) -> bool:
     return facts.kind == "number" and facts.distinct > _MOST_CLASSES
 
 
-def alone(facts: ColumnFacts) -> str:
-    """Say how many values a column has, and how many records they single out."""
+def singling_text(facts: ColumnFacts) -> str:
+    """Return the number of values of a column, and of records that they single out, in words."""
     values = pluralized(facts.distinct, "value")
     return f"{values}, {pluralized(facts.singled, 'record')} singled out by it alone"

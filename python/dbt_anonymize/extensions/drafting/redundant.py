@@ -1,4 +1,4 @@
-"""Columns that say again what another one says, or what models predict."""
+"""Columns that follow from another one, or reveal the target."""
 
 from __future__ import annotations
 
@@ -13,65 +13,75 @@ from dbt_anonymize.extensions.drafting.proposal import (
     is_amount,
 )
 
-# What explains so much of the target by itself is the target in other words.
+# Explained share of the target from which on a column is a copy of it.
 NEAR_COPY = 0.95
 
 
 def without_redundant(
-    found: Sequence[Proposal], keep: Collection[ColumnFacts] = ()
+    proposals: Sequence[Proposal], keep: Collection[ColumnFacts] = ()
 ) -> list[Proposal]:
-    """Drop what follows from another column, and what tells the target: a number of cigarettes.
-
-    What somebody wants to ``keep`` stays.
-    """
-    target = next((one for one in found if one.is_target), None)
-    predicted = [one for one in found if one.role in PREDICTED]
-    kept: dict[str, Proposal] = {}
-    leaks = {one.name: why for one in predicted if target and (why := _leak(one, target))}
+    """Drop columns that follow from another one or reveal the target, except those to ``keep``."""
+    target = next((proposal for proposal in proposals if proposal.is_target), None)
+    predicted = [proposal for proposal in proposals if proposal.role in PREDICTED]
+    kept_by_name: dict[str, Proposal] = {}
+    leaks = {
+        proposal.name: prefix
+        for proposal in predicted
+        if target and (prefix := _leak_reason(proposal, target))
+    }
     dropped = dict(leaks)
-    for one in sorted((one for one in predicted if one.name not in leaks), key=_detail):
-        finer = next((n for n in one.facts.follows if n in kept and _replaces(kept[n], one)), None)
-        if finer is None or one.is_target:
-            kept[one.name] = one
+    for proposal in sorted(
+        (proposal for proposal in predicted if proposal.name not in leaks), key=_detail_rank
+    ):
+        finer = next(
+            (
+                n
+                for n in proposal.facts.follows
+                if n in kept_by_name and _replaces(kept_by_name[n], proposal)
+            ),
+            None,
+        )
+        if finer is None or proposal.is_target:
+            kept_by_name[proposal.name] = proposal
         else:
-            dropped[one.name] = f"it follows from {finer}: each value of that has one of these"
-    why = "models would learn nothing else: "
+            dropped[proposal.name] = f"it follows from {finer}: each value of that has one of these"
+    prefix = "models would learn nothing else: "
     return [
         replace(
-            one,
+            proposal,
             role="dropped",
-            reason=f"{why if one.name in leaks else ''}{dropped[one.name]}",
+            reason=f"{prefix if proposal.name in leaks else ''}{dropped[proposal.name]}",
             mask=None,
             is_decided=True,
-            is_leak=one.name in leaks,
+            is_leak=proposal.name in leaks,
         )
-        if one.name in dropped and one.facts not in keep
-        else one
-        for one in found
+        if proposal.name in dropped and proposal.facts not in keep
+        else proposal
+        for proposal in proposals
     ]
 
 
-def _leak(one: Proposal, target: Proposal) -> str:
-    """Say why models would learn the target from a column and nothing else; "" where not."""
-    if one.is_target or one.is_time:
+def _leak_reason(proposal: Proposal, target: Proposal) -> str:
+    """Return the reason why a column reveals the target; "" if it does not."""
+    if proposal.is_target or proposal.is_time:
         return ""
-    if one.name in target.facts.follows:
+    if proposal.name in target.facts.follows:
         return f"each of its values has one {target.name}"
-    if one.facts.known_with:
-        return one.facts.known_with
-    # A category of many values may well explain classes; a copy of classes has as many.
-    has_as_many = is_amount(target.facts) or one.facts.distinct <= target.facts.distinct + 1
-    if has_as_many and (one.facts.tells or 0.0) >= NEAR_COPY:
-        return f"it {one.facts.explains} of {target.name} by itself"
+    if proposal.facts.known_with:
+        return proposal.facts.known_with
+    # A category of many values may well explain classes; a copy has as many values as classes.
+    has_as_many = is_amount(target.facts) or proposal.facts.distinct <= target.facts.distinct + 1
+    if has_as_many and (proposal.facts.tells or 0.0) >= NEAR_COPY:
+        return f"it {proposal.facts.explains} of {target.name} by itself"
     return ""
 
 
-def _replaces(finer: Proposal, one: Proposal) -> bool:
-    """Tell whether a column is needless beside a finer one; groups of hundreds of codes are not."""
-    many = finer.facts.distinct > max(MOST_CATEGORIES, one.facts.distinct)
+def _replaces(finer: Proposal, proposal: Proposal) -> bool:
+    """Tell whether a finer column makes a column redundant; it does not group hundreds of codes."""
+    many = finer.facts.distinct > max(MOST_CATEGORIES, proposal.facts.distinct)
     return finer.is_target or not many
 
 
-def _detail(one: Proposal) -> tuple[bool, int, int]:
-    """Order the target first, then columns of many values, of two that are alike the plain name."""
-    return not one.is_target, -one.facts.distinct, len(one.name)
+def _detail_rank(proposal: Proposal) -> tuple[bool, int, int]:
+    """Return the sort key: the target first, then columns of many values, then short names."""
+    return not proposal.is_target, -proposal.facts.distinct, len(proposal.name)

@@ -1,4 +1,4 @@
-"""Refusals of tables and columns that no draft can be made of, in one line each."""
+"""Refusals of tables and columns that cannot be drafted, in one line each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.evaluation.data.targets import MAX_CLASSES
 from dbt_anonymize.extensions.drafting.facts import ColumnFacts
-from dbt_anonymize.extensions.drafting.names import said_by
+from dbt_anonymize.extensions.drafting.names import name_indicates
 from dbt_anonymize.extensions.drafting.proposal import KEY, Proposal
 from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.spec.problems import did_you_mean, split_names
@@ -17,7 +17,7 @@ _SHOWN = 20
 
 
 def check_table(name: str, facts: Sequence[ColumnFacts]) -> None:
-    """Raise a `SpecError` for a table without records, or with a column alone."""
+    """Raise a `SpecError` for a table without records, or with a single column."""
     if len(facts) < 2:
         raise SpecError(
             f"{name}: must have a record key and columns to release; it has "
@@ -28,71 +28,77 @@ def check_table(name: str, facts: Sequence[ColumnFacts]) -> None:
 
 
 def find_predictable(facts: Sequence[ColumnFacts], predict: str) -> ColumnFacts:
-    """Return the column that was asked for; what models cannot predict is refused."""
-    named = [one for one in facts if one.name.lower() == predict.lower()]
-    if not named:
-        more = f" and {len(facts) - _SHOWN} more" if len(facts) > _SHOWN else ""
+    """Return the column of ``--predict``; one that models cannot predict is a `SpecError`."""
+    matches = [column for column in facts if column.name.lower() == predict.lower()]
+    if not matches:
+        others = f" and {len(facts) - _SHOWN} more" if len(facts) > _SHOWN else ""
         raise SpecError(
             f"--predict must name a column; there is no {predict}. Columns are "
-            f"{', '.join(one.name for one in facts[:_SHOWN])}{more}."
+            f"{', '.join(column.name for column in facts[:_SHOWN])}{others}."
         )
-    (found,) = named
-    if why := _unpredictable(found, facts):
+    (column,) = matches
+    if why := _unpredictable_reason(column, facts):
         raise SpecError(
             f"--predict {predict} must be a column of classes or numbers that are known; it has "
             f"{why}. Name another column."
         )
-    return found
+    return column
 
 
 def find_named(
     facts: Sequence[ColumnFacts], names: Sequence[str], option: str, purpose: str
 ) -> list[ColumnFacts]:
-    """Return the columns that an option names, one by one or with commas between them.
+    """Return the columns of an option, which may be repeated or separate names by commas.
 
-    A name without a column is refused.
+    An unknown name is a `SpecError`.
     """
-    found = {one.name.lower(): one for one in facts}
-    listed = split_names(names, [one for one in names if one.lower() in found])
-    if missing := next((name for name in listed if name.lower() not in found), None):
-        known = [one.name for one in facts]
-        remedy = did_you_mean(missing, known, f"Columns are {shown_names(known)}.")
+    by_name = {column.name.lower(): column for column in facts}
+    listed = split_names(names, [column for column in names if column.lower() in by_name])
+    if missing := next((name for name in listed if name.lower() not in by_name), None):
+        names_of_columns = [column.name for column in facts]
+        remedy = did_you_mean(
+            missing, names_of_columns, f"Columns are {shown_names(names_of_columns)}."
+        )
         raise SpecError(f"{option} must name a column {purpose}; there is no {missing}. {remedy}")
-    return [found[name.lower()] for name in listed]
+    return [by_name[name.lower()] for name in listed]
 
 
 def find_dropped(
     facts: Sequence[ColumnFacts], drop: Sequence[str], *, used: Sequence[ColumnFacts | None]
 ) -> list[ColumnFacts]:
-    """Return the columns that are left out; no column, or one that is used, is refused."""
+    """Return the columns to leave out; an unknown or used one is a `SpecError`."""
     dropped = find_named(facts, drop, "--drop", "to leave out")
-    if wanted := next((one for one in dropped if one in used), None):
+    if in_use := next((column for column in dropped if column in used), None):
         raise SpecError(
-            f"--drop must name a column to leave out; {wanted.name} is what models predict. Name "
+            f"--drop must name a column to leave out; {in_use.name} is what models predict. Name "
             "another column."
         )
     return dropped
 
 
 def check_kept(proposals: Sequence[Proposal], keep: Sequence[ColumnFacts]) -> None:
-    """Raise a `SpecError` for a column that must stay readable and is not released at all."""
-    for one in proposals:
-        if one.facts in keep and one.role in {"identifier", "dropped", KEY}:
-            what = "the record key" if one.role == KEY else f"{one.role}: {one.reason}"
+    """Raise a `SpecError` for a column to keep readable that is not released."""
+    for proposal in proposals:
+        if proposal.facts in keep and proposal.role in {"identifier", "dropped", KEY}:
+            role_text = (
+                "the record key" if proposal.role == KEY else f"{proposal.role}: {proposal.reason}"
+            )
             raise SpecError(
-                f"--keep must name a column that can be released; {one.name} is {what}. Leave it "
-                "out, or decide its role in a draft of `dbt-anonymize init`."
+                f"--keep must name a column that can be released; {proposal.name} is {role_text}. "
+                "Leave it out, or decide its role in a draft of `dbt-anonymize init`."
             )
 
 
-def _unpredictable(facts: ColumnFacts, others: Sequence[ColumnFacts]) -> str:
-    """Return what keeps models from predicting a column; nothing where they can.
+def _unpredictable_reason(facts: ColumnFacts, others: Sequence[ColumnFacts]) -> str:
+    """Return the reason why models cannot predict a column; "" if they can.
 
-    A number of which everybody has another one, such as a wage, is predicted; a key is not.
+    A unique number such as a wage can be predicted; a key cannot.
     """
-    is_said = any(said_by(facts.name, kind) for kind in ("key", "identifier", "row_number"))
-    is_only_key = not any(one.is_unique and one is not facts for one in others)
-    is_key = not facts.is_fractional and (facts.kind != "number" or is_said or is_only_key)
+    is_named_key = any(
+        name_indicates(facts.name, kind) for kind in ("key", "identifier", "row_number")
+    )
+    is_only_key = not any(other.is_unique and other is not facts for other in others)
+    is_key = not facts.is_fractional and (facts.kind != "number" or is_named_key or is_only_key)
     has_many = facts.kind != "number" and facts.distinct > MAX_CLASSES
     many = f"{facts.distinct} values in {pluralized(facts.records, 'record')}, each its own"
     reasons = {

@@ -1,4 +1,4 @@
-"""Share of the variance of a column that groups of the values of another explain."""
+"""Share of the variance of a column explained by groups of the values of another column."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from dbt_anonymize.extensions.drafting.facts import ColumnFacts
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.warehouse import Warehouse
 
-# Values of a column are groups; numbers and dates of more values are cut into so many groups.
+# Most values of a column that are groups; number of groups of numbers and dates with more values.
 MOST_VALUES, _GROUPS = 100, 20
 
 
-def explained(groups: Iterable[tuple[float, float]], total: float) -> float:
+def explained_share(groups: Iterable[tuple[float, float]], total: float) -> float:
     """Return the share of a variance that groups explain, corrected for chance.
 
     Each group has its number of records and its sum of squares around its own mean; ``total`` is
@@ -26,17 +26,17 @@ def explained(groups: Iterable[tuple[float, float]], total: float) -> float:
     >>> explained([(10, 0.0), (10, 0.0)], 0.25), explained([(1, 0.0), (1, 0.0)], 0.25)
     (1.0, 0.0)
     """
-    found = list(groups)
-    records = sum(count for count, _ in found)
+    group_list = list(groups)
+    records = sum(count for count, _ in group_list)
     within = sum(
-        count * (squares / (count - 1) if count > 1 else total) for count, squares in found
+        count * (squares / (count - 1) if count > 1 else total) for count, squares in group_list
     )
     share = 1.0 - within / (records * total) if records and total > 0 else 0.0
     return share if np.isfinite(share) else 0.0
 
 
-def group_of(facts: ColumnFacts) -> str | None:
-    """Return SQL of the group of a value; None of texts that are too many."""
+def group_sql(facts: ColumnFacts) -> str | None:
+    """Return the SQL of the group of a value; None for too many texts."""
     quoted = quote_name(facts.name)
     if facts.kind != "other" and facts.distinct <= MOST_VALUES:
         return quoted
@@ -45,32 +45,38 @@ def group_of(facts: ColumnFacts) -> str | None:
     return None
 
 
-def share_of_number(warehouse: Warehouse, relation: Any, group: str, target: str) -> float:
+def explained_share_of_number(
+    warehouse: Warehouse, relation: Any, group: str, target: str
+) -> float:
     """Return the share of the variance of a number that groups explain."""
-    of = f"from (select {group} as g, {target} as y from {relation} where {target} is not null)"  # noqa: S608 (quoted)
-    found = warehouse.rows(f"select count(*), var_samp(y) {of} as grouped group by g")
-    ((total,),) = warehouse.rows(f"select var_samp(y) {of} as known")
-    squares = ((count, (count - 1) * float(spread or 0)) for count, spread in found)
-    return explained(squares, float(total or 0))
+    source = f"from (select {group} as g, {target} as y from {relation} where {target} is not null)"  # noqa: S608 (quoted)
+    groups = warehouse.rows(f"select count(*), var_samp(y) {source} as grouped group by g")
+    ((total,),) = warehouse.rows(f"select var_samp(y) {source} as known")
+    squares = ((count, (count - 1) * float(spread or 0)) for count, spread in groups)
+    return explained_share(squares, float(total or 0))
 
 
-def share_of_classes(warehouse: Warehouse, relation: Any, group: str, target: str) -> float:
+def explained_share_of_classes(
+    warehouse: Warehouse, relation: Any, group: str, target: str
+) -> float:
     """Return the share of the variance of classes, 0 or 1 each, that groups explain."""
     rows = warehouse.rows(
         f"select g, y, count(*) from (select {group} as g, {target} as y from {relation} "  # noqa: S608 (quoted)
         f"where {target} is not null) as grouped group by g, y"
     )
-    of_group: dict[Any, list[int]] = {}
-    of_class: dict[Any, int] = {}
+    counts_by_group: dict[Any, list[int]] = {}
+    counts_by_class: dict[Any, int] = {}
     for value, label, count in rows:
-        of_group.setdefault(value, []).append(int(count))
-        of_class[label] = of_class.get(label, 0) + int(count)
-    records = sum(of_class.values())
-    total = _spread([*of_class.values()]) / max(records - 1, 1)
-    return explained(((sum(counts), _spread(counts)) for counts in of_group.values()), total)
+        counts_by_group.setdefault(value, []).append(int(count))
+        counts_by_class[label] = counts_by_class.get(label, 0) + int(count)
+    records = sum(counts_by_class.values())
+    total = _spread([*counts_by_class.values()]) / max(records - 1, 1)
+    return explained_share(
+        ((sum(counts), _spread(counts)) for counts in counts_by_group.values()), total
+    )
 
 
 def _spread(counts: Sequence[int]) -> float:
     """Return the sum of squares of classes, 0 or 1 each, around their shares."""
-    of = np.array(counts, dtype=float)
-    return float(of.sum() - (of**2).sum() / of.sum()) if counts else 0.0
+    sizes = np.array(counts, dtype=float)
+    return float(sizes.sum() - (sizes**2).sum() / sizes.sum()) if counts else 0.0

@@ -1,40 +1,48 @@
-"""The column that says whose record it is, where people have several."""
+"""The subject of records, if people have several."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from dbt_anonymize.extensions.drafting.facts import ColumnFacts
-from dbt_anonymize.extensions.drafting.names import is_key, is_key_of_person, said_by
+from dbt_anonymize.extensions.drafting.names import is_key, is_key_of_person, name_indicates
 from dbt_anonymize.extensions.drafting.proposal import Proposal
 
-# A name that so many records repeat on average is of somebody with several.
+# Average records per name from which on names are those of people with several records.
 _RECORDS_OF_A_NAME = 1.5
-# Rank of a name among what may say whose record it is.
+# Rank of names among candidates for the subject.
 _NAME = 3
 
 
 def propose_subject(proposals: Sequence[Proposal]) -> Proposal | None:
-    """Return the identifier that says whose record it is, where people have several.
+    """Return the identifier that is the subject, if people have several records.
 
-    A key of people comes first, another key, what looks like the number or address of somebody,
-    and a name at last.
+    A key of persons comes first, then another key, a number or address of a person, and last a
+    name.
     """
-    identifiers = [one for one in proposals if one.role == "identifier"]
-    found = {one.name: rank for one in identifiers if (rank := _rank(one.facts)) is not None}
-    if any(one.facts.looks and one.facts.is_unique for one in identifiers):
-        # Each record has an address or a number of somebody of its own: others have the same name.
-        found = {name: rank for name, rank in found.items() if rank < _NAME}
+    identifiers = [proposal for proposal in proposals if proposal.role == "identifier"]
+    ranks = {
+        proposal.name: rank
+        for proposal in identifiers
+        if (rank := _rank(proposal.facts)) is not None
+    }
+    if any(proposal.facts.looks and proposal.facts.is_unique for proposal in identifiers):
+        # A unique address or number per record means that equal names are different people.
+        ranks = {name: rank for name, rank in ranks.items() if rank < _NAME}
     return min(
-        (one for one in identifiers if one.name in found),
-        key=lambda one: found[one.name],
+        (proposal for proposal in identifiers if proposal.name in ranks),
+        key=lambda proposal: ranks[proposal.name],
         default=None,
     )
 
 
-def may_share(one: Proposal) -> bool:
+def may_share(proposal: Proposal) -> bool:
     """Tell whether people may share values of an identifier, judged by its name."""
-    return one.role == "identifier" and one.facts.repeats and said_by(one.name, "shared")
+    return (
+        proposal.role == "identifier"
+        and proposal.facts.repeats
+        and name_indicates(proposal.name, "shared")
+    )
 
 
 def _rank(facts: ColumnFacts) -> int | None:
@@ -46,4 +54,4 @@ def _rank(facts: ColumnFacts) -> int | None:
         return None
     if facts.looks and facts.looks not in {"phone numbers", "addresses of machines (IP)"}:
         return 2
-    return _NAME if said_by(facts.name, "full_name") else None
+    return _NAME if name_indicates(facts.name, "full_name") else None

@@ -10,20 +10,20 @@ from dbt_anonymize.extensions.drafting.facts import ColumnFacts
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.warehouse import Warehouse
 
-# Values that say that something happened, in lower case.
+# Values of an event that happened, in lower case.
 _HAPPENED = {"1", "true", "t", "yes", "y", "event", "dead", "died", "death", "deceased", "relapsed"}
 
 
 def find_time(facts: Sequence[ColumnFacts], target: ColumnFacts, time: str) -> ColumnFacts:
-    """Return the column of times that was asked for; one that is none is a `SpecError`."""
-    found = next((one for one in facts if one.name.lower() == time.lower()), None)
-    if found is None:
+    """Return the column of ``--time``; one that cannot be a time is a `SpecError`."""
+    column = next((column for column in facts if column.name.lower() == time.lower()), None)
+    if column is None:
         raise SpecError(f"--time must name a column; there is no {time}. Name another column.")
     reasons = {
-        "the target, too": found is target,
-        f"the type {found.type}": found.kind != "number",
-        "NULLs": found.known < found.records,
-        "one value only": found.distinct <= 1,
+        "the target, too": column is target,
+        f"the type {column.type}": column.kind != "number",
+        "NULLs": column.known < column.records,
+        "one value only": column.distinct <= 1,
     }
     why = next((reason for reason, holds in reasons.items() if holds), "")
     if not why and target.distinct != 2:
@@ -33,13 +33,13 @@ def find_time(facts: Sequence[ColumnFacts], target: ColumnFacts, time: str) -> C
             f"--time {time} must be a number, the time until the event or until somebody was last "
             f"seen; it has {why}. Name another column."
         )
-    return found
+    return column
 
 
 def find_event(warehouse: Warehouse, relation: Any, target: str, event: str | None) -> str:
-    """Return the value of a target that says that the event happened, as text.
+    """Return the value of a target for which the event happened, as text.
 
-    A `SpecError` where nobody says so and neither or both of its values do.
+    Without ``event``, a target with no or several such values is a `SpecError`.
     """
     text = warehouse.macro("type_string", package="dbt")
     rows = warehouse.rows(
@@ -47,8 +47,8 @@ def find_event(warehouse: Warehouse, relation: Any, target: str, event: str | No
         f"where {quote_name(target)} is not null"
     )
     values = [str(value) for (value,) in rows]
-    known = _HAPPENED if event is None else {event.lower()}
-    happened = [value for value in values if value.lower() in known]
+    event_values = _HAPPENED if event is None else {event.lower()}
+    happened = [value for value in values if value.lower() in event_values]
     if len(happened) == 1:
         return happened[0]
     if event is None:

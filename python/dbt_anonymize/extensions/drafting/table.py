@@ -12,7 +12,7 @@ from dbt_anonymize.errors import HierarchyError, SpecError, WarehouseError
 from dbt_anonymize.extensions.drafting.by_target import OUTER_SHARE, find_inner
 from dbt_anonymize.extensions.drafting.efforts import first_efforts
 from dbt_anonymize.extensions.drafting.facts import singled_out
-from dbt_anonymize.extensions.drafting.plans import Plan, plan, seed_name
+from dbt_anonymize.extensions.drafting.plans import Plan, plan_hierarchy, seed_name
 from dbt_anonymize.extensions.drafting.proposal import KEY, Proposal, is_amount
 from dbt_anonymize.extensions.drafting.subjects import propose_subject
 from dbt_anonymize.extensions.drafting.survival import find_event
@@ -20,18 +20,17 @@ from dbt_anonymize.project.values import TableColumn
 from dbt_anonymize.project.warehouse import Warehouse
 
 K, SUPPRESSION_LIMIT, EFFORTS = 5, 0.05, 3
-# Combinations are counted one by one, the small ones first; all would take longer than they tell.
+# Most combinations of columns, which are counted one by one, the small ones first.
 _MOST_COMBINATIONS, _MOST_RECORDS = 40, 5_000_000
 
 
 @dataclass(frozen=True)
-class Drafted:
+class Draft:
     """Roles, hierarchies and efforts of a draft.
 
-    ``subject`` is the identifier that says whose record it is, where people have several.
-    ``is_tried``: models were trained to find the efforts; ``event``: the value of the target that
-    says that it happened, where models predict the time until then; ``keep``: columns that
-    must stay readable.
+    ``subject`` is the identifier of persons with several records. ``is_tried``: models were trained
+    to find the efforts; ``event``: the value of the target for which the event happened, if models
+    predict the time until then; ``keep``: columns that must stay readable.
     """
 
     proposals: Sequence[Proposal]
@@ -51,7 +50,7 @@ class Drafted:
 
     @property
     def uncounted(self) -> tuple[int, int] | None:
-        """From and to how many quasi-identifiers no combinations were counted, if so."""
+        """Smallest and largest size of combinations that were not counted, if any."""
         sizes = sorted({len(names) for names, _ in self.singled})
         most = sizes[-1] if sizes else 0
         first = next((size for size in range(1, most) if size not in sizes), most)
@@ -66,7 +65,7 @@ class Drafted:
 
     @property
     def outer_share(self) -> float | None:
-        """Share of the records that no hierarchy has seen the target of, where one has."""
+        """Share of outer records, if a hierarchy was built from targets."""
         return OUTER_SHARE if any(one.reads_target for one in self.plans.values()) else None
 
     @property
@@ -90,28 +89,30 @@ def draft_table(
     folder: str,
     efforts: int = EFFORTS,
     by_target: bool = False,
-) -> Drafted:
-    """Build hierarchies and so many efforts for the proposed roles; nothing is written.
+) -> Draft:
+    """Build hierarchies and ``efforts`` efforts for the proposed roles; nothing is written.
 
-    ``place`` is what the commands of the hierarchies read, ``folder`` where they write seeds;
-    ``by_target``: categories merge by what they mean for it.
+    ``place`` is the relation option of the commands of the hierarchies, ``folder`` their folder of
+    seeds; ``by_target``: categories merge by target.
     """
     plans: dict[str, Plan] = {}
     failed: dict[str, str] = {}
     taken: set[str] = set()
-    quasi = [one for one in proposals if one.role == "quasi_identifier"]
+    quasi = [proposal for proposal in proposals if proposal.role == "quasi_identifier"]
     inner = find_inner(warehouse, relation, proposals) if by_target else None
-    for one in quasi:
-        column = TableColumn.find(warehouse, relation, one.name)
+    for proposal in quasi:
+        column = TableColumn.find(warehouse, relation, proposal.name)
         try:
-            seed = seed_name(name, one.name, taken)
-            plans[one.name] = plan(one.facts, column, seed, place, folder, inner=inner)
+            seed = seed_name(name, proposal.name, taken)
+            plans[proposal.name] = plan_hierarchy(
+                proposal.facts, column, seed, place, folder, inner=inner
+            )
         except (HierarchyError, WarehouseError) as error:
-            failed[one.name] = str(error)
+            failed[proposal.name] = str(error)
     subject = propose_subject(proposals)
-    found: list[dict[str, int]] = []
+    level_sets: list[dict[str, int]] = []
     if efforts and not failed:
-        found = first_efforts(
+        level_sets = first_efforts(
             warehouse,
             relation,
             list(plans.values()),
@@ -120,29 +121,29 @@ def draft_table(
             length=efforts,
             subject=subject.name if subject else None,
         )
-    return Drafted(
+    return Draft(
         proposals=proposals,
         plans=plans,
         failed=failed,
         singled=_combinations(warehouse, relation, quasi),
-        efforts=found,
+        efforts=level_sets,
         subject=subject,
     )
 
 
-def with_event(warehouse: Warehouse, relation: Any, drafted: Drafted, event: str | None) -> Drafted:
-    """Return a draft with the value of its target that says that it happened, if it has a time.
+def with_event(warehouse: Warehouse, relation: Any, drafted: Draft, event: str | None) -> Draft:
+    """Return a draft with the value of its event, if models predict the time until it.
 
-    Without an ``event`` the values say so themselves, or it is a `SpecError`.
+    Without ``event`` the values of the target must settle it, else it is a `SpecError`.
     """
     if drafted.time is None or drafted.target is None:
         return drafted
     return replace(drafted, event=find_event(warehouse, relation, drafted.target.name, event))
 
 
-def check_complete(relation: str, drafted: Drafted, *, needs_target: bool = True) -> None:
-    """Raise a `SpecError` for a draft that nobody can take without deciding something."""
-    if not any(one.role == KEY for one in drafted.proposals):
+def check_complete(relation: str, drafted: Draft, *, needs_target: bool = True) -> None:
+    """Raise a `SpecError` for a draft that still needs decisions."""
+    if not any(proposal.role == KEY for proposal in drafted.proposals):
         raise SpecError(
             f"{relation}: must have a column that is unique and never NULL, the record key; it has "
             "none. Add one in a model, such as row_number() over a stable order."
@@ -162,16 +163,16 @@ def check_complete(relation: str, drafted: Drafted, *, needs_target: bool = True
 def _combinations(
     warehouse: Warehouse, relation: Any, quasi: Sequence[Proposal]
 ) -> list[tuple[tuple[str, ...], int]]:
-    """Return sets of quasi-identifiers with the records that each singles out, all last."""
-    names = [one.name for one in quasi]
+    """Return sets of quasi-identifiers with the records that each singles out; all come last."""
+    names = [proposal.name for proposal in quasi]
     sets: list[tuple[str, ...]] = []
     is_large = bool(quasi) and quasi[0].facts.records > _MOST_RECORDS
     for size in range(2, 2 if is_large else len(names)):
         if len(sets) + math.comb(len(names), size) > _MOST_COMBINATIONS:
             break
         sets += combinations(names, size)
-    wanted = [*sets, *([tuple(names)] if len(names) > 1 else [])]
+    all_sets = [*sets, *([tuple(names)] if len(names) > 1 else [])]
     return [
-        *(((one.name,), one.facts.singled) for one in quasi),
-        *((one, singled_out(warehouse, relation, one)) for one in wanted),
+        *(((proposal.name,), proposal.facts.singled) for proposal in quasi),
+        *((proposal, singled_out(warehouse, relation, proposal)) for proposal in all_sets),
     ]

@@ -12,7 +12,7 @@ from dbt_anonymize import literals
 from dbt_anonymize.errors import ProjectError, SpecError
 from dbt_anonymize.extensions.drafting.proposal import KEY, Proposal
 from dbt_anonymize.extensions.drafting.subjects import may_share
-from dbt_anonymize.extensions.drafting.table import SUPPRESSION_LIMIT, Drafted, K
+from dbt_anonymize.extensions.drafting.table import SUPPRESSION_LIMIT, Draft, K
 from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.project.about import requirement
 from dbt_anonymize.project.layout import Project
@@ -25,11 +25,10 @@ from dbt_anonymize.spec.sources import Source
 def check_name(
     project: Project, name: str, *, replaces: bool = False, is_written: bool = True
 ) -> Path:
-    """Return where the spec of a new anonymization goes, relative to the project.
+    """Return the path of the spec of a new anonymization, relative to the project.
 
-    An unusable name, or a spec to be replaced that promises more than a draft, is a `SpecError`,
-    an existing one that is not replaced a `ProjectError`; those are no matter where nothing is
-    written.
+    An unusable name is a `SpecError`. If the spec is written, replacing one that promises more than
+    a draft is a `SpecError`, and an existing one without ``replaces`` a `ProjectError`.
     """
     usable = re.fullmatch("[a-z][a-z0-9_]*", name) and len(name) <= LONGEST_NAME
     if not usable or name in RESERVED_SPEC_NAMES:
@@ -51,9 +50,9 @@ def check_name(
 
 
 def _check_replaced(project: Project, path: Path) -> None:
-    """Stop if a spec that is to be written anew promises more than a draft, a `SpecError`.
+    """Raise a `SpecError` if the spec to be replaced promises more than a draft.
 
-    One that cannot be read promises nothing, since nothing is built of it.
+    A spec that cannot be read promises nothing, since it cannot be built.
     """
     try:
         guarantees = load_spec(project.root / path).guarantees
@@ -70,20 +69,22 @@ def _check_replaced(project: Project, path: Path) -> None:
 
 
 def spec_text(
-    name: str, source: Source, drafted: Drafted, *, takes_all: bool, purpose: str = "model"
+    name: str, source: Source, drafted: Draft, *, takes_all: bool, purpose: str = "model"
 ) -> str:
-    """Return the YAML of a draft; what a person should decide is TODO unless ``takes_all``.
+    """Return the YAML of a draft; undecided roles are TODO unless ``takes_all``.
 
-    For statistics without a target nothing is said of models.
+    For statistics without a target it has no keys of models.
     """
-    decided = [one for one in drafted.proposals if one.is_decided or takes_all]
-    key = next((one for one in drafted.proposals if one.role == KEY), None)
+    decided = [proposal for proposal in drafted.proposals if proposal.is_decided or takes_all]
+    key = next((proposal for proposal in drafted.proposals if proposal.role == KEY), None)
     target = drafted.target
-    is_known = target is not None and target in decided
-    kept = {"quasi_identifier", "insensitive", "sensitive"}
-    known_before = [one for one in decided if not (one.is_target or one.is_time)]
-    features = [one.name for one in known_before if one.role in kept]
-    usable = [one for one in features if one not in drafted.failed]
+    is_target_decided = target is not None and target in decided
+    released_roles = {"quasi_identifier", "insensitive", "sensitive"}
+    known_before = [
+        proposal for proposal in decided if not (proposal.is_target or proposal.is_time)
+    ]
+    features = [proposal.name for proposal in known_before if proposal.role in released_roles]
+    usable = [proposal for proposal in features if proposal not in drafted.failed]
     return (
         _environment()
         .get_template("draft.yml.j2")
@@ -94,14 +95,18 @@ def spec_text(
             drafted=drafted,
             records=drafted.proposals[0].facts.records if drafted.proposals else 0,
             key=key.name if key else None,
-            columns=[(one, one in decided) for one in drafted.proposals if one.role != KEY],
+            columns=[
+                (proposal, proposal in decided)
+                for proposal in drafted.proposals
+                if proposal.role != KEY
+            ],
             takes_all=takes_all,
             purpose=purpose,
             is_tested=target is not None or purpose != "statistics",
-            sensitive=[one.name for one in known_before if one.role == "sensitive"],
-            target=target.name if target is not None and is_known else None,
+            sensitive=[proposal.name for proposal in known_before if proposal.role == "sensitive"],
+            target=target.name if target is not None and is_target_decided else None,
             features=usable,
-            # Efforts give a level to each quasi-identifier, so all of them must be decided.
+            # Efforts have a level for each quasi-identifier, so all must be decided.
             efforts=drafted.efforts if takes_all or len(decided) == len(drafted.proposals) else [],
             k=K,
             suppression_limit=SUPPRESSION_LIMIT,
@@ -110,30 +115,30 @@ def spec_text(
 
 
 def _description(source: Source, target: str | None) -> str:
-    """Say what is known of a release that nobody has described yet."""
+    """Return a description of the release, to be replaced by a person."""
     table = source.ref or ".".join(source.source or ())
     return f"{table}, {f'to predict {target}' if target else 'for statistics'} (draft)."
 
 
-def spec_of(text: str, drafted: Drafted) -> Spec:
-    """Return the spec of a draft whose seeds are not written; one that is open is a `SpecError`."""
+def spec_of(text: str, drafted: Draft) -> Spec:
+    """Return the spec of a draft whose seeds are not written; an undecided one is a `SpecError`."""
     raw = yaml.safe_load(text)
-    for name, one in drafted.plans.items():
-        raw["columns"][name]["hierarchy"]["levels"] = one.hierarchy.levels
+    for name, plan in drafted.plans.items():
+        raw["columns"][name]["hierarchy"]["levels"] = plan.hierarchy.levels
     spec, problems = validate(raw)
     if spec is None:
         raise SpecError("\n".join(map(str, problems)))
     return spec
 
 
-def seeds_text(name: str, drafted: Drafted) -> str:
+def seeds_text(name: str, drafted: Draft) -> str:
     """Return the properties of the seeds: labels are texts, and each hierarchy is tested."""
     return _environment().get_template("seeds.yml.j2").render(name=name, drafted=drafted)
 
 
-def shown_type(one: Proposal) -> str:
+def shown_type(proposal: Proposal) -> str:
     """Return a type on one line."""
-    return literals.printable(one.facts.type)
+    return literals.printable(proposal.facts.type)
 
 
 def _environment() -> jinja2.Environment:

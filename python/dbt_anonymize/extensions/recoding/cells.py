@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dbt_anonymize.extensions.recoding.judging import Judge
 from dbt_anonymize.extensions.recoding.levels import read_levels
 from dbt_anonymize.extensions.recoding.records import Source
-from dbt_anonymize.privacy.grouping import ranges
+from dbt_anonymize.privacy.grouping import run_positions
 from dbt_anonymize.privacy.table import BoolArray, IntArray
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class _Cells:
             return np.zeros(0, dtype=np.bool_)
         classes, of_group = np.unique(keys, return_inverse=True)
         sizes = self._starts[groups + 1] - self._starts[groups]
-        rows = self._rows[ranges(self._starts[groups], sizes)]
+        rows = self._rows[run_positions(self._starts[groups], sizes)]
         violating = self._judge.violating(rows, np.repeat(of_group, sizes), len(classes))
         return violating[of_group]
 

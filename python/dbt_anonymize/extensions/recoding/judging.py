@@ -11,7 +11,7 @@ import numpy as np
 from dbt_anonymize.errors import RecodingError, SearchError
 from dbt_anonymize.evaluation.data.relations import value_text
 from dbt_anonymize.extensions.recoding.records import Records
-from dbt_anonymize.privacy.grouping import classes_in, part_of
+from dbt_anonymize.privacy.grouping import count_classes, select_rows
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.registry import compile_guarantees, model_of
 from dbt_anonymize.privacy.table import BoolArray, IntArray, Table
@@ -64,8 +64,8 @@ class Judge:
         """Return a mask of the classes of these rows that break a guarantee."""
         if self.guarantees is None:
             return np.ones(classes, dtype=np.bool_)
-        part = part_of(self.table, rows)
-        return self.guarantees.violating(classes_in(part, class_of_row, classes))
+        part = select_rows(self.table, rows)
+        return self.guarantees.violating(count_classes(part, class_of_row, classes))
 
 
 def _with_codes(guarantee: Mapping[str, Any], records: Records) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 from dbt_anonymize.extensions.recoding.judging import Judge
 from dbt_anonymize.extensions.recoding.levels import read_levels
 from dbt_anonymize.extensions.recoding.records import Source
-from dbt_anonymize.privacy.grouping import classes_by, group, labels_of, part_of
+from dbt_anonymize.privacy.grouping import classes_by_labels, group, labels_of, select_rows
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.table import BoolArray, IntArray, Node, Table
 
@@ -61,8 +61,8 @@ def rounds_of_rows(table: Table, guarantees: Guarantees | None, nodes: Sequence[
 
 def protected_rows(table: Table, rows: IntArray, guarantees: Guarantees, node: Node) -> BoolArray:
     """Return a mask of the rows whose classes, among these rows alone, keep all guarantees."""
-    part = part_of(table, rows)
+    part = select_rows(table, rows)
     labels = labels_of(part, node, np.arange(len(rows)))
-    violating = guarantees.violating(classes_by(part, labels, node))
+    violating = guarantees.violating(classes_by_labels(part, labels, node))
     is_protected: BoolArray = ~violating[group(labels)[1]]
     return is_protected

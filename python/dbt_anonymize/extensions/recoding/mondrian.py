@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dbt_anonymize.extensions.recoding.leaves import Leaves
-from dbt_anonymize.privacy.grouping import firsts, ranges, running_sums
+from dbt_anonymize.privacy.grouping import run_positions, run_starts, running_sums
 from dbt_anonymize.privacy.table import BoolArray, FloatArray, IntArray
 
 # From rows, the class of each and the number of classes: a mask of classes that break a guarantee.
@@ -53,7 +53,7 @@ class _Parts:
     def take(self, parts: IntArray) -> _Parts:
         """Return some of the parts, in this order."""
         sizes = self.sizes[parts]
-        return _Parts(self.rows[ranges(self.starts[parts], sizes)], firsts(sizes))
+        return _Parts(self.rows[run_positions(self.starts[parts], sizes)], run_starts(sizes))
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def mondrian(
         count += len(parts)
         waiting = _Parts(
             np.concatenate([side.rows for side in sides]),
-            firsts(np.concatenate([side.sizes for side in sides])),
+            run_starts(np.concatenate([side.sizes for side in sides])),
         )
     return part_of_row
 
@@ -189,11 +189,11 @@ class _Cut:
         whole, side, starts, sizes = whole[some], side[some], starts[some], sizes[some]
         order = np.lexsort((side, whole))
         whole, side, sizes = whole[order], side[order], sizes[order]
-        rows = self.rows[ranges(starts[order], sizes)]
+        rows = self.rows[run_positions(starts[order], sizes)]
         is_first = np.ones(len(whole), dtype=np.bool_)
         is_first[1:] = (np.diff(whole) != 0) | (np.diff(side) != 0)
         children = np.flatnonzero(is_first)
-        sides = _Parts(rows, firsts(sizes)[children])
+        sides = _Parts(rows, run_starts(sizes)[children])
         if self.table.violating and len(sides):
             refused = self.table.violating(rows, sides.of_rows(), len(sides))
             is_cut[whole[children[refused]]] = False

@@ -13,7 +13,7 @@ from dbt_anonymize.errors import RecodingError
 from dbt_anonymize.extensions.recoding.judging import Judge
 from dbt_anonymize.extensions.recoding.levels import Ladder, read_levels
 from dbt_anonymize.extensions.recoding.records import Source
-from dbt_anonymize.privacy.grouping import numbered, running_sums, sums
+from dbt_anonymize.privacy.grouping import distinct_codes, running_sums, sums
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.profitable import Profitable
 from dbt_anonymize.privacy.registry import model_of
@@ -125,10 +125,10 @@ class _Game:
         rows = len(self.records)
         if not rows:
             return np.zeros(0, dtype=np.bool_)
-        now = numbered((attribute.codes for attribute in chosen), rows)
+        now = distinct_codes((attribute.codes for attribute in chosen), rows)
         sizes = sums(now, self.records, int(now.max()) + 1)
         worth = self._worth(sizes, _losses(chosen, now))[now]
-        then = numbered((attribute.codes for attribute in formed), rows)
+        then = distinct_codes((attribute.codes for attribute in formed), rows)
         order = np.lexsort((worth, then))
         of_class, ascending = then[order], worth[order]
         # Records of equal worth move together.

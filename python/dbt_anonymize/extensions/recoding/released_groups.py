@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dbt_anonymize.extensions.recoding.labels import Labels
 from dbt_anonymize.extensions.recoding.leaves import Leaves
 from dbt_anonymize.extensions.recoding.records import Records
-from dbt_anonymize.privacy.grouping import distinct_rows, numbered
+from dbt_anonymize.privacy.grouping import distinct_codes, distinct_rows
 from dbt_anonymize.privacy.table import BoolArray, FloatArray, IntArray
 
 
@@ -175,7 +175,7 @@ def _classes(labels: Sequence[Labels]) -> IntArray:
         texts = np.unique(attribute.texts.astype(str), return_inverse=True)[1]
         value = np.unique(attribute.numbers, return_inverse=True)[1]
         codes.append(np.where(np.isnan(attribute.numbers), texts, value + len(texts)))
-    return numbered(codes, len(labels[0].texts))
+    return distinct_codes(codes, len(labels[0].texts))
 
 
 def _with_common_bounds(

@@ -19,16 +19,16 @@ from dbt_anonymize.privacy.table import Node
 class BestFirstSearch:
     """Expand the node that promises the least loss, beginning with the coarsest.
 
-    Nothing is expanded below a node that proves all finer ones infeasible. The feasible nodes of
-    monotone guarantees are connected through the coarsest node, and other nodes are expanded
-    whether feasible or not, so an empty queue leaves nothing out. ``k`` is the least class size of
-    released classes; the guarantees may ask for more. The best ``leaders`` nodes are found.
+    A node that proves all finer ones infeasible is not expanded. With monotone guarantees all
+    feasible nodes are connected through the coarsest node; with others, feasible and infeasible
+    nodes are expanded. So an empty queue means a complete search. ``k`` is the minimum size of
+    released classes; the guarantees may ask for more. The search finds the best ``leaders`` nodes.
     """
 
     def __init__(self, checker: Checker, lattice: Lattice, *, k: int = 0, leaders: int = 1):
         self.checker = checker
         self.lattice = lattice
-        self.found: dict[Node, CheckedNode] = {}
+        self.checked_nodes: dict[Node, CheckedNode] = {}
         self.leaders = Leaders(leaders)
         self.pruned: list[Node] = []
         self.is_complete = False
@@ -36,7 +36,7 @@ class BestFirstSearch:
         self._excluded: set[Node] = set()
         self._seen: set[Node] = {lattice.highest}
         self._queue: list[tuple[float, Node]] = [(-math.inf, lattice.highest)]
-        # Nodes of the queue that are checked whatever the time.
+        # Number of queued nodes that are checked even without time.
         self._urgent = 1
 
     def exclude(self, node: Node) -> None:
@@ -44,7 +44,7 @@ class BestFirstSearch:
         self._excluded.add(node)
 
     def start(self, node: Node) -> None:
-        """Check a promising node first, whatever the time."""
+        """Check a promising node first, even without time."""
         if node not in self._seen:
             self._seen.add(node)
             self._urgent += 1
@@ -55,18 +55,18 @@ class BestFirstSearch:
 
         The coarsest node is checked even if there is no time at all.
         """
-        while self._queue and (self._urgent > 0 or not (self.found and clock.is_over())):
+        while self._queue and (self._urgent > 0 or not (self.checked_nodes and clock.is_over())):
             bound, node = heapq.heappop(self._queue)
             self._urgent -= 1
             last = self.leaders.last
             if node in self._excluded or (last is not None and bound >= last.loss):
-                # Neither says anything about finer nodes: these may lose less.
+                # Finer nodes may still lose less.
                 self.pruned.append(node)
                 self._expand(node)
                 continue
             check = self.checker.check(node, self._k)
             result = check.result
-            self.found[node] = result
+            self.checked_nodes[node] = result
             if result.is_feasible:
                 self.leaders.add(result)
             if not check.proves_finer_infeasible:
@@ -84,31 +84,37 @@ class BestFirstSearch:
         return min(self._lower_bounds([self.lattice.lowest])[0], least)
 
     def progress(self, best: CheckedNode | None) -> Progress:
-        """Return how far the search is."""
-        settled = len(self.found) + len(self.pruned)
-        return Progress(len(self.found), settled, self.lattice.size, best)
+        """Return the progress of the search."""
+        settled = len(self.checked_nodes) + len(self.pruned)
+        return Progress(len(self.checked_nodes), settled, self.lattice.size, best)
 
     def visited(self) -> VisitedNodes:
-        """Return what was learned."""
-        checked = list(self.found.values())
-        nodes = [found.node for found in checked] + self.pruned
+        """Return the visited nodes and their results."""
+        checked = list(self.checked_nodes.values())
+        nodes = [checked_node.node for checked_node in checked] + self.pruned
         unknown = [-1] * len(self.pruned)
         status = [Status.CHECKED] * len(checked) + [Status.PRUNED] * len(self.pruned)
-        losses = [found.loss for found in checked] + [math.nan] * len(self.pruned)
+        losses = [checked_node.loss for checked_node in checked] + [math.nan] * len(self.pruned)
         return VisitedNodes(
             levels=np.array(nodes, dtype=np.int64).reshape(len(nodes), len(self.lattice.shape)),
-            k=np.array([found.k for found in checked] + unknown, dtype=np.int64),
-            suppressed=np.array([found.suppressed for found in checked] + unknown, dtype=np.int64),
+            k=np.array([checked_node.k for checked_node in checked] + unknown, dtype=np.int64),
+            suppressed=np.array(
+                [checked_node.suppressed for checked_node in checked] + unknown, dtype=np.int64
+            ),
             loss=np.array(losses, dtype=np.float64),
             status=np.array(status, dtype=np.uint8),
         )
 
     def _expand(self, node: Node) -> None:
-        finer = [one for one in self.lattice.just_finer(node) if one not in self._seen]
+        finer = [
+            finer_node
+            for finer_node in self.lattice.just_finer(node)
+            if finer_node not in self._seen
+        ]
         self._seen.update(finer)
         if finer:
-            for bound, one in zip(self._lower_bounds(finer), finer, strict=True):
-                heapq.heappush(self._queue, (bound, one))
+            for bound, finer_node in zip(self._lower_bounds(finer), finer, strict=True):
+                heapq.heappush(self._queue, (bound, finer_node))
 
     def _lower_bounds(self, nodes: Sequence[Node]) -> list[float]:
         bounds = self.checker.loss.lower_bounds(self.checker.table, np.array(nodes))

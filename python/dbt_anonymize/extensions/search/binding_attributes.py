@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dbt_anonymize.extensions.search.checking import Checker
-from dbt_anonymize.extensions.search.efforts import Found, Task
+from dbt_anonymize.extensions.search.efforts import SearchOutcome, Task
 from dbt_anonymize.extensions.search.lattice import Lattice
 from dbt_anonymize.privacy.table import Node
 
@@ -14,10 +14,10 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Limit:
-    """A quasi-identifier, its level one below the optimum, and the records that break there.
+class BindingAttribute:
+    """A quasi-identifier, and the level below the optimum at which guarantees break.
 
-    ``at_least`` so many break a guarantee, more than may be suppressed.
+    ``at_least`` records break a guarantee there, more than may be suppressed.
     """
 
     quasi_identifier: str
@@ -25,24 +25,24 @@ class Limit:
     at_least: int
 
 
-def limits_of_optimum(task: Task, found: Found) -> tuple[list[Limit], int]:
-    """Return what limits the optimum, the nearest first, and how many records may be suppressed.
+def binding_attributes_of(task: Task, outcome: SearchOutcome) -> tuple[list[BindingAttribute], int]:
+    """Return the binding attributes, the closest first, and the number of suppressible records.
 
-    Each quasi-identifier is made finer by one level alone; it limits where guarantees then break.
+    A quasi-identifier is binding if guarantees break when it alone is one level finer.
     """
-    best, checker = found.result.optimum, _checker(task)
+    best, checker = outcome.result.optimum, _checker(task)
     limits = []
     for axis, name in enumerate(task.spec.quasi_identifiers if best is not None else ()):
         if best is not None and (finer := _finer(task, best.node, axis)):
-            checked = checker.check(finer, counts_all=True).result
-            if not checked.is_feasible:
-                limits.append(Limit(name, finer[axis], checked.suppressed))
-    return sorted(limits, key=lambda one: one.at_least), checker.most_suppressed
+            result = checker.check(finer, counts_all=True).result
+            if not result.is_feasible:
+                limits.append(BindingAttribute(name, finer[axis], result.suppressed))
+    return sorted(limits, key=lambda attribute: attribute.at_least), checker.most_suppressed
 
 
-def is_flat(task: Task, found: Found) -> bool:
-    """Tell whether levels that tell something are feasible, and none loses less than the root."""
-    best, checker = found.result.optimum, _checker(task)
+def is_flat(task: Task, outcome: SearchOutcome) -> bool:
+    """Tell whether informative levels are feasible, but none loses less than the root."""
+    best, checker = outcome.result.optimum, _checker(task)
     top = Lattice.of(task.table).root_of(task.table)
     if best is None or top is None:
         return False

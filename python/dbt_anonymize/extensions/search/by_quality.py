@@ -1,8 +1,7 @@
 """Search by quality: for each class size the levels on which models do best, found by training.
 
-Candidates are the nodes of which a model says that they keep what it tells apart (`guided`), and
-the one that loses the least by the plain loss. They race for each class size apart: across class
-sizes the smallest would win.
+Candidates are the nodes that keep most of what models tell apart (`guided`), and the node of least
+loss. Each class size has a race of its own: across class sizes the smallest would win.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from dbt_anonymize.extensions.search.by_rounds import LocalCandidates
 from dbt_anonymize.extensions.search.candidates import Candidates
 from dbt_anonymize.extensions.search.checking import Checker
 from dbt_anonymize.extensions.search.clock import Clock
-from dbt_anonymize.extensions.search.exchange import exchanged
+from dbt_anonymize.extensions.search.exchange import exchange_columns
 from dbt_anonymize.extensions.search.guided import Guided
 from dbt_anonymize.extensions.search.lattice import Lattice
 from dbt_anonymize.extensions.search.optimum import best_nodes
@@ -32,29 +31,29 @@ from dbt_anonymize.privacy.table import Node, Table
 LADDER = (5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)
 # Candidates by the guided measure.
 SHORTLIST = 20
-# Work for the search of the candidates of one class size: some seconds. Not a time, so that a slow
-# machine finds the same.
+# Work to search the candidates of one class size: some seconds. Not a time, so that slow machines
+# find the same candidates.
 WORK_OF_SHORTLIST = 1_000_000_000
-# Nodes that rounds begin with beside the winner: the best of the shortlist by the guided measure.
+# First nodes of local recodings beside the winner: the best of the shortlist.
 FIRST_NODES = 3
-# Share of what may be trained that local recodings get, where there are any.
+# Share of the training budget for local recodings, if there are any.
 SHARE_OF_ROUNDS = 0.4
-# Of that, the share of their race; the rest compares the best of them with the winner once more.
+# Of that, the share of their race; the rest compares the best of them with the winner again.
 SHARE_OF_RACE = 0.7
 
 
 @dataclass(frozen=True)
-class Raced:
-    """Scores of a winner, and of what it is compared with.
+class WinnerScores:
+    """Scores of a winner, of the untouched table and of the zero rule.
 
     Attributes
     ----------
     score, untouched, zero_rule : float
-        Means over the same splits; of errors with a minus sign.
+        Means over the same splits; errors are negated.
     interval : tuple of float
-        Of the winner less the untouched table, at 95 %, corrected for splits that overlap.
+        95 % interval of winner less untouched table, corrected for overlapping splits.
     splits : int
-        How many.
+        Number of splits.
     """
 
     score: float
@@ -66,20 +65,20 @@ class Raced:
 
 @dataclass(frozen=True)
 class Races:
-    """Winners by required class size, from the smallest up, and what it took.
+    """Winners by required class size, in ascending order, and the number of trained models.
 
-    ``rounds`` are the levels of each round of a winner; none where all records have the same.
+    ``rounds`` are the levels of each round of a winner; empty for full-domain recoding.
     """
 
     points: tuple[tuple[int, CheckedNode], ...]
-    raced: tuple[Raced, ...]
+    raced: tuple[WinnerScores, ...]
     trained: int
     is_complete: bool
     rounds: tuple[tuple[Node, ...], ...] = ()
 
 
 def ladder(smallest: int, length: int) -> list[int]:
-    """Return class sizes from the guaranteed one up.
+    """Return ``length`` class sizes from the guaranteed one up.
 
     Examples
     --------
@@ -92,8 +91,8 @@ def ladder(smallest: int, length: int) -> list[int]:
 class QualitySearch:
     """Race the candidates of one class size after the other, the largest first.
 
-    The winner of a larger class size is a candidate for all smaller ones: where nothing is gained
-    by smaller classes, they are no effort.
+    The winner of a larger class size is a candidate for all smaller ones, so that smaller classes
+    without a gain are no effort.
     """
 
     def __init__(
@@ -114,7 +113,7 @@ class QualitySearch:
         self._budget = budget
         self._guarantees = guarantees
         self._lattice = Lattice.of(table)
-        guided, self._lossy = (
+        guided, self._by_loss = (
             Checker(
                 *(table, guarantees, measure, suppression_limit, self._lattice.lowest),
                 must_release=True,
@@ -124,36 +123,36 @@ class QualitySearch:
         self.candidates = Candidates(guided, self._lattice, track.rows)
         self.local = LocalCandidates(table, guarantees, track.rows) if is_local else None
         self._is_complete = True
-        self._of_size: dict[int, list[Candidate]] = {}
+        self._raced_by_size: dict[int, list[Candidate]] = {}
         self._least_losses: dict[int, Candidate | None] = {}
         self.winners: list[Candidate] = []
 
     def run(self, sizes: Sequence[int]) -> Races:
-        """Return the winners of all class sizes that a node reaches which tells something."""
+        """Return the winners of all class sizes that an informative node reaches."""
         winners: list[Candidate] = []
-        chosen: list[Candidate] = []
+        with_rounds: list[Candidate] = []
         for place, k in enumerate(sorted(set(sizes), reverse=True)):
             self._track.progress.begin(k)
-            part = self._budget.share(1.0 / (len(set(sizes)) - place))
-            of_nodes = part if self.local is None else part.share(1.0 - SHARE_OF_ROUNDS)
-            winner = self._winner(k, winners, of_nodes)
-            self._budget.pay(of_nodes)
+            budget = self._budget.share(1.0 / (len(set(sizes)) - place))
+            nodes_budget = budget if self.local is None else budget.share(1.0 - SHARE_OF_ROUNDS)
+            winner = self._winner(k, winners, nodes_budget)
+            self._budget.pay(nodes_budget)
             if winner is not None:
                 winners.append(winner)
-                chosen.append(self._with_rounds(winner, k, chosen, part, of_nodes))
-        self.winners = self._without_doubles(chosen)
+                with_rounds.append(self._with_rounds(winner, k, with_rounds, budget, nodes_budget))
+        self.winners = self._deduplicated(with_rounds)
         return self._races()
 
     def exchange(self, budget: Budget) -> Races:
-        """Return the winners after exchanges of columns, one class size after the other."""
-        after = exchanged(self._track, self.candidates, self.winners, budget)
-        self.winners = self._without_doubles(after)
+        """Return the winners after exchanges of columns in each class size."""
+        after = exchange_columns(self._track, self.candidates, self.winners, budget)
+        self.winners = self._deduplicated(after)
         return self._races()
 
     def _races(self) -> Races:
-        raced = tuple(self._raced(self.winners)) if self.winners else ()
-        points = tuple((one.required, one.checked) for one in self.winners)
-        rounds = tuple(one.rounds for one in self.winners)
+        raced = tuple(self._winner_scores(self.winners)) if self.winners else ()
+        points = tuple((winner.required, winner.checked) for winner in self.winners)
+        rounds = tuple(winner.rounds for winner in self.winners)
         return Races(points, raced, self._budget.trained, self._is_complete, rounds)
 
     def _with_rounds(
@@ -162,22 +161,24 @@ class QualitySearch:
         k: int,
         chosen: Sequence[Candidate],
         part: Budget,
-        of_nodes: Budget,
+        nodes_budget: Budget,
     ) -> Candidate:
-        """Return the best local recoding if it is better than the best node, else that."""
+        """Return the better of the best local recoding and the best node."""
         if self.local is None:
             return winner
-        part.pay(of_nodes)
+        part.pay(nodes_budget)
         budget = part.share(1.0)
-        nodes = [one.checked.node for one in self.raced(k)[: 1 + FIRST_NODES]]
-        if (least_loss := self.of_least_loss(k)) is not None:
+        nodes = [candidate.checked.node for candidate in self.raced(k)[: 1 + FIRST_NODES]]
+        if (least_loss := self.least_loss_candidate(k)) is not None:
             nodes.append(least_loss.checked.node)
         nodes += self.local.first_nodes(k, self._shortlist_work)
-        local = [one for one in chosen if one.rounds] + self.local.of(dict.fromkeys(nodes), k)
-        local.sort(key=lambda one: one.checked.loss)
-        of_race = budget.share(SHARE_OF_RACE)
-        self._track.race([winner, *local], of_race, {winner.key})
-        budget.pay(of_race)
+        local = [candidate for candidate in chosen if candidate.rounds] + self.local.of(
+            dict.fromkeys(nodes), k
+        )
+        local.sort(key=lambda candidate: candidate.checked.loss)
+        race_budget = budget.share(SHARE_OF_RACE)
+        self._track.race([winner, *local], race_budget, {winner.key})
+        budget.pay(race_budget)
         best = self._best_rounds(local, winner)
         gain = None if best is None else self._track.gain(best, winner, budget)
         self._budget.pay(budget)
@@ -185,95 +186,106 @@ class QualitySearch:
         return best if best is not None and gain is not None and gain > EQUAL else winner
 
     def _best_rounds(self, local: Sequence[Candidate], winner: Candidate) -> Candidate | None:
-        """Return the best of the local recodings that raced to the end and are better."""
+        """Return the best local recoding that raced to the end and beats the winner."""
         last = max(map(self._track.splits, local), default=0)
         better = [
-            one
-            for one in local
-            if self._track.splits(one) == last
-            and (self._track.difference(one, winner) or 0.0) > EQUAL
+            candidate
+            for candidate in local
+            if self._track.splits(candidate) == last
+            and (self._track.difference(candidate, winner) or 0.0) > EQUAL
         ]
         return self._track.preferred(better) if better else None
 
-    def _without_doubles(self, winners: Sequence[Candidate]) -> list[Candidate]:
-        """Return winners from the smallest class size up, each once, for the largest that it keeps.
+    def _deduplicated(self, winners: Sequence[Candidate]) -> list[Candidate]:
+        """Return distinct winners by class size, each for the largest class size that it keeps.
 
-        What won a race of smaller classes may have larger ones, and then counts among those.
+        A winner of a smaller class size may have larger classes, and then counts among those.
         """
-        found: dict[Key, Candidate] = {}
-        for one in winners:
-            able = [other for other in winners if other.checked.k >= one.required]
-            if not one.rounds:
+        by_key: dict[Key, Candidate] = {}
+        for winner in winners:
+            alternatives = [other for other in winners if other.checked.k >= winner.required]
+            if not winner.rounds:
                 # Rounds of larger classes raced against it already.
-                able = [other for other in able if not other.rounds]
-            best = self._track.preferred([one, *able])
-            found.setdefault(best.key, replace(best, required=max(one.required, best.required)))
-        return sorted(found.values(), key=lambda one: one.required)
+                alternatives = [other for other in alternatives if not other.rounds]
+            best = self._track.preferred([winner, *alternatives])
+            by_key.setdefault(best.key, replace(best, required=max(winner.required, best.required)))
+        return sorted(by_key.values(), key=lambda winner: winner.required)
 
     def raced(self, k: int) -> Sequence[Candidate]:
-        """Return the candidates of a class size, the winner first; none where nothing raced."""
-        return self._of_size.get(k, [])
+        """Return the candidates of the race of a class size, the winner first."""
+        return self._raced_by_size.get(k, [])
 
     def loss(self, candidate: Candidate) -> float:
-        """Return the plain loss of a candidate, which knows no target."""
-        return self._lossy.check(candidate.checked.node, candidate.required).result.loss
+        """Return the loss of a candidate by the measure loss, which reads no target."""
+        return self._by_loss.check(candidate.checked.node, candidate.required).result.loss
 
-    def scored(self, candidate: Candidate) -> Raced:
-        """Return the scores of a candidate, and of what it is compared with."""
-        (scores,) = self._raced([candidate])
+    def scored(self, candidate: Candidate) -> WinnerScores:
+        """Return the scores of a candidate, of the untouched table and of the zero rule."""
+        (scores,) = self._winner_scores([candidate])
         return scores
 
-    def of_least_loss(self, k: int) -> Candidate | None:
-        """Return the node of a class size that loses the least, chosen without the target."""
+    def least_loss_candidate(self, k: int) -> Candidate | None:
+        """Return the node of least loss of a class size, chosen without the target."""
         if k not in self._least_losses:
-            nodes = self._best(self._lossy, k, 1)
-            found = next((self.candidates.of(node, k) for node in nodes), None)
-            self._least_losses[k] = found
+            nodes = self._best(self._by_loss, k, 1)
+            candidate = next((self.candidates.of(node, k) for node in nodes), None)
+            self._least_losses[k] = candidate
         return self._least_losses[k]
 
     def _winner(self, k: int, winners: Sequence[Candidate], budget: Budget) -> Candidate | None:
-        least_loss = self.of_least_loss(k)
+        least_loss = self.least_loss_candidate(k)
         candidates = self._candidates(k, [*winners, *([least_loss] if least_loss else [])])
         if not candidates:
             return None
-        stay = {one.key for one in [*winners, least_loss] if one is not None}
+        stay = {candidate.key for candidate in [*winners, least_loss] if candidate is not None}
         winner = self._track.race(candidates, budget, stay)
-        known = {one.key for one in candidates}
-        around = [one for one in self.candidates.around(winner) if one.key not in known]
+        keys = {candidate.key for candidate in candidates}
+        around = [
+            candidate for candidate in self.candidates.around(winner) if candidate.key not in keys
+        ]
         if around and not budget.is_spent:
             stay |= {winner.key}
-            others = [one for one in candidates if one.key in stay]
+            others = [candidate for candidate in candidates if candidate.key in stay]
             winner = self._track.race([*others, *around], budget, stay)
-        # The winner is the first, so that the others are compared with it.
-        self._of_size[k] = [winner, *(one for one in [*candidates, *around] if one is not winner)]
+        # The winner comes first.
+        self._raced_by_size[k] = [
+            winner,
+            *(candidate for candidate in [*candidates, *around] if candidate is not winner),
+        ]
         self._is_complete = self._is_complete and not budget.is_spent
         return winner
 
     def _candidates(self, k: int, others: Sequence[Candidate]) -> list[Candidate]:
-        """Return the best by the guided measure and others, the most promising first."""
+        """Return the shortlist and ``others``, the most promising first."""
         nodes = self._best(self.candidates.checker, k, self._shortlist)
-        nodes += [one.checked.node for one in others]
-        found = [*others, *(self.candidates.of(node, k) for node in dict.fromkeys(nodes))]
-        known = {one.key: one for one in reversed(found) if one is not None}
-        return sorted(known.values(), key=lambda one: one.checked.loss)
+        nodes += [candidate.checked.node for candidate in others]
+        candidates = [*others, *(self.candidates.of(node, k) for node in dict.fromkeys(nodes))]
+        by_key = {
+            candidate.key: candidate for candidate in reversed(candidates) if candidate is not None
+        }
+        return sorted(by_key.values(), key=lambda candidate: candidate.checked.loss)
 
     def _best(self, checker: Checker, k: int, count: int) -> list[Node]:
         clock, work = Clock(None, None), self._shortlist_work
-        return [one.node for one in best_nodes(checker, self._lattice, k, clock, count, work=work)]
+        return [
+            node.node for node in best_nodes(checker, self._lattice, k, clock, count, work=work)
+        ]
 
-    def _raced(self, winners: Sequence[Candidate]) -> Iterator[Raced]:
-        scored = [self._track.scores.get(winner.key, {}) for winner in winners]
-        most = max((len([*own]) for own in scored), default=0)
-        untouched, zero_rule = self._track.baselines(range(min(max(most, 1), SPLITS)))
-        for own in scored:
-            splits = sorted(split for split in own if split < len(untouched))
-            scores = np.array([own[split] for split in splits])
-            raw = np.array([untouched[split] for split in splits])
-            yield Raced(
+    def _winner_scores(self, winners: Sequence[Candidate]) -> Iterator[WinnerScores]:
+        scores_of_winners = [self._track.scores.get(winner.key, {}) for winner in winners]
+        longest = max(
+            (len([*scores_of_winner]) for scores_of_winner in scores_of_winners), default=0
+        )
+        untouched, zero_rule = self._track.baselines(range(min(max(longest, 1), SPLITS)))
+        for scores_of_winner in scores_of_winners:
+            splits = sorted(split for split in scores_of_winner if split < len(untouched))
+            scores = np.array([scores_of_winner[split] for split in splits])
+            untouched_scores = np.array([untouched[split] for split in splits])
+            yield WinnerScores(
                 float(np.mean(scores)) if splits else np.nan,
-                float(np.mean(raw)) if splits else float(np.mean(untouched)),
+                float(np.mean(untouched_scores)) if splits else float(np.mean(untouched)),
                 float(np.mean([zero_rule[split] for split in splits] or zero_rule)),
-                corrected_interval(scores - raw, self._track.test_share),
+                corrected_interval(scores - untouched_scores, self._track.test_share),
                 len(splits),
             )
 
@@ -281,9 +293,9 @@ class QualitySearch:
 def corrected_interval(
     differences: np.ndarray, test_share: float, chance: float = 0.025
 ) -> tuple[float, float]:
-    """Return the interval of a mean over splits of the same records; NaN of fewer than two.
+    """Return the interval of a mean over splits of the same records; NaN for a single split.
 
-    ``chance`` is the probability of a mean below it, and of one above.
+    ``chance`` is the probability of a mean below it, and of one above it.
 
     References
     ----------

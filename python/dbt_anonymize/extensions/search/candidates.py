@@ -13,20 +13,20 @@ from dbt_anonymize.extensions.search.race import Candidate
 from dbt_anonymize.extensions.search.results import CheckedNode
 from dbt_anonymize.privacy.table import Node
 
-# A column without which classes are at least so many times as large is worth a trial without it.
+# A column is worth a trial without it if classes are then at least this many times larger.
 WORTHWHILE = 2
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """Make candidates of nodes by what ``checker`` finds; ``rows`` are those of the records."""
+    """Factory of candidates from nodes; ``rows`` is each record's row of the table."""
 
     checker: Checker
     lattice: Lattice
     rows: np.ndarray
 
     def of(self, node: Node, k: int) -> Candidate | None:
-        """Return a node with what it suppresses; None if it is infeasible."""
+        """Return the candidate of a node; None if the node is infeasible."""
         checked = self.checker.check(node, k).result
         if not checked.is_feasible:
             return None
@@ -39,9 +39,9 @@ class Candidates:
         )
 
     def of_any_size(self, node: Node) -> Candidate:
-        """Return a node with the largest classes for which no more is suppressed than may be.
+        """Return the candidate of a node with the largest class size within the suppression limit.
 
-        Whatever is guaranteed: to see what levels would add, not to release them.
+        It may break guarantees: it shows what levels would add, and is not for release.
         """
         classes = self.checker.grouper.ungrouped(node).classes()
         order = np.argsort(classes.people, kind="stable")
@@ -61,37 +61,40 @@ class Candidates:
             classes.of_table_rows[self.rows],
         )
 
-    def finer(self, one: Candidate) -> dict[int, Candidate]:
-        """Return, by column that a candidate gives up, the node that keeps a little of it.
+    def finer(self, candidate: Candidate) -> dict[int, Candidate]:
+        """Return, by column that a candidate gives up, the candidate that is one level finer.
 
-        With the same class size, or where that breaks a guarantee, with the largest that is left.
+        It has the same class size, or if that breaks a guarantee, the largest possible.
         """
-        node, root = one.checked.node, self.root
-        found = {}
+        node, root = candidate.checked.node, self.root
+        by_axis = {}
         for axis, level in enumerate(node):
             if level == root[axis] > self.lattice.lowest[axis]:
                 finer = (*node[:axis], level - 1, *node[axis + 1 :])
-                found[axis] = self.of(finer, one.required) or self.of_any_size(finer)
-        return found
+                by_axis[axis] = self.of(finer, candidate.required) or self.of_any_size(finer)
+        return by_axis
 
-    def without(self, one: Candidate) -> dict[int, Candidate]:
-        """Return, by column of a candidate, the node without it if its classes are much larger."""
-        node, root = one.checked.node, self.root
-        found = {}
+    def without(self, candidate: Candidate) -> dict[int, Candidate]:
+        """Return, by column, the candidate without it if its classes are much larger."""
+        node, root = candidate.checked.node, self.root
+        by_axis = {}
         for axis, level in enumerate(node):
             coarser = (*node[:axis], root[axis], *node[axis + 1 :])
             if level < root[axis] and coarser != root:
-                other = self.of(coarser, one.required)
-                if other is not None and other.checked.k >= WORTHWHILE * one.checked.k:
-                    found[axis] = other
-        return found
+                other = self.of(coarser, candidate.required)
+                if other is not None and other.checked.k >= WORTHWHILE * candidate.checked.k:
+                    by_axis[axis] = other
+        return by_axis
 
-    def around(self, one: Candidate) -> Iterator[Candidate]:
-        """Yield feasible nodes one level finer or coarser, and those without a column."""
-        k, highest = one.required, self.lattice.highest
-        nodes = [*self.lattice.just_finer(one.checked.node), *self._just_coarser(one.checked.node)]
+    def around(self, candidate: Candidate) -> Iterator[Candidate]:
+        """Yield the feasible candidates one level finer or coarser, and those without a column."""
+        k, highest = candidate.required, self.lattice.highest
+        nodes = [
+            *self.lattice.just_finer(candidate.checked.node),
+            *self._just_coarser(candidate.checked.node),
+        ]
         yield from (other for node in nodes for other in [self.of(node, k)] if other is not None)
-        for axis, other in self.without(one).items():
+        for axis, other in self.without(candidate).items():
             if other.checked.node[axis] <= highest[axis]:
                 yield other
 
@@ -103,5 +106,5 @@ class Candidates:
 
     @property
     def root(self) -> Node:
-        """The node that tells nothing, within the bounds or not."""
+        """The root of all hierarchies, within the bounds or not."""
         return tuple(attribute.height for attribute in self.checker.table.attributes)

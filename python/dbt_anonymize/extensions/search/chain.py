@@ -32,7 +32,7 @@ class Chain:
         Required class size, and the node that loses the least with it among those that generalize
         at least as much as the node before. Nodes differ; levels and reached class sizes rise.
     is_complete : bool
-        Whether every node is proven to lose the least.
+        True if every node is proven to lose the least.
     """
 
     points: tuple[tuple[int, CheckedNode], ...]
@@ -52,14 +52,14 @@ def chain(
 ) -> Chain:
     """Find at most ``length`` (>= 1) efforts from weak to strong, each of which releases something.
 
-    Instead of how many, ``length`` may say their class sizes; see `_Builder.build_for`.
+    ``length`` may also be a sequence of class sizes; see `_Builder.build_for`.
 
-    The first is the optimum, no worse than the node ``start``. Required class sizes are spaced
-    geometrically up to the largest that a node reaches which still tells something (not every
-    attribute is at its root). The chain is shorter where nothing is left above its last node, and
-    empty where no node is feasible. Other arguments are those of ``optimum.search``; ``clock`` is
-    for the whole chain. With ``work`` (see ``optimum.checks_for``) for each effort, large lattices
-    are searched beside a good node that is found at once, the same on every machine.
+    The first effort is the optimum, no worse than the node ``start``. Required class sizes are
+    spaced geometrically up to the largest one of an informative node (some attribute is below its
+    root). The chain is shorter if no node above its last one reaches more, and empty if no node is
+    feasible. Other arguments are those of ``optimum.search``; ``clock`` is for the whole chain.
+    With ``work`` per effort (see ``optimum.checks_for``), large lattices are searched from a node
+    of a quick descent, the same on every machine.
     """
     lattice = Lattice.of(table)
     checker = Checker(table, guarantees, loss, suppression_limit, lattice.lowest, must_release=True)
@@ -72,14 +72,14 @@ def chain(
 
 
 class _Builder:
-    """Add one node after the other."""
+    """Builder of a chain, node by node."""
 
     def __init__(
         self, checker: Checker, lattice: Lattice, clock: Clock, work: int | None = None
     ) -> None:
         self.points: list[tuple[int, CheckedNode]] = []
         self.is_complete = True
-        self._known: dict[Node, CheckedNode] = {}
+        self._feasible: dict[Node, CheckedNode] = {}
         self._checker = checker
         self._lattice = lattice
         self._clock = clock
@@ -92,18 +92,18 @@ class _Builder:
         if first is None:
             return
         self.points.append((k, first))
-        for left in range(length - 1, 0, -1):
+        for remaining in range(length - 1, 0, -1):
             if self._clock.is_over():
-                # Perhaps there are more: nobody looked.
+                # Stronger efforts may exist.
                 self.is_complete = False
                 return
-            if not self._add(left):
+            if not self._add(remaining):
                 return
 
     def build_for(self, sizes: Sequence[int], start: Node | None) -> None:
-        """Add a node for each class size, in ascending order, that none before reaches.
+        """Add a node for each class size, in ascending order, that no node before reaches.
 
-        One that nothing above the last node reaches, but for what tells nothing, is left out.
+        Class sizes that no informative node above the last one reaches are skipped.
         """
         for k in sizes:
             if self._clock.is_over():
@@ -111,46 +111,50 @@ class _Builder:
                 return
             last = self.points[-1][1] if self.points else None
             if last is None:
-                # What the first node of all may be is what the first of any chain may be.
-                first = self._best(self._lattice, k, (), start if self._reaches(start, k) else None)
+                # The first node of a chain may be any node.
+                first = self._best(
+                    self._lattice, k, (), start if self._is_feasible(start, k) else None
+                )
                 self.points += [(k, first)] if first is not None else []
             elif last.k < k:
                 excluded = tuple({last.node, self._empty or last.node})
                 above = Lattice(last.node, self._lattice.highest)
-                known = self._known_above(last.node, k, excluded)
-                found = self._best(above, k, excluded, known)
-                self.points += [(k, found)] if found is not None else []
+                start_above = self._best_feasible_above(last.node, k, excluded)
+                added = self._best(above, k, excluded, start_above)
+                self.points += [(k, added)] if added is not None else []
 
-    def _reaches(self, node: Node | None, k: int) -> bool:
+    def _is_feasible(self, node: Node | None, k: int) -> bool:
         return node is not None and self._checker.check(node, k).result.is_feasible
 
-    def _add(self, left: int) -> bool:
-        """Add a node above the last one, where ``left`` are still to be added."""
+    def _add(self, remaining: int) -> bool:
+        """Add a node above the last one; ``remaining`` is the number of nodes still to add."""
         last = self.points[-1][1]
         excluded = tuple({last.node, self._empty or last.node})
         largest = self._largest_k(last.node, excluded)
         if largest <= last.k:
             return False
-        spaced = math.ceil(last.k * (largest / last.k) ** (1.0 / left))
+        spaced = math.ceil(last.k * (largest / last.k) ** (1.0 / remaining))
         above = Lattice(last.node, self._lattice.highest)
         # The other guarantees may not hold at the spaced class size, but at a smaller one.
         for k in sorted({min(max(spaced, last.k + 1), largest), last.k + 1}, reverse=True):
-            found = self._best(above, k, excluded, self._known_above(last.node, k, excluded))
-            if found is not None:
-                self.points.append((k, found))
+            added = self._best(
+                above, k, excluded, self._best_feasible_above(last.node, k, excluded)
+            )
+            if added is not None:
+                self.points.append((k, added))
                 return True
         return False
 
-    def _known_above(self, node: Node, k: int, excluded: tuple[Node, ...]) -> Node | None:
-        """Return the best known node above another that reaches this k."""
-        known = (
-            found
-            for found in self._known.values()
-            if found.k >= k
-            and found.node not in excluded
-            and all(map(operator.ge, found.node, node))
+    def _best_feasible_above(self, node: Node, k: int, excluded: tuple[Node, ...]) -> Node | None:
+        """Return the best known feasible node above another that reaches this k."""
+        candidates = (
+            node_above
+            for node_above in self._feasible.values()
+            if node_above.k >= k
+            and node_above.node not in excluded
+            and all(map(operator.ge, node_above.node, node))
         )
-        best = min(known, key=lambda found: found.loss, default=None)
+        best = min(candidates, key=lambda node_above: node_above.loss, default=None)
         return None if best is None else best.node
 
     def _best(
@@ -166,22 +170,24 @@ class _Builder:
         if start is not None:
             state.start(start)
         if self._work is not None and isinstance(state, BestFirstSearch):
-            most = checks_for(self._work, self._checker.table, lattice)
-            good = descend(self._checker, lattice, k, excluded, most)
-            if good is not None:
-                state.start(good.node)
-            end = self._checker.checked + most
+            most_checks = checks_for(self._work, self._checker.table, lattice)
+            heuristic = descend(self._checker, lattice, k, excluded, most_checks)
+            if heuristic is not None:
+                state.start(heuristic.node)
+            end = self._checker.checked + most_checks
             self._clock.is_spent = lambda: self._checker.checked >= end
         best = state.run(self._clock)
         self._clock.is_spent = lambda: False
-        self._known |= {found.node: found for found in state.found.values() if found.is_feasible}
+        self._feasible |= {
+            checked.node: checked for checked in state.checked_nodes.values() if checked.is_feasible
+        }
         self.is_complete = self.is_complete and state.is_complete
         return best
 
     def _largest_k(self, node: Node, excluded: tuple[Node, ...]) -> int:
-        """Return the largest class size that any node above can reach, as far as size matters.
+        """Return the largest class size of nodes above, by the suppression limit alone.
 
-        Finer nodes split the classes of coarser ones: the coarsest ones not excluded are enough.
+        Finer nodes split the classes of coarser ones, so the coarsest ones not excluded suffice.
         """
         highest = self._lattice.highest
         nodes = [highest]
@@ -191,13 +197,13 @@ class _Builder:
                 for axis, top in enumerate(highest)
                 if top > node[axis]
             ]
-        return max((self._reached(n) for n in nodes if n not in excluded), default=0)
+        return max((self._largest_k_at(n) for n in nodes if n not in excluded), default=0)
 
-    def _reached(self, node: Node) -> int:
-        """Return the size of the smallest class after suppressing as much as is allowed."""
+    def _largest_k_at(self, node: Node) -> int:
+        """Return the size of the smallest class after all allowed suppression."""
         classes = self._checker.grouper.classes(node)
         order = np.argsort(classes.people, kind="stable")
-        gone = np.cumsum(classes.records[order])
+        suppressed = np.cumsum(classes.records[order])
         # Classes of one size are suppressed together or not at all.
-        kept = classes.people[order][gone > self._checker.most_suppressed]
-        return int(kept.min()) if len(kept) else int(classes.people.max(initial=0))
+        remaining = classes.people[order][suppressed > self._checker.most_suppressed]
+        return int(remaining.min()) if len(remaining) else int(classes.people.max(initial=0))

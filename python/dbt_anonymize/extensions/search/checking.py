@@ -21,29 +21,29 @@ class Check:
     Attributes
     ----------
     proves_finer_infeasible : bool
-        Whether no finer node is feasible either.
+        True if no finer node is feasible either.
     classes : GroupedClasses or None
-        None where they did not have to be formed.
-    gone : bool array (classes,) or None
+        None if the check needed none.
+    always_suppressed : bool array (classes,) or None
         Classes whose records are suppressed at every finer feasible node too.
     least_loss : float
         Lower bound of the loss of this node and all finer ones.
     small_rows : int array or None
         Rows of the table in classes that are too small, where nothing may be suppressed.
     is_hopeless : bool
-        Whether that is no less than what was asked for: the node was not checked further.
-    about_suppressed : int or None
-        About how many records violate, where a part of the classes was enough.
+        True if ``least_loss`` is at least ``best``, so that the check ended early.
+    estimated_suppressed : int or None
+        Estimated violating records, if a part of the classes was enough.
     """
 
     result: CheckedNode
     proves_finer_infeasible: bool
     classes: GroupedClasses | None = None
-    gone: BoolArray | None = None
+    always_suppressed: BoolArray | None = None
     least_loss: float = 0.0
     small_rows: IntArray | None = None
     is_hopeless: bool = False
-    about_suppressed: int | None = None
+    estimated_suppressed: int | None = None
 
 
 class Checker:
@@ -73,8 +73,8 @@ class Checker:
         self.checked = 0
         self.least_per_suppressed = loss.least_per_suppressed(table)
         self._must_release = must_release
-        # Whether a node above an unsuppressed, feasible one is feasible, and with suppression:
-        # whether the records that must go never become more further up.
+        # True if nodes above a feasible one without suppression are feasible and, with suppression,
+        # coarser nodes never suppress more records.
         self.is_monotone = guarantees.is_monotone_in_generalization and (
             self.most_suppressed == 0 or guarantees.is_monotone_in_suppression
         )
@@ -90,109 +90,126 @@ class Checker:
     ) -> Check:
         """Check a node; ``k`` may ask for larger released classes than the guarantees.
 
-        No more than needed if it must lose at least as much as ``best``; ``forms_classes`` even so.
-        With ``counts_all`` the records of small classes are counted where a part proves enough.
+        The check ends early if the node loses at least ``best``; ``forms_classes`` forms its
+        classes even so. ``counts_all`` counts all records of small classes even if a part of them
+        settles the check.
         """
         self.checked += 1
         size = max(k, self.guarantees.min_class_size)
         ungrouped = self.grouper.ungrouped(node)
-        check = self._without_classes(node, ungrouped, size, best, counts_all=counts_all)
+        check = self._check_without_classes(node, ungrouped, size, best, counts_all=counts_all)
         if check is not None:
             return replace(check, classes=ungrouped.classes()) if forms_classes else check
         classes = ungrouped.classes()
         small = classes.people < size
-        least = self._least_suppressed(classes, small, size)
-        if least > self.most_suppressed:
-            return _infeasible(node, least, classes, proves_finer_infeasible=True)
+        least_suppressed = self._least_suppressed(classes, small, size)
+        if least_suppressed > self.most_suppressed:
+            return _infeasible(node, least_suppressed, classes, proves_finer_infeasible=True)
         check = self._check_classes(node, classes, small)
-        # Of all that violates in a node, this is what says something about finer ones.
-        return check if self.is_monotone else replace(check, about_suppressed=least)
+        # Of the violating records, only these must be suppressed in finer nodes, too.
+        return check if self.is_monotone else replace(check, estimated_suppressed=least_suppressed)
 
     def suppressed_classes(self, node: Node, k: int) -> tuple[GroupedClasses, BoolArray]:
-        """Return the classes of a feasible node, and which of them are suppressed."""
+        """Return the classes of a feasible node, and a mask of the suppressed ones."""
         classes = self.grouper.ungrouped(node).classes()
         small = classes.people < max(k, self.guarantees.min_class_size)
         return classes, self._suppressed(classes, self._violating(classes, small)[0])
 
     def _suppressed(self, classes: GroupedClasses, violating: BoolArray) -> BoolArray:
-        """Return the classes that violate, and those that the whole release must not have."""
+        """Return a mask of the classes suppressed by class rules and by release rules."""
         if not self.guarantees.release_rules:
             return violating
         order = self.loss.per_class(self.table, classes)
         return self.guarantees.suppress(classes, violating, order, self.most_suppressed)
 
     def _least_suppressed(self, classes: GroupedClasses, small: BoolArray, size: int) -> int:
-        """Return how many records at least this node and all finer ones suppress."""
-        if self.is_monotone or not self.guarantees.most_kept:
+        """Return a lower bound of the records that this node and all finer ones suppress."""
+        if self.is_monotone or not self.guarantees.record_limits:
             return int(classes.records[small].sum())
         return self.guarantees.least_suppressed(classes, size)
 
     def _check_classes(self, node: Node, classes: GroupedClasses, small: BoolArray) -> Check:
         is_proof = self.is_monotone
-        violating, gone = self._violating(classes, small)
+        violating, always_suppressed = self._violating(classes, small)
         count = int(classes.records[violating].sum())
         if count > self.most_suppressed or self.guarantees.is_impossible(classes):
-            return _infeasible(node, count, classes, gone, proves_finer_infeasible=is_proof)
+            return _infeasible(
+                node, count, classes, always_suppressed, proves_finer_infeasible=is_proof
+            )
         suppressed = self._suppressed(classes, violating)
         count = int(classes.records[suppressed].sum())
         if count > self.most_suppressed:
-            return _infeasible(node, count, classes, gone, proves_finer_infeasible=is_proof)
+            return _infeasible(
+                node, count, classes, always_suppressed, proves_finer_infeasible=is_proof
+            )
         released = classes.people[~suppressed & (classes.records > 0)]
         if self._must_release and not len(released):
-            is_all_gone = int(classes.records[gone].sum()) == self.table.total
-            return _infeasible(node, count, classes, gone, proves_finer_infeasible=is_all_gone)
+            is_all_gone = int(classes.records[always_suppressed].sum()) == self.table.total
+            return _infeasible(
+                node, count, classes, always_suppressed, proves_finer_infeasible=is_all_gone
+            )
         loss = self.loss.loss(self.table, classes, suppressed)
         smallest = int(released.min()) if len(released) else 0
-        return Check(CheckedNode(node, smallest, count, loss, True), False, classes, gone)
+        return Check(
+            CheckedNode(node, smallest, count, loss, True), False, classes, always_suppressed
+        )
 
-    def _without_classes(
+    def _check_without_classes(
         self, node: Node, ungrouped: UngroupedNode, size: int, best: float, *, counts_all: bool
     ) -> Check | None:
-        """Return what the records of small classes tell, as far as they are found at once.
+        """Check a node by counts of records in small classes; None if these do not settle it.
 
-        A part of a small class is small too, whatever the other guarantees are like.
+        A part of a small class is small too, for any guarantees.
         """
         if self.most_suppressed >= self.table.total:
             return None
-        each = self.least_per_suppressed
-        enough = self.most_suppressed + 1.0
-        # Where nothing is known, a loss may be negative: NULL covers its whole domain anyway.
-        if each > 0.0 and best > 0.0:
-            enough = min(enough, best / each)
-        count = ungrouped.least_small_records(size, math.inf if counts_all else enough)
-        about = ungrouped.about_small_records
+        loss_per_record = self.least_per_suppressed
+        sufficient = self.most_suppressed + 1.0
+        # Without a bound per record a loss may be negative: NULL covers its whole domain anyway.
+        if loss_per_record > 0.0 and best > 0.0:
+            sufficient = min(sufficient, best / loss_per_record)
+        count = ungrouped.least_small_records(size, math.inf if counts_all else sufficient)
+        estimate = ungrouped.estimated_small_records
         if count > self.most_suppressed:
             is_witnessed = self.most_suppressed == 0
             return Check(
                 CheckedNode(node, 0, count, math.nan, False),
                 True,
                 small_rows=ungrouped.small_rows(size) if is_witnessed else None,
-                about_suppressed=about,
+                estimated_suppressed=estimate,
             )
-        least = count * each
-        if least > 0.0 and least >= best:
+        least_loss = count * loss_per_record
+        if least_loss > 0.0 and least_loss >= best:
             result = CheckedNode(node, 0, count, math.nan, False)
-            return Check(result, False, least_loss=least, is_hopeless=True, about_suppressed=about)
+            return Check(
+                result,
+                False,
+                least_loss=least_loss,
+                is_hopeless=True,
+                estimated_suppressed=estimate,
+            )
         return None
 
     def _violating(self, classes: GroupedClasses, small: BoolArray) -> tuple[BoolArray, BoolArray]:
-        """Return which classes violate, and which of them violate in every finer node too."""
+        """Return masks of violating classes, and of those that violate in all finer nodes, too."""
         has_records = classes.records > 0
         small = small & has_records
         if self.guarantees.is_class_size_alone:
             return small, small
         violating = self.guarantees.violating(classes) | small
-        gone = violating & has_records if self.guarantees.is_monotone_in_suppression else small
-        return violating, gone
+        always_suppressed = (
+            violating & has_records if self.guarantees.is_monotone_in_suppression else small
+        )
+        return violating, always_suppressed
 
 
 def _infeasible(
     node: Node,
     count: int,
     classes: GroupedClasses | None = None,
-    gone: BoolArray | None = None,
+    always_suppressed: BoolArray | None = None,
     *,
     proves_finer_infeasible: bool,
 ) -> Check:
     result = CheckedNode(node, 0, count, math.nan, False)
-    return Check(result, proves_finer_infeasible, classes, gone)
+    return Check(result, proves_finer_infeasible, classes, always_suppressed)

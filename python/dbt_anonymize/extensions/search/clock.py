@@ -19,7 +19,7 @@ class Clock:
         self._limit = time_limit
         self._progress = progress
         self._reported = self._started
-        # Whether more than time is used up.
+        # Another limit than time.
         self.is_spent: Callable[[], bool] = lambda: False
 
     @property

@@ -1,4 +1,4 @@
-"""The guarantees of a spec as a search takes them."""
+"""The guarantees of a spec with values as codes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys of a spec that are about a search."""
+"""Keys of a spec for searches."""
 
 from __future__ import annotations
 
@@ -52,6 +52,6 @@ class Keys(Strict):
 
 
 def search_of(spec: Spec) -> Search:
-    """Return what a spec declares of a search."""
-    found: Search = cast(Any, spec).search
-    return found
+    """Return the key ``search`` of a spec."""
+    search: Search = cast(Any, spec).search
+    return search

@@ -1,4 +1,4 @@
-"""A good node at once, without any proof: down from the coarsest one, and down again beside it."""
+"""Find a good node quickly, without proof, by iterated local search from the coarsest node."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from dbt_anonymize.privacy.table import Node
 def descend(
     checker: Checker, lattice: Lattice, k: int, excluded: Collection[Node], most_checks: int
 ) -> CheckedNode | None:
-    """Return a feasible node of a small loss, after at most about so many checks; None of none.
+    """Return a feasible node of small loss after about ``most_checks`` checks; None without any.
 
-    The feasible finer node that loses the least follows on the one before. At the end each
-    attribute is made coarser in turn, and others finer, as long as that loses less (iterated local
-    search: Lourenço, Martin and Stützle 2003).
+    Each step goes to the feasible finer node that loses the least. At the end each attribute is
+    made coarser in turn, and others finer, as long as that loses less (iterated local search:
+    Lourenço, Martin and Stützle 2003).
     """
     return _Descent(checker, lattice, k, excluded, checker.checked + most_checks).run()
 
@@ -33,56 +33,56 @@ class _Descent:
     ) -> None:
         self._checker, self._lattice, self._k = checker, lattice, k
         self._excluded, self._most_checked = excluded, most_checked
-        self._known: dict[Node, CheckedNode] = {}
+        self._checked: dict[Node, CheckedNode] = {}
 
     def run(self) -> CheckedNode | None:
-        """Return the best node that is no excluded one."""
+        """Return the best node that is not excluded."""
         top = self._check(self._lattice.highest)
         if not top.is_feasible:
             return None
         best, axes = self._down(top), [*range(len(top.node))]
         tried = 0
-        # Axis after axis is lifted; after a better node all are tried again.
+        # Each axis is made coarser in turn; after a better node all are tried again.
         while tried < len(axes) and self._has_time():
             axis = axes[0]
             axes = [*axes[1:], axis]
             tried += 1
-            for lifted in self._lifted(best.node, axis):
-                found = self._down(self._check(lifted), fixed=axis)
-                if found.loss < best.loss:
-                    best, tried = found, 0
+            for coarser in self._coarser(best.node, axis):
+                candidate = self._down(self._check(coarser), fixed=axis)
+                if candidate.loss < best.loss:
+                    best, tried = candidate, 0
                     break
-        usable = [one for one in self._known.values() if self._is_usable(one)]
-        return min(usable, key=lambda one: (one.loss, one.node), default=None)
+        usable_nodes = [node for node in self._checked.values() if self._is_usable(node)]
+        return min(usable_nodes, key=lambda node: (node.loss, node.node), default=None)
 
     def _has_time(self) -> bool:
         return self._checker.checked < self._most_checked
 
     def _check(self, node: Node) -> CheckedNode:
-        if node not in self._known:
-            self._known[node] = self._checker.check(node, self._k).result
-        return self._known[node]
+        if node not in self._checked:
+            self._checked[node] = self._checker.check(node, self._k).result
+        return self._checked[node]
 
-    def _is_usable(self, one: CheckedNode) -> bool:
-        return one.is_feasible and one.node not in self._excluded
+    def _is_usable(self, checked: CheckedNode) -> bool:
+        return checked.is_feasible and checked.node not in self._excluded
 
     def _down(self, start: CheckedNode, fixed: int | None = None) -> CheckedNode:
         """Follow the feasible finer nodes that lose the least; a ``fixed`` attribute last."""
         best = start
         while self._has_time():
             finer = [
-                one
+                checked
                 for node in self._lattice.just_finer(best.node)
                 if (fixed is None or node[fixed] == best.node[fixed])
-                and (one := self._check(node)).is_feasible
+                and (checked := self._check(node)).is_feasible
             ]
-            found = min(finer, key=lambda one: (one.loss, one.node), default=None)
-            if found is None:
+            next_node = min(finer, key=lambda checked: (checked.loss, checked.node), default=None)
+            if next_node is None:
                 return best if fixed is None else self._down(best)
-            best = found
+            best = next_node
         return best
 
-    def _lifted(self, node: Node, axis: int) -> list[Node]:
+    def _coarser(self, node: Node, axis: int) -> list[Node]:
         """Return a node with one attribute coarser by one level and by two."""
         highest = self._lattice.highest[axis]
         return [

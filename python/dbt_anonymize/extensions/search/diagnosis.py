@@ -20,9 +20,9 @@ from dbt_anonymize.privacy.table import Classes, Node, Table
 
 Guarantee = Mapping[str, Any]
 
-# Seconds to find out whether some of the guarantees can be kept.
+# Seconds of a search that decides if some of the guarantees are feasible.
 _PATIENCE = 10.0
-# Parameters are looked for at the coarsest nodes, this many.
+# Number of coarsest nodes at which weaker parameters are tried.
 _NODES = 30
 _MOST_ENUMERATED = 1_000_000
 
@@ -54,11 +54,11 @@ class _Parameter:
 def explain_infeasible(
     table: Table, declared: Sequence[Guarantee], suppression_limit: Decimal, is_proven: bool
 ) -> str:
-    """Return why no node keeps all declared guarantees together.
+    """Explain why no node keeps all declared guarantees together.
 
-    Names each guarantee that cannot be kept by itself, with the closest value (rounded to the safe
-    side) that one of the coarsest nodes keeps; or the guarantee that stands in the way of the
-    others. ``is_proven``: all nodes were searched, no time limit ended it.
+    The text names each guarantee that cannot be kept by itself, with the closest value (rounded to
+    the safe side) that one of the coarsest nodes keeps; or the guarantee that conflicts with the
+    others. ``is_proven``: all nodes were searched, and no time limit ended the search.
     """
     most = int(suppression_limit * table.total)
     head = (
@@ -66,14 +66,14 @@ def explain_infeasible(
         if is_proven
         else "no levels that keep every guarantee were found within the time limit"
     )
-    doctor = _Doctor(table, suppression_limit, most)
-    alone = [g for g in declared if not doctor.is_feasible([g])]
-    lines = [doctor.advice(g, []) for g in alone]
-    if not alone:
+    diagnosis = _Diagnosis(table, suppression_limit, most)
+    failing = [g for g in declared if not diagnosis.is_feasible([g])]
+    lines = [diagnosis.advice(g, []) for g in failing]
+    if not failing:
         for place, guarantee in enumerate(declared):
             others = [*declared[:place], *declared[place + 1 :]]
-            if others and doctor.is_feasible(others):
-                lines.append(doctor.advice(guarantee, others))
+            if others and diagnosis.is_feasible(others):
+                lines.append(diagnosis.advice(guarantee, others))
         lines = lines or ["each guarantee can be kept by itself, but no two of them together"]
     remedies = ["Weaken what fails", "raise suppression_limit"]
     if any(attribute.top < attribute.height for attribute in table.attributes):
@@ -82,8 +82,8 @@ def explain_infeasible(
     return "\n".join([f"{head}.", *(f"- {line}." for line in lines), f"{remedy}."])
 
 
-class _Doctor:
-    """Try guarantees and weaker ones."""
+class _Diagnosis:
+    """Trials of guarantees and of weaker ones."""
 
     def __init__(self, table: Table, suppression_limit: Decimal, most_suppressed: int) -> None:
         self._table = table
@@ -92,22 +92,22 @@ class _Doctor:
         self._classes = [classes_of(table, node) for node in _coarsest(Lattice.of(table))]
 
     def is_feasible(self, declared: Sequence[Guarantee]) -> bool:
-        """Tell whether some node keeps these guarantees, as far as patience goes."""
+        """Tell whether a node that keeps these guarantees is found in time."""
         guarantees = compile_guarantees(declared, self._table)
         if any(self._keeps(guarantees, classes) for classes in self._classes):
             return True
         loss = make_loss("precision")
-        found = search(self._table, guarantees, loss, self._limit, time_limit=_PATIENCE)
-        return found.optimum is not None
+        result = search(self._table, guarantees, loss, self._limit, time_limit=_PATIENCE)
+        return result.optimum is not None
 
     def advice(self, guarantee: Guarantee, others: Sequence[Guarantee]) -> str:
-        """Return that a guarantee cannot be kept (with others), and what could be."""
-        # No values of a person.
-        shown = ((key, v) for key, v in guarantee.items() if key not in {"model", "values"})
-        values = " ".join(f"{key} {v}" for key, v in shown)
+        """Return a sentence on a guarantee that cannot be kept (with others), and on a remedy."""
+        # Values of persons are not printed.
+        parameters = ((key, v) for key, v in guarantee.items() if key not in {"model", "values"})
+        values = " ".join(f"{key} {v}" for key, v in parameters)
         name = f"{guarantee['model']} ({values})"
-        alone = "together with the others" if others else "by itself"
-        text = f"{name} cannot be kept {alone}"
+        context = "together with the others" if others else "by itself"
+        text = f"{name} cannot be kept {context}"
         for parameter in _parameters(guarantee, self._table):
             closest = self._closest(guarantee, parameter, others)
             if closest is not None:
@@ -123,7 +123,7 @@ class _Doctor:
             weaker = {**guarantee, parameter.name: parameter.value(step)}
             try:
                 guarantees = compile_guarantees([*others, weaker], self._table)
-            except SearchError:  # still stronger than can ever hold
+            except SearchError:  # can never hold
                 return False
             return any(self._keeps(guarantees, classes) for classes in self._classes)
 
@@ -154,7 +154,7 @@ def _coarsest(lattice: Lattice) -> Iterator[Node]:
 
 
 def _parameters(guarantee: Guarantee, table: Table) -> list[_Parameter]:
-    """Return what can be weakened in a guarantee, beginning with its declared values."""
+    """Return the parameters of a guarantee that can be weakened, from their declared values."""
     declared = {name: value for name, value in guarantee.items() if name != "model"}
     model = MODELS[guarantee["model"]].model_construct(**declared)
     return [

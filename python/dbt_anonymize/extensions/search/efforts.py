@@ -1,4 +1,4 @@
-"""From the coded table of an anonymization to the efforts of its spec."""
+"""Search the efforts of a spec on its coded table."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ from dbt_anonymize.privacy.table import Node, Table
 from dbt_anonymize.spec import Effort, Spec
 
 Recoding = Literal["full_domain", "local"]
-# Called with the name of each step; returns what takes its progress.
+# Called with the name of each step; returns the callback for its progress.
 Steps = Callable[[str], ProgressCallback | None]
 
 # Shares of a time limit: the optimum matters most, the Pareto front least.
 _SHARE_OF_OPTIMUM, _SHARE_OF_CHAIN = 0.5, 0.6
-# No effort depends on the Pareto front, which takes a search for each of up to a hundred points.
+# No effort depends on the Pareto front, which takes up to a hundred searches.
 SECONDS_OF_FRONT = 60.0
-# Rounds of a local recoding are no nodes of it, and winners of a race need not be.
+# Efforts of local recoding are not on the front, and winners of a race need not be.
 _SECONDS_OF_FRONT_BESIDE_EFFORTS = 5.0
 
 
@@ -57,11 +57,10 @@ _SECONDS_OF_FRONT_BESIDE_EFFORTS = 5.0
 class Options:
     """Options of a search.
 
-    ``efforts`` is the length of the chain, >= 1, unless its class sizes are given, ``ks``.
-    ``time_limit`` is in seconds for everything;
-    without one, the optimum and the chain are proven, and the Pareto front gets `SECONDS_OF_FRONT`.
-    By quality it is the CPU seconds of all models that are trained, and ``evaluations`` is how many
-    may be.
+    ``efforts`` is the length of the chain, >= 1, unless ``ks`` lists its class sizes.
+    ``time_limit`` is in seconds for everything; without one, the optimum and the chain are proven,
+    and the Pareto front gets `SECONDS_OF_FRONT`. By quality it limits the CPU seconds of training,
+    and ``evaluations`` the number of trained models.
     """
 
     efforts: int
@@ -73,7 +72,7 @@ class Options:
 
     @property
     def loss(self) -> str:
-        """The measure that nodes are compared by before models are trained on them."""
+        """The measure that compares nodes before models are trained on them."""
         return GUIDED if self.measure == QUALITY else self.measure
 
     @property
@@ -89,13 +88,13 @@ class LocalEffort:
     Attributes
     ----------
     required : int
-        Class size that it was searched for.
+        Required class size.
     rounds : tuple of Node
         Levels of each round.
     suppressed : int
-        Records that the last round leaves over.
+        Records that no round releases.
     loss : float or None
-        By the measure of the search; None for one that needs the classes of all rounds.
+        By the measure of the search; None for a measure that needs the classes of all rounds.
     """
 
     required: int
@@ -105,11 +104,11 @@ class LocalEffort:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchOutcome:
     """The outcome of a search.
 
     ``efforts`` is the chain as a spec writes it, without a node that generalizes nothing. ``local``
-    describes each of them if they are of local recoding and did not race.
+    describes efforts of local recoding that did not race.
     """
 
     result: SearchResult
@@ -128,9 +127,9 @@ class Found:
 
 @dataclass(frozen=True)
 class Task:
-    """A search: a table, what it must keep, and what is minimized.
+    """A search: a table, its guarantees, and the measure to minimize.
 
-    ``records`` are those that models are trained on, where a search trains any.
+    ``records`` are those that models are trained on, if the search trains any.
     """
 
     spec: Spec
@@ -141,20 +140,20 @@ class Task:
 
     @property
     def suppression_limit(self) -> Decimal:
-        """Share of the records, as the spec writes it."""
+        """Share of the records that may be suppressed."""
         return Decimal(str(self.spec.suppression_limit))
 
     @property
     def guarantees(self) -> Guarantees:
-        """Compiled for the table."""
+        """The guarantees compiled for the table."""
         return compile_guarantees(self.declared, self.table)
 
     @property
     def _game(self) -> Profitable:
-        """The amounts by which payouts are counted."""
-        for guarantee in self.spec.guarantees.declared:
-            if isinstance(guarantee[1], Profitable):
-                return guarantee[1]
+        """The amounts of the publisher's payout."""
+        for declared in self.spec.guarantees.declared:
+            if isinstance(declared[1], Profitable):
+                return declared[1]
         raise SearchError(
             "the measure publisher_payout must have the amounts of the guarantee profitable; got "
             "none. Declare it, or choose another measure."
@@ -163,22 +162,22 @@ class Task:
     def loss(self, factor: float | None = None) -> InformationLoss:
         """Return the measure, with the factor of the spec unless another one is given."""
         declared = self.spec.information_loss
-        # Other measures are put together in the way that they are published with.
+        # Other measures have the aggregate of their publication.
         aggregate = declared.aggregate if self.options.measure == "loss" else None
         gs = declared.generalization_suppression_factor if factor is None else factor
         if self.options.loss == GUIDED:
             return Guided(gs=gs)
         if self.options.measure == PUBLISHER_PAYOUT:
-            # Amounts weigh suppression by themselves, but for rounds.
+            # Amounts weigh suppression themselves, except in rounds.
             return PublisherPayout(self._game, gs=0.5 if factor is None else factor)
         return make_loss(self.options.measure, aggregate=aggregate, gs=gs)
 
 
-def find_efforts(task: Task, steps: Steps = lambda _: None) -> Found:
+def find_efforts(task: Task, steps: Steps = lambda _: None) -> SearchOutcome:
     """Search the optimum, the efforts and the Pareto front.
 
-    ``steps`` is called with the name of each step. The same input gives the same efforts unless a
-    time limit ends the search. A guarantee that cannot be checked, or no feasible node, is a
+    ``steps`` is called with the name of each step. Equal input gives equal efforts unless a time
+    limit ends the search. A guarantee that cannot be checked, or no feasible node, is a
     `SearchError` that names the guarantee that fails and the closest feasible parameter.
     """
     is_local = task.options.recoding == "local"
@@ -189,7 +188,7 @@ def find_efforts(task: Task, steps: Steps = lambda _: None) -> Found:
     result = search(
         *common,
         time_limit=clock.share(_SHARE_OF_OPTIMUM),
-        most_checks=_checks(task.table) if is_raced else None,
+        most_checks=_optimum_checks(task.table) if is_raced else None,
         progress=steps("optimum"),
     )
     if result.optimum is None:
@@ -198,9 +197,9 @@ def find_efforts(task: Task, steps: Steps = lambda _: None) -> Found:
     reasons = Reasons()
     if is_raced:
         races, reasons = _race(task, guarantees, steps)
-        found = Chain(races.points, races.is_complete)
+        efforts_chain = Chain(races.points, races.is_complete)
     else:
-        found = chain(
+        efforts_chain = chain(
             *common,
             _class_sizes(task, guarantees) or task.options.efforts,
             start=result.optimum.node,
@@ -211,27 +210,31 @@ def find_efforts(task: Task, steps: Steps = lambda _: None) -> Found:
     if races is not None:
         efforts = _raced_efforts(task, races, guarantees)
     elif is_local:
-        efforts, local = _local_efforts(task, found, guarantees, clock, steps)
+        efforts, local = _local_efforts(task, efforts_chain, guarantees, clock, steps)
     else:
-        efforts = _full_domain_efforts(task, found, guarantees)
+        efforts = _full_domain_efforts(task, efforts_chain, guarantees)
     is_aside = is_local or is_raced
     seconds = _SECONDS_OF_FRONT_BESIDE_EFFORTS if is_aside else SECONDS_OF_FRONT
-    left = clock.share(1.0)
+    time_left = clock.share(1.0)
     front = pareto_front(
         *common,
-        time_limit=seconds if left is None else min(left, seconds) if is_aside else left,
+        time_limit=seconds
+        if time_left is None
+        else min(time_left, seconds)
+        if is_aside
+        else time_left,
         progress=steps("Pareto front"),
     )
-    return Found(result, found, front, efforts, local, races, reasons)
+    return SearchOutcome(result, efforts_chain, front, efforts, local, races, reasons)
 
 
-def _checks(table: Table) -> int:
-    """Return how many nodes are checked for the optimum beside races, which do not depend on it."""
+def _optimum_checks(table: Table) -> int:
+    """Return the number of checks for the optimum of a race, which does not depend on it."""
     return checks_for(WORK_OF_SHORTLIST, table, Lattice.of(table))
 
 
 def _race(task: Task, guarantees: Guarantees, steps: Steps) -> tuple[Races, Reasons]:
-    """Return the winners by quality for each class size, and why they won."""
+    """Return the winners by quality for each class size, and the reasons for them."""
     if task.records is None:
         raise TypeError("a search by quality needs the records that models are trained on")
     names = list(task.spec.quasi_identifiers)
@@ -240,22 +243,22 @@ def _race(task: Task, guarantees: Guarantees, steps: Steps) -> tuple[Races, Reas
         steps("training models"), seconds=budget.seconds, evaluations=budget.evaluations
     )
     track = Track(task.records, task.spec.tests, names, progress)
-    of_races = budget.share(1.0 - SHARE)
-    state = QualitySearch(
+    races_budget = budget.share(1.0 - SHARE)
+    search = QualitySearch(
         *(task.table, guarantees, task.suppression_limit),
         track=track,
-        budget=of_races,
+        budget=races_budget,
         is_local=task.options.recoding == "local",
     )
     sizes = _class_sizes(task, guarantees)
     sizes = sizes or ladder(guarantees.min_class_size, task.options.efforts)
-    check_learned(track, state.of_least_loss(sizes[0]), of_races)
-    state.run(sizes)
-    budget.pay(of_races)
-    of_exchanges = budget.share(SHARE_OF_EXCHANGES)
-    races = state.exchange(of_exchanges)
-    budget.pay(of_exchanges)
-    reasons = find_reasons(track, state.candidates, state.winners, budget, local=state.local)
+    check_learned(track, search.least_loss_candidate(sizes[0]), races_budget)
+    search.run(sizes)
+    budget.pay(races_budget)
+    exchanges_budget = budget.share(SHARE_OF_EXCHANGES)
+    races = search.exchange(exchanges_budget)
+    budget.pay(exchanges_budget)
+    reasons = find_reasons(track, search.candidates, search.winners, budget, local=search.local)
     return replace(races, trained=budget.trained), reasons
 
 
@@ -269,10 +272,10 @@ def _class_sizes(task: Task, guarantees: Guarantees) -> list[int]:
     return sizes
 
 
-def _full_domain_efforts(task: Task, found: Chain, guarantees: Guarantees) -> tuple[Effort, ...]:
+def _full_domain_efforts(task: Task, chain_: Chain, guarantees: Guarantees) -> tuple[Effort, ...]:
     return tuple(
-        Effort(levels=_levels(task.spec, checked.node), k=_own_k(required, guarantees))
-        for required, checked in found.points
+        Effort(levels=_levels(task.spec, checked.node), k=_effort_k(required, guarantees))
+        for required, checked in chain_.points
         if any(checked.node)  # level 0 everywhere is the source, which is never released
     )
 
@@ -280,9 +283,9 @@ def _full_domain_efforts(task: Task, found: Chain, guarantees: Guarantees) -> tu
 def _raced_efforts(task: Task, races: Races, guarantees: Guarantees) -> tuple[Effort, ...]:
     winners = zip(races.points, races.rounds, strict=True)
     return tuple(
-        _local_effort(task.spec, rounds, _own_k(required, guarantees))
+        _local_effort(task.spec, rounds, _effort_k(required, guarantees))
         if rounds
-        else Effort(levels=_levels(task.spec, checked.node), k=_own_k(required, guarantees))
+        else Effort(levels=_levels(task.spec, checked.node), k=_effort_k(required, guarantees))
         for (required, checked), rounds in winners
         if any(checked.node)  # as above
     )
@@ -293,23 +296,23 @@ def _local_effort(spec: Spec, rounds: Sequence[Node], k: int | None) -> Effort:
     return Effort.model_validate({"recoding": "local", "rounds": levels, "k": k})
 
 
-def _own_k(required: int, guarantees: Guarantees) -> int | None:
+def _effort_k(required: int, guarantees: Guarantees) -> int | None:
     """Return the k of an effort; None if it is the guaranteed one."""
     return required if required > guarantees.min_class_size else None
 
 
 def _local_efforts(
-    task: Task, found: Chain, guarantees: Guarantees, clock: _Deadline, steps: Steps
+    task: Task, chain_: Chain, guarantees: Guarantees, clock: _Deadline, steps: Steps
 ) -> tuple[tuple[Effort, ...], tuple[LocalEffort, ...]]:
-    searched = (_local(task, required, clock, steps) for required, _ in found.points)
+    candidates = (_search_rounds(task, required, clock, steps) for required, _ in chain_.points)
     root = tuple(attribute.height for attribute in task.table.attributes)
-    known = tuple(
-        local
-        for number, local in enumerate(searched)
-        # As in a chain of nodes: everything at the root is no effort after the first.
-        if local is not None and (number == 0 or set(local.rounds) != {root})
+    local_efforts = tuple(
+        effort
+        for number, effort in enumerate(candidates)
+        # As in a chain of nodes, only the first effort may be the root.
+        if effort is not None and (number == 0 or set(effort.rounds) != {root})
     )
-    if not known:
+    if not local_efforts:
         raise SearchError(
             "rounds of levels must suppress at most suppression_limit "
             f"{task.suppression_limit:f} of the records; none that were found do, although levels "
@@ -317,13 +320,13 @@ def _local_efforts(
             "the limit."
         )
     efforts = tuple(
-        _local_effort(task.spec, local.rounds, _own_k(local.required, guarantees))
-        for local in known
+        _local_effort(task.spec, effort.rounds, _effort_k(effort.required, guarantees))
+        for effort in local_efforts
     )
-    return efforts, known
+    return efforts, local_efforts
 
 
-def _local(task: Task, required: int, clock: _Deadline, steps: Steps) -> LocalEffort | None:
+def _search_rounds(task: Task, required: int, clock: _Deadline, steps: Steps) -> LocalEffort | None:
     """Return rounds with a class size; None if they suppress more than is allowed."""
     declared = [*task.declared, {"model": "k_anonymity", "k": required}]
     guarantees = compile_guarantees(declared, task.table)
@@ -354,5 +357,5 @@ class _Deadline:
         self._end = None if limit is None else time.monotonic() + limit
 
     def share(self, share: float) -> float | None:
-        """Return a share of the seconds that are left; None without a limit."""
+        """Return a share of the remaining seconds; None without a limit."""
         return None if self._end is None else max(0.0, self._end - time.monotonic()) * share

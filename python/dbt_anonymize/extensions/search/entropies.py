@@ -10,15 +10,15 @@ from dbt_anonymize.privacy.table import FloatArray, Table
 
 def label_entropies(table: Table) -> tuple[FloatArray, ...]:
     """Return the entropy (bits) of the labels of each attribute at each of its levels."""
-    found = []
+    entropies = []
     for column, attribute in enumerate(table.attributes):
         leaves = np.bincount(
             table.leaves[:, column], weights=table.records, minlength=len(attribute.levels[0])
         )
-        found.append(
+        entropies.append(
             np.array([entropy(np.bincount(level, weights=leaves)) for level in attribute.levels])
         )
-    return tuple(found)
+    return tuple(entropies)
 
 
 def entropy(counts: NDArray[np.floating | np.integer]) -> float:

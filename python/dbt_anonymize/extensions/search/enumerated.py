@@ -1,14 +1,14 @@
 """Exact search of a lattice whose nodes fit into arrays.
 
 Nodes are checked from coarse to fine by the entropy of their labels, which predicts class sizes
-well. A node is checked only if no coarser one has shown that it is infeasible or loses too much: an
-infeasible node excludes all finer ones where the guarantees are monotone, and the records that a
-node must suppress are suppressed by all finer ones, which bounds their losses. Nodes whose check
-should exclude many others are predicted and checked first (`Guide`), though they may not be the
-optimum themselves: infeasible ones, and by measures that only checked nodes bound also those whose
-classes lose too much wherever they are merged. Where nothing may be suppressed, a record in a small
-class excludes all nodes at which its class is small. Where the guarantees are not monotone, nodes
-are checked in the order of their bounds instead.
+well. A node is skipped if a coarser one has shown that it is infeasible or loses too much: with
+monotone guarantees an infeasible node excludes all finer ones, and the records that a node must
+suppress are suppressed by all finer ones, which bounds their losses. Nodes whose check should
+exclude many others are predicted and checked first (`Guide`), even if they cannot be the optimum:
+infeasible nodes and, by measures that only checked nodes bound, nodes whose classes lose too much
+however they are merged. Without suppression, a record in a small class excludes all nodes at which
+its class is small. With guarantees that are not monotone, nodes are checked in the order of their
+bounds instead.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from dbt_anonymize.privacy.table import BoolArray, IntArray, Node
 _OPEN = int(Status.OPEN)
 # Infeasible nodes before the first witness.
 _BEFORE_WITNESSES = 8
-# Nodes per row of the table up to which fewer checks save more than it takes to foresee them, where
-# nodes are bounded before they are checked.
+# Up to this many nodes per row of the table, prediction saves more time than it takes, if nodes
+# have bounds before their checks.
 NODES_PER_ROW = 4
 
 
 class EnumeratedSearch:
-    """Exact search that knows of each node; released classes have at least ``k`` subjects.
+    """Exact search with arrays of all nodes; released classes have at least ``k`` subjects.
 
-    The best ``leaders`` nodes are found.
+    It finds the best ``leaders`` nodes.
     """
 
     def __init__(self, checker: Checker, lattice: Lattice, *, k: int = 0, leaders: int = 1):
@@ -48,18 +48,18 @@ class EnumeratedSearch:
         self.lattice = lattice
         self.status = np.zeros(lattice.shape, dtype=np.uint8)
         checker.grouper.expect(lattice, self.status)
-        self.found: dict[int, CheckedNode] = {}
+        self.checked_nodes: dict[int, CheckedNode] = {}
         self.leaders = Leaders(leaders)
         self.is_complete = False
         self._levels = lattice.levels(np.arange(lattice.size))
-        # Lower bounds of what nodes lose without what they must suppress, and with it.
+        # Lower bounds of the losses of nodes, without and with suppression.
         bounds = checker.loss.lower_bounds(checker.table, self._levels)
         self._unsuppressed = bounds.reshape(lattice.shape)
         self._bound = self._unsuppressed.copy()
-        # By how much what coarser nodes must suppress raises the bounds without it.
+        # Increase of the bounds without suppression by the suppression of coarser nodes.
         self._raised_by = np.zeros(lattice.shape)
-        # Where nothing is learned from coarser nodes, the bounds alone say what to leave out: then
-        # the nodes are checked in their order.
+        # If coarser nodes prove nothing, only bounds exclude nodes, which are checked in their
+        # order.
         self._by_bound = not checker.guarantees.is_monotone_in_generalization
         self._rank = self._bound
         if not self._by_bound:
@@ -70,7 +70,7 @@ class EnumeratedSearch:
         by_classes = most > 0 and checker.loss.is_bounded_by_classes
         if not self._by_bound and self._is_worth_guiding(by_classes=by_classes):
             self._guide = Guide(lattice, self._rank, most, each, by_classes=by_classes)
-        # Rank of the nodes still to be checked, infinite for others; and a view as one row.
+        # Rank of open nodes, infinite for others; and a flat view of it.
         self._order = self._rank.copy()
         self._next = self._order.reshape(-1)
         self._k = k
@@ -78,11 +78,11 @@ class EnumeratedSearch:
         self._excluded: list[int] = []
         self._infeasible = 0
         self._witnesses: Witnesses | None = None
-        # The best node, once no open node is just below it.
-        self._bottom_of_descent: CheckedNode | None = None
+        # The best node, once it has no open node just below.
+        self._descended_from: CheckedNode | None = None
 
     def _is_worth_guiding(self, *, by_classes: bool) -> bool:
-        """Return whether fewer checks save more than foreseeing them takes."""
+        """Tell whether prediction saves more time than it takes."""
         if self.checker.most_suppressed == 0 and not self.checker.is_monotone:
             return False
         return by_classes or NODES_PER_ROW * len(self.checker.table.records) >= self.lattice.size
@@ -90,27 +90,27 @@ class EnumeratedSearch:
     def exclude(self, node: Node) -> None:
         """Exclude exactly this node."""
         self._excluded.append(self.lattice.index(node))
-        self._leave_out_excluded()
+        self._close_excluded()
 
-    def _leave_out_excluded(self) -> None:
+    def _close_excluded(self) -> None:
         for index in self._excluded:
             self._close(index, Status.PRUNED)
             if self._guide is not None:
                 self._guide.leave_out(index)
 
     def start(self, node: Node) -> None:
-        """Check a promising node first, whatever the time."""
+        """Check a promising node first, even without time."""
         self._starts.append(self.lattice.index(node))
 
     def run(self, clock: Clock) -> CheckedNode | None:
         """Return the feasible node with the least loss, or the best until the time is over."""
-        self.leaders.restart(self.found.values())
+        self.leaders.restart(self.checked_nodes.values())
         best = self.leaders.best
         if self.leaders.last is not None:
             self._prune(self.leaders.last)
         self.is_complete = False
-        # The coarsest node is the likeliest to be feasible: looked at even if there is no time.
-        while self._starts or not (self.found and clock.is_over()):
+        # The coarsest node, the likeliest to be feasible, is checked even without time.
+        while self._starts or not (self.checked_nodes and clock.is_over()):
             index = self._descend(best)
             if index is None:
                 index = self._choose()
@@ -123,28 +123,28 @@ class EnumeratedSearch:
         return best
 
     def _descend(self, best: CheckedNode | None) -> int | None:
-        """Return the open node just below the best that promises the most; None if none is open.
+        """Return the most promising open node just below the best; None without any.
 
-        A good node found early leaves out most of the others. Where nothing may be suppressed,
-        others are left out by what is infeasible.
+        An early good node prunes most of the others. Without suppression, infeasible nodes exclude
+        them instead.
         """
-        if best is None or best is self._bottom_of_descent:
+        if best is None or best is self._descended_from:
             return None
         if self.checker.most_suppressed == 0:
             return None
         bound, rank, status = (a.reshape(-1) for a in (self._bound, self._rank, self.status))
-        found = min(
+        lowest = min(
             (i for i in self.lattice.just_finer_indices(best.node) if status[i] == _OPEN),
             key=lambda index: (bound[index], rank[index], index),
             default=None,
         )
-        if found is None:
-            self._bottom_of_descent = best
-        return found
+        if lowest is None:
+            self._descended_from = best
+        return lowest
 
     def _choose(self) -> int | None:
         top = self.lattice.size - 1
-        if not self.found and self.status.reshape(-1)[top] == _OPEN:
+        if not self.checked_nodes and self.status.reshape(-1)[top] == _OPEN:
             return top
         while self._starts:
             start = self._starts.pop()
@@ -163,39 +163,39 @@ class EnumeratedSearch:
         return self._guide.suggest(self.status, self._unsuppressed, loss)
 
     def require(self, k: int) -> None:
-        """Ask for classes of at least ``k`` subjects from now on; never fewer than before.
+        """Require classes of at least ``k`` subjects from now on; never fewer than before.
 
-        Infeasible nodes stay so and bounds stay valid, as only more is suppressed. Nodes whose
-        smallest class is too small now are checked again.
+        Infeasible nodes stay infeasible and bounds valid, as only more is suppressed. Nodes whose
+        smallest class is now too small are checked again.
         """
         self._k = k
-        # Made for smaller classes than the bounds to come; what they raised stays.
+        # These were for smaller classes; the bounds that they raised stay.
         self._raised_by[:] = 0.0
-        self._bottom_of_descent = None
+        self._descended_from = None
         if self._guide is not None:
             self._guide.forget()
         loss, has_rules = self.checker.loss, self.checker.guarantees.release_rules
         self.status[self.status == Status.PRUNED] = _OPEN
         status, bound = self.status.reshape(-1), self._bound.reshape(-1)
-        for index, found in list(self.found.items()):
-            if found.is_feasible and found.k >= k:
+        for index, checked in list(self.checked_nodes.items()):
+            if checked.is_feasible and checked.k >= k:
                 continue
-            if found.is_feasible or has_rules:
-                if found.is_feasible and loss.is_monotone_in_suppression and not has_rules:
-                    bound[index] = max(bound[index], float(found.loss))
-                del self.found[index]
+            if checked.is_feasible or has_rules:
+                if checked.is_feasible and loss.is_monotone_in_suppression and not has_rules:
+                    bound[index] = max(bound[index], float(checked.loss))
+                del self.checked_nodes[index]
                 status[index] = _OPEN
         np.copyto(self._order, np.where(self.status == _OPEN, self._rank, math.inf))
         if self._guide is not None:
-            for index in self.found:
+            for index in self.checked_nodes:
                 self._guide.leave_out(index)
-        self._leave_out_excluded()
+        self._close_excluded()
 
     def _visit(self, index: int) -> CheckedNode | None:
-        """Check a node if it can be among the best; return the best."""
+        """Check a node; return the best one."""
         node: Node = tuple(self._levels[index].tolist())
         is_open = self.status.reshape(-1)[index] == _OPEN
-        # A suggested node is checked for what it excludes, whatever its own bound.
+        # A suggested node is checked for the nodes that it excludes, whatever its own bound.
         check = self.checker.check(
             node,
             self._k,
@@ -205,34 +205,34 @@ class EnumeratedSearch:
         result = check.result
         self._observe(index, check)
         if check.is_hopeless:
-            self._give_up(check)
+            self._prune_finer(check)
         else:
-            self.found[index] = result
+            self.checked_nodes[index] = result
             self._close(index, Status.CHECKED)
         is_leading = result.is_feasible and self.leaders.add(result)
         if check.proves_finer_infeasible:
             self._exclude_finer(node)
             if check.small_rows is not None:
-                self._ask_a_witness(check.small_rows)
-        # What a node suppresses that is not open itself hardly raises the bounds of any that is.
+                self._exclude_by_witness(check.small_rows)
+        # The suppression of a closed node hardly raises the bounds of open ones.
         is_raised = is_open and self._raise_bounds(index, check)
         if self.leaders.last is not None and (is_leading or is_raised):
             self._prune(self.leaders.last)
         return self.leaders.best
 
     def _observe(self, index: int, check: Check) -> None:
-        """Let foresight learn."""
-        result, about = check.result, check.about_suppressed
-        violating = result.suppressed if about is None else about
+        """Pass a check to the guide."""
+        result, estimate = check.result, check.estimated_suppressed
+        violating = result.suppressed if estimate is None else estimate
         if self._guide is not None:
             self._guide.observe(index, violating)
-            # By its classes a feasible node may exclude coarser ones.
+            # The classes of a feasible node may exclude coarser ones.
             is_settled = result.is_feasible and not self._guide.by_classes
             if is_settled and self.checker.is_monotone:
                 self._guide.settle(self.lattice.coarser(result.node))
 
-    def _give_up(self, check: Check) -> None:
-        """Exclude a node and all finer ones, whose suppression loses too much."""
+    def _prune_finer(self, check: Check) -> None:
+        """Prune a node and all finer ones, whose suppression loses too much."""
         box = self.lattice.finer(check.result.node)
         np.maximum(self._bound[box], check.least_loss, out=self._bound[box])
         status = self.status[box]
@@ -240,7 +240,7 @@ class EnumeratedSearch:
         self._order[box] = math.inf
 
     def bound(self, best: CheckedNode | None) -> float:
-        """Return a lower bound of the loss of all feasible nodes, as far as is known."""
+        """Return a lower bound of the loss of all feasible nodes."""
         is_open = self.status == _OPEN
         least = math.inf if best is None else float(best.loss)
         if not is_open.any():
@@ -248,19 +248,19 @@ class EnumeratedSearch:
         return min(float(self._bound[is_open].min()), least)
 
     def progress(self, best: CheckedNode | None) -> Progress:
-        """Return how far the search is."""
+        """Return the progress of the search."""
         settled = int(np.count_nonzero(self.status))
-        return Progress(len(self.found), settled, self.lattice.size, best)
+        return Progress(len(self.checked_nodes), settled, self.lattice.size, best)
 
     def visited(self) -> VisitedNodes:
-        """Return what was learned."""
+        """Return the visited nodes and their results."""
         status = self.status.reshape(-1)
         indices = np.flatnonzero(status)
         k = np.full(self.lattice.size, -1, dtype=np.int64)
         suppressed = k.copy()
         loss = np.full(self.lattice.size, math.nan)
-        for index, found in self.found.items():
-            k[index], suppressed[index], loss[index] = found.k, found.suppressed, found.loss
+        for index, checked in self.checked_nodes.items():
+            k[index], suppressed[index], loss[index] = checked.k, checked.suppressed, checked.loss
         return VisitedNodes(
             levels=self.lattice.levels(indices),
             k=k[indices],
@@ -281,15 +281,15 @@ class EnumeratedSearch:
         if self._guide is not None:
             self._guide.settle(box)
 
-    def _ask_a_witness(self, rows: IntArray) -> None:
-        """Leave out all nodes at which the rarest of some records is in a small class, too.
+    def _exclude_by_witness(self, rows: IntArray) -> None:
+        """Exclude all nodes at which the rarest of some records is in a small class, too.
 
-        Worth it where many nodes are infeasible and the others are bounded before they are checked.
+        This pays off if many nodes are infeasible and the others have bounds before their checks.
         """
         table, loss = self.checker.table, self.checker.loss
         self._infeasible += 1
-        few = self._infeasible < _BEFORE_WITNESSES
-        if few or not loss.has_attribute_bounds or table.subject is not None:
+        is_early = self._infeasible < _BEFORE_WITNESSES
+        if is_early or not loss.has_attribute_bounds or table.subject is not None:
             return
         if self._witnesses is None:
             self._witnesses = Witnesses(table, self.lattice)
@@ -302,9 +302,9 @@ class EnumeratedSearch:
         self._order[is_small] = math.inf
 
     def _raise_bounds(self, index: int, check: Check) -> bool:
-        """Bound coarser nodes by what this one loses, and finer ones by what it must suppress.
+        """Bound coarser nodes by the loss of this one, and finer ones by its suppression.
 
-        Return whether that was worth trying.
+        Return False if the check formed no classes.
         """
         if check.classes is None:
             return False
@@ -313,15 +313,12 @@ class EnumeratedSearch:
         is_guided = self._guide is not None and self._guide.by_classes
         if bounds_coarser and (not is_excluding or is_guided):
             self._bound_coarser(index, check.classes)
-        if not is_excluding and check.gone is not None:
-            self._bound_finer(check.result.node, check.classes, check.gone)
+        if not is_excluding and check.always_suppressed is not None:
+            self._bound_finer(check.result.node, check.classes, check.always_suppressed)
         return True
 
     def _bound_coarser(self, index: int, classes: GroupedClasses) -> None:
-        """Bound coarser nodes by the classes of this one, feasible or not.
-
-        Their classes are unions of these, which is all that `coarser_bound` needs.
-        """
+        """Bound coarser nodes, whose classes are unions of the classes of this one."""
         size = max(self._k, self.checker.guarantees.min_class_size)
         coarser = self.checker.loss.coarser_bound(self.checker.table, classes, size)
         if self._guide is not None:
@@ -331,23 +328,25 @@ class EnumeratedSearch:
             np.maximum(bounds[box], coarser, out=bounds[box])
         self._add_suppressed(box)
 
-    def _bound_finer(self, node: Node, classes: GroupedClasses, gone: BoolArray) -> None:
-        if not gone.any():
+    def _bound_finer(
+        self, node: Node, classes: GroupedClasses, always_suppressed: BoolArray
+    ) -> None:
+        if not always_suppressed.any():
             return
         loss, table = self.checker.loss, self.checker.table
         box = self.lattice.finer(node)
         if not loss.has_attribute_bounds:
             size = max(self._k, self.checker.guarantees.min_class_size)
-            by = loss.suppression_bound(table, classes, gone, size)
-            np.maximum(self._raised_by[box], by, out=self._raised_by[box])
+            increase = loss.suppression_bound(table, classes, always_suppressed, size)
+            np.maximum(self._raised_by[box], increase, out=self._raised_by[box])
             self._add_suppressed(box)
             return
-        finer = np.zeros(self.lattice.shape, dtype=np.bool_)
-        finer[box] = self.status[box] == _OPEN
-        indices = np.flatnonzero(finer)
+        is_open_finer = np.zeros(self.lattice.shape, dtype=np.bool_)
+        is_open_finer[box] = self.status[box] == _OPEN
+        indices = np.flatnonzero(is_open_finer)
         if not len(indices):
             return
-        by_attribute = loss.attribute_bounds(table, classes.table_rows(gone), node)
+        by_attribute = loss.attribute_bounds(table, classes.table_rows(always_suppressed), node)
         assert by_attribute is not None
         raised = loss.combine(of_levels(by_attribute, self._levels[indices]))
         flat = self._bound.reshape(-1)
@@ -357,11 +356,11 @@ class EnumeratedSearch:
 
     def _add_suppressed(self, box: Box) -> None:
         """Add the suppression loss to the bounds."""
-        by = self._raised_by[box]
-        if not by.any():
+        increase = self._raised_by[box]
+        if not increase.any():
             return
         bound = self._bound[box]
-        raised = self.checker.loss.raised(self.checker.table, self._unsuppressed[box], by)
+        raised = self.checker.loss.raised(self.checker.table, self._unsuppressed[box], increase)
         np.maximum(bound, raised, out=bound)
         if self._by_bound:
             self._order[box] = np.where(self.status[box] == _OPEN, bound, math.inf)

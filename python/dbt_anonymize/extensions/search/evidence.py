@@ -1,7 +1,7 @@
-"""Check that models learn enough to choose levels by.
+"""Check that models learn enough to choose levels.
 
-Where nothing can be learned, the best of many candidates looks good by luck. So tables that were
-chosen without the target are scored first: the untouched one, and the one that loses the least.
+If nothing can be learned, the best of many candidates looks good by luck. So two tables that were
+chosen without the target are scored first: the untouched one, and that of least loss.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from dbt_anonymize.evaluation.measures import LOWER_IS_BETTER
 from dbt_anonymize.extensions.search.by_quality import corrected_interval
 from dbt_anonymize.extensions.search.race import SPLITS, Budget, Candidate, Track
 
-# After so many splits it is looked whether a model is surely better already.
+# Numbers of splits after which the models are compared with the zero rule.
 LOOKS = (3, 6, SPLITS)
-# Probability that a model passes which learns nothing: of all looks at both tables together.
+# Probability that a model that learns nothing passes, over all comparisons of both tables.
 CHANCE = 0.025
 
 
 def check_learned(track: Track, least_loss: Candidate | None, budget: Budget) -> None:
     """Raise a `SearchError` unless models surely beat the zero rule on a table without a search.
 
-    ``least_loss`` is a candidate that was chosen by the plain loss. What is trained is paid in
-    seconds, not in evaluations, which are those of candidates.
+    ``least_loss`` is a candidate that was chosen by the measure loss. Training costs seconds, but
+    no evaluations, which are those of candidates.
     """
     chance = CHANCE / (2 * len(LOOKS))
     for count in LOOKS:
@@ -33,7 +33,7 @@ def check_learned(track: Track, least_loss: Candidate | None, budget: Budget) ->
         if least_loss is not None:
             scored.append(track.trained(least_loss, range(count), budget))
         differences = [np.array(scores) - zero_rule for scores in scored]
-        if any(_is_sure(one, track.test_share, chance) for one in differences):
+        if any(_is_sure(difference, track.test_share, chance) for difference in differences):
             return
     sign = -1.0 if track.quality.measure in LOWER_IS_BETTER else 1.0
     mean, floor = (sign * float(np.mean(values)) for values in (untouched, zero_rule))

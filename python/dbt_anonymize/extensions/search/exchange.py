@@ -1,7 +1,7 @@
-"""Exchanges: a column that an effort gives up takes the place of one that it keeps.
+"""Exchanges: a column that an effort gives up replaces one that it keeps.
 
-A race moves one column at a time. Where a column that models need is out of reach because another
-one, which adds little, fills the classes, only a step of two columns leads there.
+A race moves one column at a time. If a useless column keeps classes so small that a useful one
+does not fit, only a step of two columns helps.
 """
 
 from __future__ import annotations
@@ -18,86 +18,98 @@ from dbt_anonymize.extensions.search.race import (
     Track,
 )
 
-# Share for exchanges of what is kept for them and for reasons, most of which they train.
+# Share of exchanges in the budget for exchanges and reasons; they train most of what reasons need.
 SHARE_OF_EXCHANGES = 0.6
-# Steps from what won: each must be better by more than what counts as equal.
+# Most exchanges per winner; each must be better by more than `EQUAL`.
 _STEPS = 3
 
 
-def exchanged(
+def exchange_columns(
     track: Track, candidates: Candidates, chosen: Sequence[Candidate], budget: Budget
 ) -> list[Candidate]:
-    """Return candidates after the exchanges by which models do better, as far as is trained.
+    """Return candidates after all exchanges that improve models, as far as the budget goes.
 
-    Afterwards no column that would add something is given up while another one could go instead
-    without a loss, unless the budget ended first. Local recodings stay as they are.
+    Afterwards no candidate gives up a useful column while it could give up another one without a
+    loss, unless the budget ended first. Local recodings stay as they are.
     """
-    after = []
-    for place, one in enumerate(chosen):
+    improved = []
+    for place, candidate in enumerate(chosen):
         part = budget.share(1.0 / (len(chosen) - place))
-        after.append(one if one.rounds else _exchanged(track, candidates, one, part))
+        improved.append(
+            candidate
+            if candidate.rounds
+            else _exchange_repeatedly(track, candidates, candidate, part)
+        )
         budget.pay(part)
-    return after
+    return improved
 
 
-def _exchanged(track: Track, candidates: Candidates, one: Candidate, budget: Budget) -> Candidate:
+def _exchange_repeatedly(
+    track: Track, candidates: Candidates, current: Candidate, budget: Budget
+) -> Candidate:
     for _ in range(_STEPS):
-        better = _better(track, candidates, one, budget)
+        better = _best_exchange(track, candidates, current, budget)
         if better is None:
-            return one
-        one = better
-    return one
+            return current
+        current = better
+    return current
 
 
-def _better(
-    track: Track, candidates: Candidates, one: Candidate, budget: Budget
+def _best_exchange(
+    track: Track, candidates: Candidates, current: Candidate, budget: Budget
 ) -> Candidate | None:
     """Return the best exchange if it is better on all splits."""
-    finer = candidates.finer(one)
-    track.advance([one, *finer.values()], range(FEWEST_SPLITS), budget)
-    adding = [axis for axis, other in finer.items() if _gain(track, other, one) >= EQUAL]
-    others = [*_exchanges(candidates, one, adding)]
-    track.advance(others, range(FEWEST_SPLITS), budget)
-    better = [other for other in others if _gain(track, other, one) > EQUAL]
+    finer = candidates.finer(current)
+    track.advance([current, *finer.values()], range(FEWEST_SPLITS), budget)
+    useful_axes = [
+        axis for axis, candidate in finer.items() if _gain(track, candidate, current) >= EQUAL
+    ]
+    exchanges = [*_exchanges(candidates, current, useful_axes)]
+    track.advance(exchanges, range(FEWEST_SPLITS), budget)
+    better = [candidate for candidate in exchanges if _gain(track, candidate, current) > EQUAL]
     if not better:
         return None
     best = track.preferred(better)
-    # The best of many looks better than it is: the other splits decide.
-    track.advance([one, best], range(SPLITS), budget)
-    is_tested = min(map(track.splits, (one, best))) == SPLITS
-    return best if is_tested and _gain(track, best, one) > EQUAL else None
+    # The best of many looks better than it is: further splits decide.
+    track.advance([current, best], range(SPLITS), budget)
+    is_tested = min(map(track.splits, (current, best))) == SPLITS
+    return best if is_tested and _gain(track, best, current) > EQUAL else None
 
 
-def _gain(track: Track, one: Candidate, other: Candidate) -> float:
-    """Return by how much a candidate does better, 0 where too little is trained."""
-    return track.difference(one, other) or 0.0
+def _gain(track: Track, better: Candidate, reference: Candidate) -> float:
+    """Return the difference of scores, 0 where too little is trained."""
+    return track.difference(better, reference) or 0.0
 
 
 def _exchanges(
-    candidates: Candidates, one: Candidate, adding: Sequence[int]
+    candidates: Candidates, current: Candidate, useful_axes: Sequence[int]
 ) -> Iterator[Candidate]:
-    """Yield the nodes with one of the columns that add something, alone or for one that is kept."""
+    """Yield the candidates with a useful column added, alone or in place of another column."""
     root, highest = candidates.root, candidates.lattice.highest
-    gone = [
-        axis for axis, level in enumerate(one.checked.node) if level < root[axis] == highest[axis]
+    removable = [
+        axis
+        for axis, level in enumerate(current.checked.node)
+        if level < root[axis] == highest[axis]
     ]
-    for new in adding:
-        for old in (None, *gone):
-            found = _finest(candidates, one, new, old)
-            if found is not None:
-                yield found
+    for new in useful_axes:
+        for old in (None, *removable):
+            candidate = _finest(candidates, current, new, old)
+            if candidate is not None:
+                yield candidate
 
 
-def _finest(candidates: Candidates, one: Candidate, new: int, old: int | None) -> Candidate | None:
-    """Return the node with as much of a column as fits, without another one."""
-    root, node = candidates.root, list(one.checked.node)
+def _finest(
+    candidates: Candidates, current: Candidate, new: int, old: int | None
+) -> Candidate | None:
+    """Return the candidate with the finest feasible level of ``new``, without column ``old``."""
+    root, node = candidates.root, list(current.checked.node)
     if old is not None:
         node[old] = root[old]
     finest = None
     for level in reversed(range(candidates.lattice.lowest[new], root[new])):
         node[new] = level
-        found = candidates.of(tuple(node), one.required)
-        if found is None:
+        candidate = candidates.of(tuple(node), current.required)
+        if candidate is None:
             return finest
-        finest = found
+        finest = candidate
     return finest

@@ -1,9 +1,9 @@
-"""One private look at the data: levels drawn by the exponential mechanism.
+"""Draw levels by the exponential mechanism.
 
-Every node of the lattice has a score of sensitivity 1, and one is drawn with a probability that
-grows with exp(epsilon * score / 2): this is epsilon-differentially private (McSherry and Talwar
-2007). Nothing else is shown of the data. One draw among all nodes takes the place of the walk of
-SafePub, whose last choice, the best of what it has seen, is not paid for.
+Every node of the lattice has a score of sensitivity 1, and one is drawn with a probability
+proportional to exp(epsilon * score / 2): this is epsilon-differentially private (McSherry and
+Talwar 2007). Nothing else of the data is released. One draw among all nodes replaces the walk of
+SafePub, which does not account for its last choice, the best of all visited nodes.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def node_scores(
             table.attributes, lattice.lowest, lattice.highest, strict=True
         )
     ]
-    lowest = tuple(min(of_one) for of_one in levels)
+    lowest = tuple(min(levels_of_attribute) for levels_of_attribute in levels)
     nodes = tuple(node for node in itertools.product(*levels) if any(node))
     if not nodes:
         raise SearchError("a private search needs levels to draw from; search.levels has none.")
@@ -68,9 +68,9 @@ def node_scores(
 
 
 def draw(scores: FloatArray, epsilon: float) -> int:
-    """Draw a place with a probability proportional to exp(epsilon * score / 2).
+    """Draw a position with a probability proportional to exp(epsilon * score / 2).
 
-    By the random generator of the operating system, in double precision.
+    Uses the random generator of the operating system, in double precision.
 
     Examples
     --------
@@ -87,8 +87,8 @@ def draw_levels(
 ) -> dict[str, int]:
     """Draw the level of each quasi-identifier within ``search_epsilon``.
 
-    The table is the whole source: the sample hides people in the release, and must not be looked at
-    twice. A class of it has to have so many people that k of them are expected in the sample.
+    The table is the whole source: the sample protects people in the release, and must not be read
+    twice. A class of the source needs enough people for an expected k of them in the sample.
     """
     assert private.search_epsilon is not None  # the caller refuses a search without
     nodes, scores = node_scores(table, max(2, math.ceil(private.k / private.share)), fixed)

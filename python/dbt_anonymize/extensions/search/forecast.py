@@ -1,7 +1,7 @@
-"""Foresee a number of nodes that were not checked from those that were.
+"""Predict a number of unchecked nodes from checked ones.
 
-The logarithm of the violating records, as that of a loss, is nearly a sum of one number per
-attribute and level.
+The logarithm of the violating records, or of a loss, is nearly a sum of one number per attribute
+and level.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import numpy as np
 from dbt_anonymize.extensions.search.lattice import Lattice
 from dbt_anonymize.privacy.table import FloatArray
 
-# Ridge penalty; nodes that are looked back on.
+# Ridge penalty; latest observations that are fitted.
 PENALTY, LOOK_BACK = 0.3, 512
 
 
 class Forecast:
-    """Fit a sum of one number per attribute and level, and a multiple of ``entropy`` (nodes,)."""
+    """Ridge regression on levels of attributes and on ``entropy`` (nodes,)."""
 
     def __init__(self, lattice: Lattice, entropy: FloatArray, least_spread: float) -> None:
         self._lattice = lattice
@@ -29,7 +29,7 @@ class Forecast:
         self.observed = 0
 
     def observe(self, index: int, number: float) -> None:
-        """Take in the number of a node."""
+        """Record the number of a node."""
         row = self.observed % LOOK_BACK
         features = self._features[row]
         features[:-2] = 0.0
@@ -43,13 +43,13 @@ class Forecast:
 
     @property
     def numbers(self) -> FloatArray:
-        """The latest numbers that were taken in."""
+        """The latest observed numbers."""
         return self._numbers[: self.observed]
 
-    def foresee(self, numbers: FloatArray) -> tuple[FloatArray, float]:
-        """Return what is expected of each node, and by how much that is off, at least so much.
+    def predict(self, numbers: FloatArray) -> tuple[FloatArray, float]:
+        """Return the predicted number of each node, and the standard error.
 
-        ``numbers`` are those that were taken in, or what was made of them.
+        ``numbers`` are the observed ones, or a transformation of them.
         """
         mean = float(numbers.mean())
         features = self._features[: len(numbers)]
@@ -60,38 +60,38 @@ class Forecast:
         for axis, (low, count) in enumerate(
             zip(self._lattice.lowest, self._lattice.shape, strict=True)
         ):
-            # The lattice adds up by level of the hierarchy; the lowest one has no number.
+            # The lattice sums by level of the hierarchy; the lowest level has no weight.
             per_level.append(np.zeros(low + count))
             per_level[-1][low + 1 :] = weights[self._starts[axis] : self._starts[axis + 1]]
-        foreseen = mean + self._lattice.add_up(tuple(per_level)).reshape(-1)
-        foreseen += weights[-2] + weights[-1] * self._entropy
-        return foreseen, max(spread, self._least_spread)
+        predicted = mean + self._lattice.add_up(tuple(per_level)).reshape(-1)
+        predicted += weights[-2] + weights[-1] * self._entropy
+        return predicted, max(spread, self._least_spread)
 
 
-def chances(foreseen: FloatArray, limit: float, width: float) -> FloatArray:
-    """Return how likely each number exceeds a limit; logistic."""
-    distance = np.clip((foreseen - limit) / width, -50.0, 50.0)
-    found: FloatArray = 1.0 / (1.0 + np.exp(-distance))
-    return found
+def chances(predicted: FloatArray, limit: float, width: float) -> FloatArray:
+    """Return the probability that each number exceeds a limit, by a logistic curve."""
+    distance = np.clip((predicted - limit) / width, -50.0, 50.0)
+    probabilities: FloatArray = 1.0 / (1.0 + np.exp(-distance))
+    return probabilities
 
 
 def box_counts(nodes: FloatArray, *, coarser: bool) -> FloatArray:
-    """Add up over each node and all finer or all coarser ones; an array of the lattice's shape.
+    """Sum over each node and all finer or all coarser ones; an array of the lattice's shape.
 
     Examples
     --------
     >>> box_counts(np.ones((2, 2)), coarser=True).tolist()
     [[4.0, 2.0], [2.0, 1.0]]
     """
-    found = np.ascontiguousarray(nodes).copy()
+    counts = np.ascontiguousarray(nodes).copy()
     after = 1
-    for size in reversed(found.shape):
-        # Some tens of times as fast as cumsum where an axis is as short as that of levels.
-        lines = found.reshape(-1, size, after)
+    for size in reversed(counts.shape):
+        # Tens of times faster than cumsum for axes as short as those of levels.
+        lines = counts.reshape(-1, size, after)
         for level in range(1, size):
             if coarser:
                 lines[:, -1 - level] += lines[:, -level]
             else:
                 lines[:, level] += lines[:, level - 1]
         after *= size
-    return found
+    return counts

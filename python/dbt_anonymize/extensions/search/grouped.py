@@ -1,8 +1,7 @@
-"""Equivalence classes of a node, which those of coarser nodes are put together from.
+"""Equivalence classes of a node, from which the classes of coarser nodes are merged.
 
-A class knows its first row, its records and the words of its labels. How often sensitive values,
-targets and subjects occur in it is added up from the classes that it was put together from, and
-only if asked for.
+A class has its first row, its records and the packed labels. Counts of sensitive values, targets
+and subjects are summed from the merged classes on demand.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbt_anonymize.extensions.search.hashing import Words
-from dbt_anonymize.privacy.grouping import added_up, labels_of, value_counts
+from dbt_anonymize.privacy.grouping import column_sums, labels_of, value_counts
 from dbt_anonymize.privacy.table import (
     BoolArray,
     Classes,
@@ -28,23 +27,23 @@ from dbt_anonymize.privacy.table import (
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedColumns:
     """Counts of each class: values of each attribute and target, and subjects.
 
     Attributes
     ----------
     table : Table
-        Of which values and targets are those that are asked for.
+        Table with the sensitive values and targets to count.
     leaves : tuple of integer arrays (rows,)
         Leaf code of each row, per attribute, in few bytes.
     columns : tuple of int array (rows,)
-        Codes that are counted.
+        Codes to count.
     values, targets : tuple of int
         The column of each attribute or target.
     subject : int or None
-        The column of the subjects; those of values then are of pairs of subject and value.
+        The column of the subjects; columns of values then hold pairs of subject and value.
     value_of : tuple of int array or None
-        The value of each code of a column of pairs; None of another column.
+        The value of each code of a column of pairs; None for other columns.
     """
 
     table: Table
@@ -56,14 +55,14 @@ class Counted:
     value_of: tuple[IntArray | None, ...]
 
     @classmethod
-    def of(cls, table: Table) -> Counted:
-        """Return the columns of a table, each once."""
+    def of(cls, table: Table) -> CountedColumns:
+        """Return the distinct columns of a table."""
         columns: list[IntArray] = []
         value_of: list[IntArray | None] = []
 
         def place(codes: IntArray, values: IntArray | None = None) -> int:
-            for number, known in enumerate(columns):
-                if value_of[number] is values is None and np.array_equal(known, codes):
+            for number, column in enumerate(columns):
+                if value_of[number] is values is None and np.array_equal(column, codes):
                     return number
             columns.append(codes)
             value_of.append(values)
@@ -92,16 +91,16 @@ def _narrow(column: IntArray) -> Any:
 
 
 class GroupedClasses(Classes):
-    """Equivalence classes that compute what is rarely needed only on demand.
+    """Equivalence classes that compute rarely needed counts on demand.
 
-    ``parent`` are the classes that these were put together from, None for the rows of the table;
-    ``links`` are the first of them for each class, and for each of them. ``words`` are packed label
-    codes.
+    ``parent`` are the classes that these were merged from, None for the rows of the table.
+    ``links`` are the first parent of each class, and the first parent of the class of each parent.
+    ``words`` are packed label codes.
     """
 
     def __init__(
         self,
-        counted: Counted,
+        counted: CountedColumns,
         levels: Node,
         *,
         words: Words,
@@ -129,9 +128,9 @@ class GroupedClasses(Classes):
     def __len__(self) -> int:
         return len(self.first)
 
-    def some(self, rows: NDArray[np.integer]) -> GroupedClasses:
-        """Return some of these: to count records in, not to group from."""
-        found = GroupedClasses(
+    def take(self, rows: NDArray[np.integer]) -> GroupedClasses:
+        """Return some of the classes: to count their records, not to group from."""
+        part = GroupedClasses(
             self._counted,
             self.levels,
             words=tuple(word.take(rows) for word in self.words),
@@ -140,13 +139,13 @@ class GroupedClasses(Classes):
             population=None,
             parent=self,
         )
-        found.__dict__["weights"] = None if self.weights is None else found.records
-        return found
+        part.__dict__["weights"] = None if self.weights is None else part.records
+        return part
 
-    def stretch(self, start: int, end: int) -> GroupedClasses:
-        """Return those from ``start`` to ``end``, without taking memory."""
+    def subrange(self, start: int, end: int) -> GroupedClasses:
+        """Return the classes from ``start`` to ``end`` as views of the arrays."""
         part = slice(start, end)
-        found = GroupedClasses(
+        subrange = GroupedClasses(
             self._counted,
             self.levels,
             words=tuple(word[part] for word in self.words),
@@ -155,17 +154,17 @@ class GroupedClasses(Classes):
             population=None,
             parent=self.parent,
         )
-        found.__dict__["weights"] = None if self.weights is None else self.weights[part]
-        found.__dict__["_sliced"] = self, part
-        return found
+        subrange.__dict__["weights"] = None if self.weights is None else self.weights[part]
+        subrange.__dict__["_sliced"] = self, part
+        return subrange
 
     def narrow(self) -> GroupedClasses:
-        """Return them in types that take little memory: to group others from, not to measure."""
+        """Return the classes in narrow types: to group others from, not to measure."""
         links = None
         if self._links is not None:
             leaders, leader = self._links
             links = _narrow(leaders), _narrow(leader)
-        found = GroupedClasses(
+        narrow = GroupedClasses(
             self._counted,
             self.levels,
             words=self.words,
@@ -175,16 +174,16 @@ class GroupedClasses(Classes):
             parent=self.parent,
             links=links,
         )
-        # A number that is added up becomes a double then.
-        weights = None if (self.records == 1).all() else found.records
-        found.__dict__.update(weights=weights, _counts=self._counts)
+        # Sums are doubles then.
+        weights = None if (self.records == 1).all() else narrow.records
+        narrow.__dict__.update(weights=weights, _counts=self._counts)
         if "predictions" in self.__dict__:
-            found.__dict__["predictions"] = self.predictions
-        return found
+            narrow.__dict__["predictions"] = self.predictions
+        return narrow
 
     @property
     def class_of_row(self) -> IntArray:
-        """Class of each of the parent's."""
+        """Class of each class of the parent."""
         assert self._links is not None
         leaders, leader = self._links
         position = np.empty(len(leader), dtype=np.int64)
@@ -193,7 +192,7 @@ class GroupedClasses(Classes):
 
     @cached_property
     def weights(self) -> FloatArray | None:
-        """Records as `bincount` takes them: None where each class is one."""
+        """Records as weights for `bincount`: None if each class has one record."""
         return None if (self.records == 1).all() else self.records.astype(np.float64)
 
     @cached_property
@@ -231,19 +230,19 @@ class GroupedClasses(Classes):
 
     @cached_property
     def predictions(self) -> FloatArray | None:
-        """Predictions of the table, added up."""
+        """Sums of the predictions of the table."""
         if self.parent is None:
             return self._counted.table.predictions
         finer = self.parent.predictions
-        return None if finer is None else added_up(self.class_of_row, finer, len(self))
+        return None if finer is None else column_sums(self.class_of_row, finer, len(self))
 
     def _values_of(self, column: int) -> ValueCounts:
         counts, value_of = self._counts_of(column), self._counted.value_of[column]
         if value_of is None:
             return counts
-        # A subject has a value once, however often.
-        once = np.ones(len(counts.classes), dtype=np.int64)
-        return value_counts(counts.classes, value_of[counts.values], once, None)
+        # Each pair of subject and value counts once.
+        ones = np.ones(len(counts.classes), dtype=np.int64)
+        return value_counts(counts.classes, value_of[counts.values], ones, None)
 
     def _counts_of(self, column: int) -> ValueCounts:
         if column not in self._counts:
@@ -260,10 +259,10 @@ class GroupedClasses(Classes):
 
     def table_rows(self, classes: BoolArray) -> BoolArray:
         """Return a mask of the table's rows in some of the classes."""
-        found, parent = classes, self
+        mask, parent = classes, self
         while parent.parent is not None:
-            found, parent = found[parent.class_of_row], parent.parent
-        return found
+            mask, parent = mask[parent.class_of_row], parent.parent
+        return mask
 
     @property
     def of_table_rows(self) -> IntArray:
@@ -274,7 +273,7 @@ class GroupedClasses(Classes):
 
     @property
     def bytes(self) -> int:
-        """Memory that these classes take at most, if few pairs with values are counted."""
+        """Upper bound of the memory of these classes, if few pairs with values are counted."""
         arrays = [*self.words, self.first, self.records, *(self._links or ())]
         arrays += [] if self.population is None else [self.population]
         leaves = sum(column.itemsize for column in self._counted.leaves)
@@ -285,8 +284,8 @@ class GroupedClasses(Classes):
     parent: GroupedClasses | None
     words: Words
     _links: tuple[IntArray, IntArray] | None
-    _counted: Counted
+    _counted: CountedColumns
     _counts: dict[int, ValueCounts]
     _leaves: dict[int, NDArray[np.integer]]
-    # What these are a part of.
+    # Classes and slice that these are a part of.
     _sliced: tuple[GroupedClasses, slice] | None

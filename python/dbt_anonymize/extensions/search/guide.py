@@ -2,7 +2,7 @@
 
 A node excludes all finer ones if too many of its records violate, and, by measures that only
 checked nodes bound, all coarser ones if merging its classes loses no less than the best node. Both
-are foreseen from the nodes checked so far, and decide the order of checks, never their outcome.
+are predicted from the checked nodes; predictions change the order of checks, never the result.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ _OPEN = int(Status.OPEN)
 
 # Checks before the first fit, and between two of them; large lattices take longer to fit.
 FIRST, BETWEEN, NODES_PER_CHECK = 12, 16, 4096
-# Nodes that a check must be expected to exclude to be preferred to the next one in turn.
+# Expected excluded nodes for a check to take precedence over the next one in turn.
 WORTHWHILE = 2.0
-# Where other nodes are bounded before they are checked, one is that is so likely to exclude some.
+# Least probability that counts, for measures that bound nodes before they are checked.
 LEAST_CHANCE = 0.5
-# Expected nodes are counted anew where this share of them, or less, is left so many times.
+# Expected nodes are recounted after TIMES suggestions of which less than the share LEFT remains.
 LEFT, TIMES = 0.8, 4
 # Every eighth suggestion is the node with the least predicted loss.
 PROMISING = 8
-# The classes of an infeasible node are worth forming where they are so likely to exclude others.
+# Probability of excluding coarser nodes above which the classes of an infeasible node are formed.
 LIKELY = 0.5
-# Logarithm between no violating record, and one: of the records + 1.
+# Threshold between no violating record and one, as log(records + 1).
 NONE = 0.4
 # Least spread of the predictions (natural logarithms).
 SPREAD_OF_RECORDS, SPREAD_OF_BOUNDS = 0.3, 0.02
-# Bounds below this share of the best loss are alike.
+# Bounds below this share of the best loss are equal.
 NEGLIGIBLE = 1e-2
 
 
 class Guide:
-    """Suggest nodes to check; ``entropy`` says how finely each node tells records apart.
+    """Suggestions of nodes to check; ``entropy`` is that of the labels of each node.
 
-    ``most`` records may be suppressed, each of which loses ``each`` at least. ``by_classes``:
-    whether the classes of checked nodes bound coarser ones.
+    ``most`` records may be suppressed, each at a loss of at least ``each``. ``by_classes``: the
+    classes of checked nodes bound coarser ones.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Guide:
         self._violating = Forecast(lattice, entropy, SPREAD_OF_RECORDS)
         self._bounds = Forecast(lattice, entropy, SPREAD_OF_BOUNDS)
         self._wait, self._suggested = FIRST, 0
-        # Chances, nodes that a check is expected to exclude, and foreseen losses.
+        # Probabilities, nodes that a check is expected to exclude, and predicted losses.
         self._excludes_finer = np.zeros(lattice.size)
         self._excludes_coarser = np.zeros(lattice.size)
         self._gain = np.zeros(lattice.size)
@@ -66,13 +66,13 @@ class Guide:
         self._promise = np.full(lattice.size, math.inf)
 
     def observe(self, index: int, violating: int) -> None:
-        """Take in how many records violate at a node; it is not suggested again."""
+        """Record the number of violating records of a node; it is not suggested again."""
         self._violating.observe(index, math.log(violating + 1.0))
         self._wait -= 1
         self.leave_out(index)
 
     def observe_bound(self, index: int, bound: float) -> None:
-        """Take in what a node and all coarser ones lose at least, by its classes."""
+        """Record a lower bound of the loss of a node and all coarser ones, by its classes."""
         self._bounds.observe(index, bound)
 
     def leave_out(self, index: int) -> None:
@@ -81,55 +81,55 @@ class Guide:
         self._gain[index] = 0.0
 
     def settle(self, box: Box) -> None:
-        """Suggest none of these nodes: it is known what their checks exclude."""
+        """Suggest none of these nodes, whose checks would exclude nothing new."""
         self._may_be_suggested[box] = False
         self._gain.reshape(self._lattice.shape)[box] = 0.0
 
     def forget(self) -> None:
-        """Suggest any node again: other nodes are excluded now."""
+        """Allow suggestions of all nodes again, since the requirements changed."""
         self._may_be_suggested[:] = True
         self._gain[:] = 0.0
         self._wait = 0
 
     def is_worth_forming(self, index: int) -> bool:
-        """Return whether the classes of a node may well exclude coarser ones."""
+        """Tell whether the classes of a node are likely to exclude coarser ones."""
         return bool(self._excludes_coarser[index] > LIKELY)
 
     def suggest(self, status: Statuses, bounds: FloatArray, best: float) -> int | None:
         """Return the node whose check should exclude the most; None if none is worthwhile.
 
-        ``status`` says which nodes may be the optimum, ``bounds`` are lower bounds of what they
-        lose by their classes, ``best`` is the least loss so far.
+        ``status`` is the `Status` of each node, ``bounds`` are lower bounds of their losses without
+        suppression, ``best`` is the least loss so far.
         """
-        if self._wait <= 0 and self._can_foresee(best):
+        if self._wait <= 0 and self._can_predict(best):
             self._wait = self._between
-            self._foresee(bounds, best)
+            self._predict(bounds, best)
             self._count(status)
         self._suggested += 1
         if self.by_classes and self._suggested % PROMISING == 0:
             promise = np.where(status.reshape(-1) == _OPEN, self._promise, math.inf)
-            found = int(promise.argmin())
-            if promise[found] < best:
-                return found
+            promising = int(promise.argmin())
+            if promise[promising] < best:
+                return promising
         return self._most_excluding(status)
 
     def _most_excluding(self, status: Statuses) -> int | None:
-        """Return the node that excludes the most; what it was expected to is counted anew."""
+        """Return the node that excludes the most by a fresh count of its open nodes."""
         tries = 0
         while True:
-            found = int(self._gain.argmax())
-            expected = float(self._gain[found])
+            index = int(self._gain.argmax())
+            expected = float(self._gain[index])
             if expected < WORTHWHILE:
                 return None
-            self._gain[found] = self._gain_of(found, status)
-            if self._gain[found] >= LEFT * expected:
-                return found
+            self._gain[index] = self._gain_of(index, status)
+            if self._gain[index] >= LEFT * expected:
+                return index
             tries += 1
             if tries % TIMES == 0:
                 self._count(status)
 
     def _gain_of(self, index: int, status: Statuses) -> float:
-        # A node that bounds others by its classes is checked for both reasons at once.
+        # If classes bound coarser nodes, only open nodes are worth a check.
         if self.by_classes and status.reshape(-1)[index] != _OPEN:
             return 0.0
         node = self._lattice.node(index)
@@ -149,14 +149,14 @@ class Guide:
             self._gain *= number.reshape(-1)
         self._gain *= self._may_be_suggested.reshape(-1)
 
-    def _can_foresee(self, best: float) -> bool:
+    def _can_predict(self, best: float) -> bool:
         return not self.by_classes or (0.0 < best < math.inf and self._bounds.observed > 0)
 
-    def _foresee(self, bounds: FloatArray, best: float) -> None:
-        records, spread = self._violating.foresee(self._violating.numbers)
+    def _predict(self, bounds: FloatArray, best: float) -> None:
+        records, spread = self._violating.predict(self._violating.numbers)
         most = NONE
         if self._most > 0:
-            # Suppressing more than this loses too much, allowed or not.
+            # More suppression than this loses too much, even if allowed.
             enough = best / self._each if self._each > 0.0 < best else math.inf
             most = math.log(min(self._most, enough) + 1.0)
         self._excludes_finer = chances(records, most, spread)
@@ -165,9 +165,9 @@ class Guide:
             return
         least = NEGLIGIBLE * best
         logarithms = np.log(np.maximum(self._bounds.numbers, least))
-        foreseen, spread = self._bounds.foresee(logarithms)
-        foreseen = np.maximum(foreseen, np.log(np.maximum(bounds.reshape(-1), least)))
-        self._excludes_coarser = chances(foreseen, math.log(best), spread)
-        lost = np.exp(np.minimum(foreseen, math.log(best) + 1.0))
-        lost += self._each * np.exp(np.minimum(records, most))
-        self._promise = np.where(records <= most, lost, math.inf)
+        predicted, spread = self._bounds.predict(logarithms)
+        predicted = np.maximum(predicted, np.log(np.maximum(bounds.reshape(-1), least)))
+        self._excludes_coarser = chances(predicted, math.log(best), spread)
+        loss = np.exp(np.minimum(predicted, math.log(best) + 1.0))
+        loss += self._each * np.exp(np.minimum(records, most))
+        self._promise = np.where(records <= most, loss, math.inf)

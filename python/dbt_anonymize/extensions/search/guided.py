@@ -1,4 +1,4 @@
-"""Guided measure: how much of what models tell apart about records is lost."""
+"""Guided measure: the loss of differences between records that models predict."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.information_loss.base import InformationLoss, TableSums, of_levels
 from dbt_anonymize.information_loss.names import GUIDED
-from dbt_anonymize.privacy.grouping import added_up, numbered
+from dbt_anonymize.privacy.grouping import column_sums, distinct_codes
 from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray, Table
 
 # Sums in another order differ by less.
@@ -19,11 +19,10 @@ _NOTHING = 1e-9
 class Guided(InformationLoss):
     """Share of the variance of predictions that is lost within classes.
 
-    A model that was trained on original records predicts something about each record. Whoever sees
-    classes alone can tell apart only their means: what varies within a class is lost, of a
-    suppressed record everything that sets it apart from the mean of all. 0 where classes keep all
-    that models tell apart, 1 where they keep nothing; of several targets and models it is the mean.
-    ``gs`` weighs what is lost within classes against what is suppressed.
+    A model trained on original records predicts a value for each record. Classes reveal only their
+    mean predictions: the variance within a class is lost, and for a suppressed record its whole
+    deviation from the mean of all. 0 if classes keep all differences, 1 if they keep none; several
+    targets and models give the mean. ``gs`` weighs the loss within classes against suppression.
     """
 
     name = GUIDED
@@ -35,46 +34,48 @@ class Guided(InformationLoss):
         self._finest: tuple[TableSums, list[FloatArray]] | None = None
 
     def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
-        spread = self._of(classes)
+        spread = self._spread_of(classes)
         within = float(spread.within.sum(where=~suppressed))
         gone = float(spread.squares.sum(where=suppressed))
         return self.generalization_factor * within + self.suppression_factor * gone
 
-    def _of(self, classes: Classes) -> Spread:
-        """Return how predictions vary in classes; loss and bound of a node share it."""
+    def _spread_of(self, classes: Classes) -> Spread:
+        """Return the spread of predictions, cached for the loss and the bounds of a node."""
         if self._spread is None or self._spread[0] is not classes:
             self._spread = classes, Spread.of(classes)
         return self._spread[1]
 
     def _lower_bounds(self, sums: TableSums, levels: IntArray) -> FloatArray:
-        # With the other attributes as fine as can be, nothing coarser loses less.
+        # Nodes lose no less than with all other attributes at their lowest levels.
         if self._finest is None or self._finest[0] is not sums:
             self._finest = sums, _least_within(sums.table)
-        return _less(self._cheapest * of_levels(self._finest[1], levels).max(axis=1, initial=0.0))
+        return _with_tolerance(
+            self._cheapest * of_levels(self._finest[1], levels).max(axis=1, initial=0.0)
+        )
 
     def _coarser_bound(self, sums: TableSums, classes: Classes, size: int) -> float:
-        # Merging classes only adds to what varies within them.
-        within = self._cheapest * float(self._of(classes).within.sum())
-        return float(_less(within))
+        # Merging classes only adds variance within them.
+        within = self._cheapest * float(self._spread_of(classes).within.sum())
+        return float(_with_tolerance(within))
 
     def _suppression_bound(
         self, sums: TableSums, classes: Classes, suppressed: BoolArray, size: int
     ) -> float:
-        # The bounds of finer classes count no more than this of the same records.
-        spread = self._of(classes)
+        # The bounds of finer classes count these records no higher.
+        spread = self._spread_of(classes)
         counted = self._cheapest * float(spread.within.sum(where=suppressed))
         gone = self.suppression_factor * float(spread.squares.sum(where=suppressed))
-        return float(_less(gone - counted))
+        return float(_with_tolerance(gone - counted))
 
     @property
     def _cheapest(self) -> float:
-        """Least cost of all that is lost within a class, released or not."""
+        """Least factor of the variance within a class, released or not."""
         return min(self.generalization_factor, self.suppression_factor)
 
 
 @dataclass(frozen=True)
 class Spread:
-    """Of the predictions in each class (classes,): their squares, and those of deviations."""
+    """Sums of squared predictions, and of squared deviations, of each class (classes,)."""
 
     squares: FloatArray
     within: FloatArray
@@ -99,7 +100,7 @@ def _within(sums: FloatArray) -> FloatArray:
 
 
 def _least_within(table: Table) -> list[FloatArray]:
-    """Return what is lost at each level of an attribute where all others are at their lowest."""
+    """Return the loss of each level of each attribute with all others at their lowest."""
     if table.predictions is None:
         return [np.zeros(attribute.height + 1) for attribute in table.attributes]
     rows = np.flatnonzero(table.predictions[:, 0])
@@ -108,20 +109,20 @@ def _least_within(table: Table) -> list[FloatArray]:
         attribute.levels[attribute.lowest][table.leaves[rows, place]]
         for place, attribute in enumerate(table.attributes)
     ]
-    found = []
+    losses = []
     for place, attribute in enumerate(table.attributes):
-        others = numbered([*lowest[:place], *lowest[place + 1 :]], len(rows))
-        of_level = np.zeros(attribute.height + 1)
+        others = distinct_codes([*lowest[:place], *lowest[place + 1 :]], len(rows))
+        losses_of_attribute = np.zeros(attribute.height + 1)
         for level in range(attribute.lowest, attribute.top + 1):
             labels = attribute.levels[level][table.leaves[rows, place]]
-            groups = numbered([others, labels], len(rows))
+            groups = distinct_codes([others, labels], len(rows))
             count = int(groups.max(initial=-1)) + 1
-            of_level[level] = _within(added_up(groups, sums, count)).sum()
-        found.append(of_level)
-    return found
+            losses_of_attribute[level] = _within(column_sums(groups, sums, count)).sum()
+        losses.append(losses_of_attribute)
+    return losses
 
 
-def _less(bounds: FloatArray | float) -> FloatArray:
-    """Return bounds that hold whatever the order in which losses are added up."""
-    found: FloatArray = np.maximum(bounds - _NOTHING, 0.0)
-    return found
+def _with_tolerance(bounds: FloatArray | float) -> FloatArray:
+    """Return bounds that hold for any order of summation."""
+    lowered: FloatArray = np.maximum(bounds - _NOTHING, 0.0)
+    return lowered

@@ -1,4 +1,4 @@
-"""Find equal rows by hashing, several times as fast as by sorting.
+"""Find equal rows by hashing, several times faster than by sorting.
 
 Row positions are written into a hash table from the last to the first, so that each slot keeps the
 smallest; rows whose key differs from that of their slot collided and go through another round.
@@ -18,9 +18,9 @@ MULTIPLIERS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xD6E8FEB86659FD93, 0xA07
 
 
 def distinct(words: Words, slot: IntArray | None = None) -> tuple[IntArray, IntArray]:
-    """Find the distinct rows of some columns; ``slot`` is that of each row in turn 0, if known.
+    """Find the distinct rows of columns; ``slot`` is that of each row in turn 0, if known.
 
-    Returns the smallest row of each group, ascending, and for each row the smallest row of its
+    Return the smallest row of each group, ascending, and for each row the smallest row of its
     group.
 
     Examples
@@ -56,13 +56,13 @@ def distinct(words: Words, slot: IntArray | None = None) -> tuple[IntArray, IntA
 def slots(keys: Words, turn: int) -> tuple[IntArray, int]:
     """Return the hash table slot of each row, and the bits of the number of slots."""
     bits = _bits(len(keys[0]))
-    hashed = mixed(keys, turn)
+    hashed = hash_rows(keys, turn)
     hashed >>= np.uint64(64 - bits)
     return hashed.view(np.int64), bits
 
 
-def mixed(keys: Words, turn: int) -> NDArray[np.uint64]:
-    """Return the hash of each row, another one in each turn.
+def hash_rows(keys: Words, turn: int) -> NDArray[np.uint64]:
+    """Return a hash of each row, different in each turn.
 
     An odd multiplier spreads packed labels well over the upper bits.
     """
@@ -85,7 +85,7 @@ def _slot_leaders(slot: IntArray) -> IntArray:
     first = np.empty(1 << _bits(count), dtype=np.int32)
     # From the last row to the first, so that the first one stays.
     first[np.ascontiguousarray(slot[::-1])] = np.arange(count - 1, -1, -1, dtype=np.int32)
-    # Slots are in range: looking them up without asking takes half the time.
+    # Slots are in range: lookups without bounds checks take half the time.
     return first.take(slot, mode="wrap").astype(np.int64)
 
 

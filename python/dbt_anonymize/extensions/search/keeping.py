@@ -1,4 +1,4 @@
-"""Columns that a search must leave something of."""
+"""Columns that a search must not generalize to `*`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from dbt_anonymize.spec.problems import did_you_mean, split_names
 
 
 def keep_readable(spec: Spec, options: Sequence[str]) -> Spec:
-    """Return a spec whose search keeps these quasi-identifiers at some level below `*`.
+    """Return a spec whose search keeps these quasi-identifiers below `*`.
 
-    Names may stand in one option, with commas between them. One that is no quasi-identifier is a
+    An option may list several names, separated by commas. A name that is no quasi-identifier is a
     `SpecError`.
     """
     trees = spec.quasi_identifiers
@@ -26,15 +26,15 @@ def keep_readable(spec: Spec, options: Sequence[str]) -> Spec:
     declared = search_of(spec)
     levels = dict(declared.levels)
     for name in names:
-        known = levels.get(name, Bounds())
+        bounds = levels.get(name, Bounds())
         highest = trees[name].levels - 1
-        if known.highest is not None:
-            highest = min(highest, known.highest)
-        if highest < known.lowest:
+        if bounds.highest is not None:
+            highest = min(highest, bounds.highest)
+        if highest < bounds.lowest:
             raise SpecError(
                 f"{spec.name}: --keep {name}: has no level below `*` within search.levels. Lower "
                 "`lowest` there, or leave it out."
             )
-        levels[name] = known.model_copy(update={"highest": highest})
+        levels[name] = bounds.model_copy(update={"highest": highest})
     search = declared.model_copy(update={"levels": levels})
     return spec.model_copy(update={"search": search})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dbt_anonymize.extensions.search.entropies import label_entropies
-from dbt_anonymize.extensions.search.grouped import Counted, GroupedClasses
+from dbt_anonymize.extensions.search.grouped import CountedColumns, GroupedClasses
 from dbt_anonymize.extensions.search.hashing import Words
 from dbt_anonymize.extensions.search.sums_of_codes import SumsOfCodes
 from dbt_anonymize.privacy.table import IntArray, Node, Table
@@ -16,9 +16,9 @@ Codes = list[list[IntArray]]
 
 
 class Keys:
-    """Keys of the rows of a table; the sums of ``memory`` bytes are kept once there is a bottom."""
+    """Keys of the rows of a table; sums of codes are cached up to ``memory`` bytes."""
 
-    def __init__(self, counted: Counted, memory: int) -> None:
+    def __init__(self, counted: CountedColumns, memory: int) -> None:
         table = counted.table
         self._counted = counted
         self._codes, self._word_of, self._words = _pack(table)
@@ -29,7 +29,7 @@ class Keys:
         self._sums: list[SumsOfCodes] = []
 
     def rows_of_table(self, lowest: Node) -> GroupedClasses:
-        """Return the rows of the table by themselves, with their keys at the lowest levels."""
+        """Return the rows of the table as classes, with their keys at the lowest levels."""
         table = self._counted.table
         words = [np.zeros(len(table.leaves), dtype=np.int64) for _ in range(self._words)]
         for attribute, level in enumerate(lowest):
@@ -45,7 +45,7 @@ class Keys:
         )
 
     def set_bottom(self, bottom: GroupedClasses) -> None:
-        """Set the rows that most nodes are grouped from."""
+        """Set the rows from which most nodes are grouped."""
         self._bottom = bottom
         leaves = [bottom.leaves(attribute) for attribute in range(len(self._word_of))]
         self._sums = [

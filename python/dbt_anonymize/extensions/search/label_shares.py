@@ -18,7 +18,7 @@ def width(difference: Any) -> float:
 
 
 def shares_of_labels(labels: IntArray, bounds: tuple[FloatArray, FloatArray] | None) -> FloatArray:
-    """Return how much of a hierarchy each label of a level covers."""
+    """Return the share of the hierarchy that each label of a level covers."""
     count = int(labels.max()) + 1
     if bounds is None:
         return np.bincount(labels, minlength=count).astype(np.float64) / len(labels)

@@ -57,7 +57,7 @@ class Lattice:
 
     @cached_property
     def strides(self) -> tuple[int, ...]:
-        """By how much the number of a node rises with one level of each attribute."""
+        """Increase of the number of a node by one level of each attribute."""
         return tuple(math.prod(self.shape[axis + 1 :]) for axis in range(len(self.shape)))
 
     def node(self, index: int) -> Node:
@@ -69,7 +69,7 @@ class Lattice:
         return tuple(levels)
 
     def root_of(self, table: Table) -> Node | None:
-        """Return the node that releases nothing but how many records there are, if it is here."""
+        """Return the node with all attributes at their roots, if it is in the lattice."""
         root = tuple(attribute.height for attribute in table.attributes)
         return root if root == self.highest else None
 
@@ -94,22 +94,22 @@ class Lattice:
                 yield (*node[:attribute], level - 1, *node[attribute + 1 :])
 
     def just_finer_indices(self, node: Node) -> list[int]:
-        """Return the numbers of these nodes."""
+        """Return the numbers of the nodes of `just_finer`."""
         index = self.index(node)
         levels = zip(node, self.lowest, self.strides, strict=True)
         return [index - stride for level, low, stride in levels if level > low]
 
     def finer(self, node: Node) -> Box:
-        """Return the part of such an array with the node and all finer ones."""
+        """Return the slices of an array of this shape with the node and all finer ones."""
         return tuple(map(getitem, self._up_to, node))
 
     def coarser(self, node: Node) -> Box:
-        """Return the part of such an array with the node and all coarser ones."""
+        """Return the slices of an array of this shape with the node and all coarser ones."""
         return tuple(map(getitem, self._from, node))
 
     @cached_property
     def _up_to(self) -> list[list[slice]]:
-        """By attribute and level, the levels up to it; of those below the lowest, none."""
+        """Slices of the levels up to each level, by attribute; empty below the lowest level."""
         return [
             [slice(0, max(0, level - low + 1)) for level in range(high + 1)]
             for low, high in zip(self.lowest, self.highest, strict=True)
@@ -117,7 +117,7 @@ class Lattice:
 
     @cached_property
     def _from(self) -> list[list[slice]]:
-        """By attribute and level, the levels from it on."""
+        """Slices of the levels from each level on, by attribute."""
         return [
             [slice(max(0, level - low), None) for level in range(high + 1)]
             for low, high in zip(self.lowest, self.highest, strict=True)

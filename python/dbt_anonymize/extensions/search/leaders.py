@@ -9,21 +9,21 @@ from dbt_anonymize.extensions.search.results import CheckedNode
 
 
 class Leaders:
-    """The feasible nodes that lose the least, at most ``size``; of equals those found first."""
+    """The feasible nodes of least loss, at most ``size``; of equal ones the first."""
 
     def __init__(self, size: int):
         self.nodes: list[CheckedNode] = []
         self._size = size
 
-    def restart(self, found: Iterable[CheckedNode]) -> None:
-        """Choose among nodes that are known."""
+    def restart(self, nodes: Iterable[CheckedNode]) -> None:
+        """Choose the best of checked nodes."""
         self.nodes = []
-        for checked in found:
+        for checked in nodes:
             if checked.is_feasible:
                 self.add(checked)
 
     def add(self, checked: CheckedNode) -> bool:
-        """Take a feasible node in, or not; return whether it is one of the best."""
+        """Add a feasible node if it is one of the best; return True if so."""
         place = bisect.bisect_right(self.nodes, checked.loss, key=lambda node: node.loss)
         if place >= self._size:
             return False
@@ -38,5 +38,5 @@ class Leaders:
 
     @property
     def last(self) -> CheckedNode | None:
-        """The last of them; None while there is room for others, so that nothing is left out."""
+        """The worst of the best; None while there is room for others."""
         return self.nodes[-1] if len(self.nodes) == self._size else None

@@ -1,7 +1,7 @@
-"""From ``<n>_frequencies`` and the hierarchies to the coded table that a search reads.
+"""Load ``<n>_frequencies`` and the hierarchies as the coded table of a search.
 
-The warehouse codes: only whole numbers and counts are fetched, packed into as few columns as
-possible, one row per combination that the search can tell apart.
+The warehouse codes values: only whole numbers and counts are fetched, packed into as few columns as
+possible, one row per combination that matters to the search.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.search.declared import search_of
 from dbt_anonymize.extensions.search.label_shares import shares_of_labels, width
-from dbt_anonymize.extensions.search.packed_keys import packed_keys, unpacked
+from dbt_anonymize.extensions.search.packed_keys import packed_keys, unpack_keys
 from dbt_anonymize.extensions.search.preconditions import check_readable
 from dbt_anonymize.extensions.search.source import Source, rebuild
 from dbt_anonymize.privacy.table import (
@@ -37,11 +37,11 @@ class Coding:
     Attributes
     ----------
     declared : dict
-        The quasi-identifier as macros take it.
+        The quasi-identifier as an argument of macros.
     by : str
-        What has a code: each raw value, or each leaf of the hierarchy.
+        raw: each raw value has a code; leaf: each leaf of the hierarchy.
     present : array of int, shape (codes of the warehouse + 1,)
-        Code in the table, -1 of what does not occur; the last is that of NULL.
+        Code in the table, -1 for absent values; the last is that of NULL.
     """
 
     declared: dict[str, Any]
@@ -61,14 +61,14 @@ class Coding:
 
 @dataclass(frozen=True)
 class Loaded:
-    """A table, how its leaves are coded, and the relations that it was read from."""
+    """A table, the codes of its leaves, and the relations that it was read from."""
 
     table: Table
     codings: tuple[Coding, ...]
     relations: Sequence[Any]
 
-    def known(self, warehouse: Warehouse, coding: Coding) -> list[Any]:
-        """Return what has the codes of the warehouse, in their order."""
+    def coded_values(self, warehouse: Warehouse, coding: Coding) -> list[Any]:
+        """Return the values in the order of their codes in the warehouse."""
         sql = warehouse.macro(
             "_search_values_in_order",
             relations=self.relations,
@@ -84,11 +84,11 @@ def load_table(warehouse: Warehouse, spec: Spec, *, measure: str) -> Table:
 
 
 def load(warehouse: Warehouse, spec: Spec, *, measure: str) -> Loaded:
-    """Read what a search reads of ``<n>_frequencies``, ``<n>_population`` and the hierarchies.
+    """Load ``<n>_frequencies``, ``<n>_population`` and the hierarchies for a search.
 
     Rows are in the order of their codes. A NULL quasi-identifier is a leaf of its own with the
-    label ``*`` at every level above 0; ``*`` covers everything. Search bounds decide whether raw
-    values are told apart; the measure ``classification_metric`` reads the targets.
+    label ``*`` at every level above 0; ``*`` covers everything. Search bounds decide if raw values
+    have codes of their own; the measure ``classification_metric`` reads the targets.
 
     Raises
     ------
@@ -102,10 +102,10 @@ def load(warehouse: Warehouse, spec: Spec, *, measure: str) -> Loaded:
     source = Source.find(warehouse, spec)
     _check_hierarchies(source)
     check_readable(spec, measure)
-    kept = [_Kept.read(source, name) for name in _kept_columns(spec, measure)]
+    columns = [_Column.read(source, name) for name in _columns_to_read(spec, measure)]
     attributes = [_Domain.read(source, name) for name in spec.quasi_identifiers]
-    rows = _Rows.read(source, attributes, kept)
-    return _coded(source, attributes, kept, rows)
+    rows = _Rows.read(source, attributes, columns)
+    return _coded_table(source, attributes, columns, rows)
 
 
 def _check_hierarchies(source: Source) -> None:
@@ -141,7 +141,7 @@ def _check_hierarchies(source: Source) -> None:
         raise SearchError("\n".join(problems))
 
 
-def _kept_columns(spec: Spec, measure: str) -> list[str]:
+def _columns_to_read(spec: Spec, measure: str) -> list[str]:
     """Return the columns beside the quasi-identifiers that guarantees and measure read."""
     attributes = [str(g["attribute"]) for g in spec.guarantees.resolved if "attribute" in g]
     targets = spec.loss_targets if measure == "classification_metric" else []
@@ -149,7 +149,7 @@ def _kept_columns(spec: Spec, measure: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class _Kept:
+class _Column:
     """A sensitive attribute of a guarantee, or a target."""
 
     name: str
@@ -157,8 +157,8 @@ class _Kept:
     tree: tuple[IntArray, ...]
 
     @classmethod
-    def read(cls, source: Source, name: str) -> _Kept:
-        """Count its values, which may not be NULL, and code their hierarchy."""
+    def read(cls, source: Source, name: str) -> _Column:
+        """Count the values, none of which may be NULL, and code their hierarchy."""
         counts = source.numbers("_search_kept_counts", frequencies=source.frequencies, column=name)
         missing = int(counts["missing"][0])
         if missing:
@@ -194,13 +194,13 @@ class _Kept:
 
     @property
     def part(self) -> dict[str, Any]:
-        """Return it as a part of a key."""
+        """The column as a part of a key."""
         return {"name": self.name, "role": "kept", "size": self.size}
 
 
 @dataclass(frozen=True)
 class _Domain:
-    """A quasi-identifier with all of its leaves, also those that do not occur; the last is NULL."""
+    """A quasi-identifier with all of its leaves, also absent ones; the last is NULL."""
 
     name: str
     hierarchy: Hierarchy
@@ -212,7 +212,7 @@ class _Domain:
 
     @classmethod
     def read(cls, source: Source, name: str) -> _Domain:
-        """Read the codes of a hierarchy; of an interval attribute also those of its raw values."""
+        """Read the codes of a hierarchy, and for intervals also those of raw values."""
         hierarchy, declared = source.spec.quasi_identifiers[name], source.quasi_identifier(name)
         relation, is_interval = declared["hierarchy"], hierarchy.kind == "interval"
         codes = source.numbers(
@@ -224,7 +224,7 @@ class _Domain:
         bounds = _bounds(source, relation) if is_interval else None
         rows = len(codes["level_1"])
         bound = search_of(source.spec).levels.get(name)
-        # Raw numbers and dates are many; where none may be released their intervals are enough.
+        # Raw numbers and dates are many; if none may be released, their intervals suffice.
         is_raw = is_interval and (bound is None or bound.lowest == 0)
         if is_raw:
             leaves = source.numbers(
@@ -238,28 +238,28 @@ class _Domain:
         shares[0][-1] = 1.0
         for level in range(1, hierarchy.levels + 1):
             labels, is_root = codes[f"level_{level}"], codes[f"is_root_{level}"] == 1
-            of_label = shares_of_labels(labels, bounds)
-            of_label[labels[is_root]] = 1.0
+            label_shares = shares_of_labels(labels, bounds)
+            label_shares[labels[is_root]] = 1.0
             # NULL has the label `*`, which may be that of other leaves too.
-            null = int(labels[is_root][0]) if is_root.any() else len(of_label)
+            null = int(labels[is_root][0]) if is_root.any() else len(label_shares)
             levels.append(np.append(labels[leaves], null))
-            shares.append(of_label if is_root.any() else np.append(of_label, 1.0))
+            shares.append(label_shares if is_root.any() else np.append(label_shares, 1.0))
         by = "raw" if is_raw else "leaf"
         return cls(name, hierarchy, declared, by, tuple(levels), tuple(shares), rows)
 
     @property
     def part(self) -> dict[str, Any]:
-        """Return it as a part of a key."""
+        """The quasi-identifier as a part of a key."""
         size = len(self.levels[0]) - 1
         return {**self.declared, "role": "quasi_identifier", "by": self.by, "size": size}
 
-    def of_present(self, is_present: BoolArray, spec: Spec) -> Attribute:
-        """Return the attribute with only the leaves that occur, in the same order."""
+    def restrict_to(self, is_present: BoolArray, spec: Spec) -> Attribute:
+        """Return the attribute with only the present leaves, in the same order."""
         levels, shares = [], []
-        for labels, of_label in zip(self.levels, self.shares, strict=True):
+        for labels, label_shares in zip(self.levels, self.shares, strict=True):
             occurring, codes = np.unique(labels[is_present], return_inverse=True)
             levels.append(codes.reshape(-1).astype(np.int64))
-            shares.append(of_label[occurring])
+            shares.append(label_shares[occurring])
         bound = search_of(spec).levels.get(self.name)
         is_interval = self.hierarchy.kind == "interval"
         return Attribute(
@@ -275,7 +275,7 @@ class _Domain:
 
 
 def _bounds(source: Source, hierarchy: Any) -> tuple[FloatArray, FloatArray]:
-    """Return where each interval starts and ends, relative to the start of its hierarchy."""
+    """Return start and end of each interval, relative to the start of its hierarchy."""
     bounds = source.warehouse.rows(source.warehouse.macro("_search_bounds", hierarchy=hierarchy))
     start = min(lower for lower, _ in bounds)
     ends = np.array([[width(end - start) for end in interval] for interval in bounds])
@@ -294,43 +294,50 @@ class _Rows:
     starts: IntArray
 
     @classmethod
-    def read(cls, source: Source, attributes: Sequence[_Domain], kept: Sequence[_Kept]) -> _Rows:
-        """Count the rows that differ in a code, and unpack the keys."""
-        own, others = packed_keys(a.part for a in attributes), packed_keys(k.part for k in kept)
-        found = source.numbers(
+    def read(
+        cls, source: Source, attributes: Sequence[_Domain], columns: Sequence[_Column]
+    ) -> _Rows:
+        """Count the records of each combination of codes, and unpack the keys."""
+        qi_keys, column_keys = (
+            packed_keys(a.part for a in attributes),
+            packed_keys(k.part for k in columns),
+        )
+        counts = source.numbers(
             "_search_rows",
             frequencies=source.frequencies,
             population=source.population,
-            keys=[*own, *others],
+            keys=[*qi_keys, *column_keys],
             has_subject=source.spec.subject is not None,
-            # Under differential privacy a search pays for the whole source: its own sample is
-            # what hides people in the release.
+            # Under differential privacy a search pays for the whole source: the sample protects
+            # people in the release.
             share=source.spec.sample.share if source.spec.sample else None,
         )
-        if not len(found["records"]):
+        if not len(counts["records"]):
             raise SearchError(
                 f"{source.frequencies.identifier}: must hold records; it has none. "
                 f"{rebuild(source.spec)}"
             )
-        keys = [found.pop(f"key_{number}") for number in range(1, len(own) + len(others) + 1)]
-        changes = np.zeros(len(found["records"]), dtype=np.bool_)
+        keys = [
+            counts.pop(f"key_{number}") for number in range(1, len(qi_keys) + len(column_keys) + 1)
+        ]
+        changes = np.zeros(len(counts["records"]), dtype=np.bool_)
         changes[0] = True
-        for key in keys[: len(own)]:
+        for key in keys[: len(qi_keys)]:
             changes[1:] |= key[1:] != key[:-1]
         return cls(
-            codes=tuple(unpacked(keys[: len(own)], own)),
-            kept=tuple(unpacked(keys[len(own) :], others)),
-            subject=found.get("subject"),
-            records=found["records"],
-            population=found["population"],
+            codes=tuple(unpack_keys(keys[: len(qi_keys)], qi_keys)),
+            kept=tuple(unpack_keys(keys[len(qi_keys) :], column_keys)),
+            subject=counts.get("subject"),
+            records=counts["records"],
+            population=counts["population"],
             starts=np.flatnonzero(changes),
         )
 
 
-def _coded(
-    source: Source, attributes: Sequence[_Domain], kept: Sequence[_Kept], rows: _Rows
+def _coded_table(
+    source: Source, attributes: Sequence[_Domain], kept_columns: Sequence[_Column], rows: _Rows
 ) -> Loaded:
-    # Column by column, as a search reads it.
+    # Stored by column, as a search reads it.
     leaves = np.empty((len(rows.records), len(attributes)), dtype=np.int64, order="F")
     present: list[Attribute] = []
     codings: list[Coding] = []
@@ -339,13 +346,15 @@ def _coded(
         code = np.where(is_present, np.cumsum(is_present) - 1, -1)
         leaves[:, place] = code[codes]
         codings.append(Coding(domain.declared, domain.by, code))
-        present.append(domain.of_present(is_present, source.spec))
+        present.append(domain.restrict_to(is_present, source.spec))
     if source.population is not None:
         _check_population(source, rows)
     subject = rows.subject
     if subject is not None:
         subject = np.unique(subject, return_inverse=True)[1].reshape(-1)
-    columns = {one.name: (one, codes) for one, codes in zip(kept, rows.kept, strict=True)}
+    columns_by_name = {
+        column.name: (column, codes) for column, codes in zip(kept_columns, rows.kept, strict=True)
+    }
     weights = source.spec.loss_targets.items()
     limited = {g["attribute"] for g in source.spec.guarantees.resolved if "attribute" in g}
     table = Table(
@@ -353,14 +362,18 @@ def _coded(
         leaves=leaves,
         records=rows.records,
         sensitive=tuple(
-            (SensitiveAttribute(name, one.size, one.tree), codes)
-            for name, (one, codes) in columns.items()
+            (SensitiveAttribute(name, column.size, column.tree), codes)
+            for name, (column, codes) in columns_by_name.items()
             if name in limited
         ),
         subject=subject,
         population=None if source.population is None else rows.population,
         population_size=source.spec.population_size,
-        targets=tuple((columns[name][1], weight) for name, weight in weights if name in columns),
+        targets=tuple(
+            (columns_by_name[name][1], weight)
+            for name, weight in weights
+            if name in columns_by_name
+        ),
     )
     return Loaded(table, tuple(codings), source.relations)
 

@@ -1,4 +1,4 @@
-"""Nodes still to be checked, and levels that are finer or coarser than many of them."""
+"""Open nodes, and levels that are finer or coarser than many of them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dbt_anonymize.extensions.search.forecast import box_counts
 from dbt_anonymize.extensions.search.lattice import Lattice
 from dbt_anonymize.privacy.table import FloatArray, Node
 
-# Questions between two counts of the open nodes.
+# Lookups between two counts of the open nodes.
 BETWEEN = 32
 
 
 class OpenNodes:
-    """The nodes of a lattice whose ``status`` is 0, whenever one asks.
+    """The nodes of a lattice whose ``status`` is 0 at the time of a lookup.
 
-    ``bits`` are entropies by attribute and level, of which the numbers of classes are estimated.
+    ``bits`` are entropies by attribute and level, which estimate the numbers of classes.
     """
 
     def __init__(
@@ -31,11 +31,11 @@ class OpenNodes:
     def finer_levels(
         self, node: Node, fine: Node, rows: int, share: float, worth: float
     ) -> Node | None:
-        """Return levels between two nodes that save the most if open nodes are grouped from them.
+        """Return the levels between two nodes that save the most as a base of open nodes.
 
-        They have at most a ``share`` of the ``rows`` of the finer one, by their estimate. None if
-        they save fewer rows than ``worth`` times as many for all open nodes together, or if the
-        coarser node has more itself. A finer node may lie below the lattice.
+        They have at most a ``share`` of the ``rows`` of the finer node, by estimate. None if they
+        save less than ``worth`` times these rows for all open nodes together, or if the coarser
+        node has more than the share. The finer node may lie below the lattice.
         """
         start = tuple(map(max, fine, self._lattice.lowest))
         box = self._box(start, node)
@@ -52,9 +52,9 @@ class OpenNodes:
         return self._at(start, saved, place)
 
     def coarser_levels(self, fine: Node, least: float) -> Node | None:
-        """Return levels of at least so many classes that are coarser than most open nodes.
+        """Return the levels of ``least`` or more classes that are coarser than most open nodes.
 
-        None if the node has fewer.
+        None if the node ``fine`` has fewer classes.
         """
         box = self._box(fine, self._lattice.highest)
         is_enough = self._classes[box] >= least
@@ -72,7 +72,7 @@ class OpenNodes:
         return tuple(level + int(offset) for level, offset in zip(fine, offsets, strict=True))
 
     def _count(self, *, coarser: bool) -> FloatArray:
-        """Return how many open nodes are coarser or finer than each node, as of late."""
+        """Return a recent count of the open nodes coarser or finer than each node."""
         if not self._waits[coarser]:
             self._waits[coarser] = BETWEEN
             is_open = (self._status == 0).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Find the node of the generalization lattice that keeps every guarantee and loses the least."""
+"""Find the optimum: the node of the lattice that keeps every guarantee and loses the least."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from dbt_anonymize.information_loss.measures.loss import Loss
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.table import Table
 
-# Share of a time limit in which other measures look for a good node by the loss, which has sharp
-# bounds: a search that ends early has that node at least.
+# Share of a time limit in which searches by other measures first find a good node by the measure
+# loss, which has sharp bounds, for the case that time runs out.
 _SHARE_OF_START = 0.3
-# Where checks are limited: nearly all lattices are searched to their end by the loss with so many.
+# Limit of these checks: enough to complete the search of nearly all lattices by the measure loss.
 _CHECKS_OF_START = 20_000
-# Beyond, the arrays of all nodes take longer than the nodes that can be checked.
+# Beyond, arrays of all nodes take longer than checks.
 MOST_ENUMERATED = 1_000_000
-# Of an amount of work: a check costs as much as so many rows at least, and some are always made.
+# Least work of a check in rows, and fewest checks for any amount of work.
 _LEAST_OF_A_CHECK, _FEWEST_CHECKS = 5_000, 200
 
 
@@ -39,13 +39,13 @@ def search(
     """Find the feasible node with the least information loss.
 
     The level bounds are those of the table's attributes; ``suppression_limit`` is a share of the
-    records, 0 to 1, rounded down to whole records. The same input gives the same node.
+    records, 0 to 1, rounded down to whole records. Equal input gives the same node.
 
-    After ``time_limit`` (seconds) the best node so far is returned; with a slow measure it is no
-    worse than what the fast loss finds in a part of that time. So it is after ``most_checks`` nodes
-    are checked, for whatever time. ``progress`` is called about ten
-    times a second. Above a million nodes the search is best-first: it finds a feasible node at once
-    if the coarsest is one, but may take long to prove the optimum.
+    After ``time_limit`` (seconds) or ``most_checks`` checked nodes the best node so far is
+    returned; with a slow measure it is no worse than the node that the fast measure loss finds in a
+    part of the limit. ``progress`` is called about ten times a second. Above a million nodes the
+    search is best-first: it finds a feasible node at once if the coarsest is one, but may take long
+    to prove the optimum.
 
     References
     ----------
@@ -92,9 +92,9 @@ def lattice_search(
 
 
 def checks_for(work: int, table: Table, lattice: Lattice) -> int:
-    """Return how many nodes are checked for so much work, whatever the machine.
+    """Return the number of checks for an amount of work, the same on every machine.
 
-    A check reads the distinct rows, and what it excludes is looked up among nodes in memory.
+    A check reads the distinct rows, and updates the arrays of all nodes.
     """
     nodes = lattice.size if lattice.size <= MOST_ENUMERATED else 0
     return max(_FEWEST_CHECKS, work // (_LEAST_OF_A_CHECK + len(table.records) + nodes))
@@ -109,13 +109,13 @@ def best_nodes(
     *,
     work: int | None = None,
 ) -> list[CheckedNode]:
-    """Return the feasible nodes with class size k that lose the least and tell something.
+    """Return the informative feasible nodes of least loss with class size k.
 
-    As far as they are found with so much ``work``; see `checks_for`.
+    ``work`` limits the search; see `checks_for`.
     """
     if work is not None:
-        most = checker.checked + checks_for(work, checker.table, lattice)
-        clock.is_spent = lambda: checker.checked >= most
+        last_check = checker.checked + checks_for(work, checker.table, lattice)
+        clock.is_spent = lambda: checker.checked >= last_check
     state = lattice_search(checker, lattice, k, leaders=count)
     root = lattice.root_of(checker.table)
     if root is not None and lattice.size > 1:

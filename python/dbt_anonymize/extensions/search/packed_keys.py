@@ -1,4 +1,4 @@
-"""Codes of several columns in few whole numbers, as the warehouse adds them up."""
+"""Codes of several columns, packed by the warehouse into few whole numbers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def packed_keys(parts: Iterator[dict[str, Any]]) -> list[list[dict[str, Any]]]:
     return keys
 
 
-def unpacked(keys: Sequence[IntArray], packed: list[list[dict[str, Any]]]) -> Iterator[IntArray]:
+def unpack_keys(keys: Sequence[IntArray], packed: list[list[dict[str, Any]]]) -> Iterator[IntArray]:
     """Unpack keys into the codes of their parts."""
     for key, parts in zip(keys, packed, strict=True):
         rest = key

@@ -21,10 +21,10 @@ Point = tuple[int, CheckedNode]
 
 @dataclass(frozen=True)
 class ParetoFront:
-    """Nodes that lose the least for the class size they reach.
+    """Nodes of least loss for the class size that they reach.
 
-    ``points`` are the required class size, which the node reaches exactly, and the node; both class
-    size and loss rise. ``is_complete``: every point is proven and none is missing.
+    ``points`` are class sizes and nodes; both class size and loss rise. ``is_complete``: every
+    point is proven and none is missing.
     """
 
     points: tuple[Point, ...]
@@ -40,19 +40,19 @@ def pareto_front(
     time_limit: float | None = None,
     progress: ProgressCallback | None = None,
 ) -> ParetoFront:
-    """Find, for every class size from the guaranteed one on, the node that loses the least.
+    """Find the node of least loss for every class size from the guaranteed one on.
 
-    Empty where no node is feasible; releases without any record are left out. Arguments are those
-    of ``optimum.search``.
+    The front is empty if no node is feasible; a released node has records. Arguments are those of
+    ``optimum.search``.
     """
     lattice = Lattice.of(table)
     clock = Clock(time_limit, progress)
     checker = Checker(table, guarantees, loss, suppression_limit, lattice.lowest, must_release=True)
     state = lattice_search(checker, lattice, guarantees.min_class_size)
-    found: list[CheckedNode] = []
+    optima: list[CheckedNode] = []
     best = state.run(clock)
     while best is not None and state.is_complete:
-        found.append(best)
+        optima.append(best)
         k = _next_k(state, best, loss)
         if isinstance(state, EnumeratedSearch):
             state.require(k)
@@ -60,9 +60,9 @@ def pareto_front(
             state = lattice_search(checker, lattice, k)
         best = state.run(clock)
     if best is not None:
-        # Out of time: the best so far.
-        found.append(best)
-    return ParetoFront(_non_dominated(found), state.is_complete)
+        # The best node so far when time ran out.
+        optima.append(best)
+    return ParetoFront(_non_dominated(optima), state.is_complete)
 
 
 def _next_k(
@@ -70,17 +70,17 @@ def _next_k(
 ) -> int:
     """Return the next class size that may change the optimum.
 
-    Up to the class size that the optimum reaches nothing changes, unless another node loses less
-    when more of it is suppressed.
+    Up to the class size of the optimum nothing changes, unless another node loses less with more
+    suppression.
     """
     if loss.is_monotone_in_suppression:
         return best.k + 1
-    return min(found.k for found in state.found.values() if found.is_feasible) + 1
+    return min(node.k for node in state.checked_nodes.values() if node.is_feasible) + 1
 
 
-def _non_dominated(found: list[CheckedNode]) -> tuple[Point, ...]:
+def _non_dominated(nodes: list[CheckedNode]) -> tuple[Point, ...]:
     points: list[Point] = []
-    for node in sorted(found, key=lambda node: -node.k):
+    for node in sorted(nodes, key=lambda node: -node.k):
         if not points or node.loss < points[-1][1].loss:
             points.append((node.k, node))
     return tuple(reversed(points))

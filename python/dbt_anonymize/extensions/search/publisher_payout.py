@@ -34,31 +34,31 @@ class PublisherPayout(InformationLoss):
     def attribute_bounds(
         self, table: Table, suppressed: BoolArray | None = None, highest: Node | None = None
     ) -> tuple[FloatArray, ...]:
-        """Return what the labels of each quasi-identifier cost, attacks left out, by level."""
+        """Return the cost of the labels of each quasi-identifier by level, without attacks."""
         return bounds_by_level(self.sums(table), suppressed, highest, self._bound_at)
 
     def combine(self, losses: FloatArray) -> FloatArray:
-        """Add up what quasi-identifiers cost (nodes, attributes)."""
+        """Sum the costs of quasi-identifiers (nodes, attributes)."""
         return np.asarray(losses.sum(axis=-1) * SLIGHTLY_LESS)
 
     def _bound_at(self, gone: Suppressed, position: int, level: int) -> float:
         assert self._sums is not None
-        losses = self._of_labels(self._sums.table)
+        losses = self._label_losses(self._sums.table)
         labels = self._sums.table.attributes[position].levels[level]
-        left = self._sums.leaf_counts[position] - gone.leaf_counts(position)
-        covered = float(left @ losses.share(position, level)[labels])
-        covered += gone.records * losses.whole(position)
-        # A record that is suppressed later costs at least this share of what its labels do.
-        return self._game.publisher_benefit * covered * self.suppression_factor
+        released = self._sums.leaf_counts[position] - gone.leaf_counts(position)
+        label_losses = float(released @ losses.share(position, level)[labels])
+        label_losses += gone.records * losses.whole(position)
+        # A record that is suppressed later costs at least this share of the cost of its labels.
+        return self._game.publisher_benefit * label_losses * self.suppression_factor
 
     def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
         benefit = self._game.publisher_benefit
-        payouts = self._game.payouts(classes, self._of_labels(sums.table).of_classes(classes))
+        payouts = self._game.payouts(classes, self._label_losses(sums.table).of_classes(classes))
         kept = float(classes.records[~suppressed] @ (benefit - payouts[~suppressed]))
         gone = suppressed_records(classes, suppressed)
         return kept + self.suppression_factor * benefit * gone
 
-    def _of_labels(self, table: Table) -> LabelLosses:
+    def _label_losses(self, table: Table) -> LabelLosses:
         if self._losses is None or self._losses[0] is not table:
             self._losses = table, LabelLosses(table)
         return self._losses[1]

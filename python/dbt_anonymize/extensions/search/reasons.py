@@ -1,6 +1,6 @@
-"""Reasons for the levels that won: what each column adds that they give up, and what would help.
+"""Reasons for the winning levels: the value of each column that they give up, and advice.
 
-Said is only what was trained, on the same splits as the winner.
+All reasons come from training on the same splits as the winner.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from dbt_anonymize.extensions.search.candidates import Candidates
 from dbt_anonymize.extensions.search.race import EQUAL, FEWEST_SPLITS, Budget, Candidate, Track
 from dbt_anonymize.pluralize import pluralized
 
-# Share of what may be trained that is kept for what comes after races: exchanges and reasons.
+# Share of the training budget that is kept for exchanges and reasons after the races.
 SHARE = 0.2
-# Columns of an effort that are trained together: of some, all that is needed is known then.
-_TOGETHER = 5
-# Columns that are named with what they would add; more is for a spec.
+# Columns of an effort that are trained together, so that a short budget completes some of them.
+_COLUMNS_AT_ONCE = 5
+# Most columns that are named with their gain.
 _MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
-class Given:
-    """A column that an effort gives up, if it were one level finer.
+class GivenUp:
+    """A column that an effort gives up, and the effect of one finer level.
 
     Attributes
     ----------
     adds : float or None
-        By how much models do better then; None if too few were trained.
+        Gain of models; None if too few were trained.
     k : int
-        Class size that would be left.
+        Remaining class size.
     is_feasible : bool
-        Whether the effort would keep all that it must.
+        True if the effort would still keep its guarantees.
     """
 
     adds: float | None
@@ -45,7 +45,7 @@ class Given:
 
     @property
     def is_small(self) -> bool:
-        """Tell whether that is as good as nothing."""
+        """Tell whether the gain is negligible."""
         return self.adds is not None and self.adds < EQUAL
 
     @property
@@ -56,22 +56,22 @@ class Given:
 
 def given_up(
     names: Sequence[str],
-    given: Mapping[str, Given],
+    columns: Mapping[str, GivenUp],
     measure: str,
     *,
     feasible: str = ": search longer",
 ) -> str:
-    """Say which columns an effort gives up, and what each adds, as far as that was trained.
+    """Describe the columns that an effort gives up, and the gain of each, as far as trained.
 
-    ``feasible`` is said of one that the effort could keep without breaking anything.
+    ``feasible`` is added to a column that the effort could keep.
 
     Examples
     --------
     >>> given = {
-    ...     "age": Given(0.001, k=5, is_feasible=True),
-    ...     "sex": Given(-0.1, k=5, is_feasible=True),
-    ...     "zip": Given(0.0131, k=4, is_feasible=False),
-    ...     "job": Given(0.1, k=3, is_feasible=False),
+    ...     "age": GivenUp(0.001, k=5, is_feasible=True),
+    ...     "sex": GivenUp(-0.1, k=5, is_feasible=True),
+    ...     "zip": GivenUp(0.0131, k=4, is_feasible=False),
+    ...     "job": GivenUp(0.1, k=3, is_feasible=False),
     ... }
     >>> given_up(["age"], given, "roc_auc")
     'gives up age, which adds less than 0.002'
@@ -84,59 +84,63 @@ def given_up(
     """
     end = f" off {measure}" if measure in LOWER_IS_BETTER else ""
     one, several = ("takes", "take") if end else ("adds", "add")
-    known = {name: given[name] for name in names if name in given and given[name].adds is not None}
-    unknown = [name for name in names if name not in known]
-    small = [name for name, column in known.items() if column.is_small]
-    large = sorted(known.keys() - {*small}, key=lambda name: (-(known[name].adds or 0.0), name))
-    texts = [", ".join(unknown)]
+    trained = {
+        name: columns[name] for name in names if name in columns and columns[name].adds is not None
+    }
+    untrained = [name for name in names if name not in trained]
+    small = [name for name, column in trained.items() if column.is_small]
+    large = sorted(trained.keys() - {*small}, key=lambda name: (-(trained[name].adds or 0.0), name))
+    texts = [", ".join(untrained)]
     if small:
         verb, each = (several, " each") if small[1:] else (one, "")
         texts.append(f"{', '.join(small)}, which {verb} less than {EQUAL:g}{end}{each}")
-    said: list[str] = []
+    large_texts: list[str] = []
     for name in large:
-        column = known[name]
+        column = trained[name]
         if column.is_feasible:
-            said.append(f"{name} (would {several} {column.amount}{end}{feasible})")
-        elif said:
-            said.append(f"{name} ({column.amount}, {column.k})")
+            large_texts.append(f"{name} (would {several} {column.amount}{end}{feasible})")
+        elif large_texts:
+            large_texts.append(f"{name} ({column.amount}, {column.k})")
         else:
-            said.append(f"{name} (would {several} {column.amount}{end}, but then k is {column.k})")
-    texts.append(", ".join(said))
+            large_texts.append(
+                f"{name} (would {several} {column.amount}{end}, but then k is {column.k})"
+            )
+    texts.append(", ".join(large_texts))
     return f"gives up {'; '.join(filter(None, texts))}"
 
 
-def missed(given: Mapping[str, Given], measure: str) -> str:
-    """Say briefly what columns that an effort gives up would add, the most first.
+def missed(columns: Mapping[str, GivenUp], measure: str) -> str:
+    """Describe briefly the gains of the columns that an effort gives up, the largest first.
 
     Examples
     --------
-    >>> small, large = (Given(adds, k=3, is_feasible=False) for adds in (0.001, 0.0131))
+    >>> small, large = (GivenUp(adds, k=3, is_feasible=False) for adds in (0.001, 0.0131))
     >>> missed({"sex": small, "job": small, "zip": large}, "roc_auc")
     'would add: zip 0.013 (then k is 3); the others less than 0.002 each'
-    >>> missed({"sex": small, "zip": Given(0.1, k=20, is_feasible=True)}, "rmse")
+    >>> missed({"sex": small, "zip": GivenUp(0.1, k=20, is_feasible=True)}, "rmse")
     'would take off rmse: zip 0.1 (k stays 20); sex less than 0.002'
     >>> missed({"sex": small, "job": small}, "roc_auc")
     'what it gives up adds less than 0.002 each'
-    >>> missed({"sex": small, "job": Given(None, k=3, is_feasible=False)}, "roc_auc")
+    >>> missed({"sex": small, "job": GivenUp(None, k=3, is_feasible=False)}, "roc_auc")
     ''
     """
-    known = {name: one for name, one in given.items() if one.adds is not None}
-    small = [name for name, one in known.items() if one.is_small]
-    large = sorted(known.keys() - {*small}, key=lambda name: (-(known[name].adds or 0.0), name))
+    trained = {name: column for name, column in columns.items() if column.adds is not None}
+    small = [name for name, column in trained.items() if column.is_small]
+    large = sorted(trained.keys() - {*small}, key=lambda name: (-(trained[name].adds or 0.0), name))
     end = f" off {measure}" if measure in LOWER_IS_BETTER else ""
     each = " each" if small[1:] else ""
-    if len(known) < len(given):
-        small = []  # of others nothing is known
+    if len(trained) < len(columns):
+        small = []  # "the others" would claim too much
     if not large:
         verb = "takes" if end else "adds"
         return f"what it gives up {verb} less than {EQUAL:g}{end}{each}" if small else ""
-    said = [
-        f"{name} {known[name].amount} ({'k stays' if known[name].is_feasible else 'then k is'} "
-        f"{known[name].k})"
+    texts = [
+        f"{name} {trained[name].amount} ({'k stays' if trained[name].is_feasible else 'then k is'} "
+        f"{trained[name].k})"
         for name in large[:_MOST_NAMED]
     ]
-    more = f", and {pluralized(len(large) - _MOST_NAMED, 'more column')}"
-    text = ", ".join(said) + (more if len(large) > _MOST_NAMED else "")
+    more_columns = f", and {pluralized(len(large) - _MOST_NAMED, 'more column')}"
+    text = ", ".join(texts) + (more_columns if len(large) > _MOST_NAMED else "")
     others = "the others" if each else "".join(small)
     rest = f"; {others} less than {EQUAL:g}{each}" if small else ""
     return f"{'would take' + end if end else 'would add'}: {text}{rest}"
@@ -144,9 +148,9 @@ def missed(given: Mapping[str, Given], measure: str) -> str:
 
 @dataclass(frozen=True)
 class Burden:
-    """A column that adds nothing, and without which an effort had much larger classes.
+    """A useless column without which an effort would have much larger classes.
 
-    ``values`` is how many it has, ``k`` and ``k_without`` are class sizes.
+    ``values`` is the number of its values; ``k`` and ``k_without`` are class sizes.
     """
 
     column: str
@@ -157,14 +161,14 @@ class Burden:
 
     @property
     def option(self) -> str:
-        """Say what would help an alternative that is not written yet."""
+        """Return advice for an alternative that is not written yet."""
         return (
             f"Models do as well without {self.column}, and k would be {self.k_without:,} instead "
             f"of {self.k:,}: --drop {shlex.quote(self.column)}"
         )
 
     def advice(self, effort: int) -> str:
-        """Say what would help an effort.
+        """Return advice for an effort.
 
         Examples
         --------
@@ -183,9 +187,9 @@ class Burden:
 
 @dataclass(frozen=True)
 class Reasons:
-    """By winner, the columns that it gives up; and columns that had better go, the worst first."""
+    """The columns that each winner gives up, and useless columns, the worst first."""
 
-    given: tuple[Mapping[str, Given], ...] = ()
+    given: tuple[Mapping[str, GivenUp], ...] = ()
     burdens: tuple[Burden, ...] = ()
 
 
@@ -197,12 +201,12 @@ def find_reasons(
     *,
     local: LocalCandidates | None = None,
 ) -> Reasons:
-    """Train what reasons need and is not trained yet, as far as the budget goes.
+    """Find reasons, and train the missing candidates as far as the budget goes.
 
-    ``local`` knows the winners that are local recodings: a column is finer or gone in all rounds.
+    ``local`` makes the candidates for winners that are local recodings.
     """
     names = [attribute.name for attribute in candidates.checker.table.attributes]
-    given: list[Mapping[str, Given]] = []
+    given_up_columns: list[Mapping[str, GivenUp]] = []
     burdens: dict[str, Burden] = {}
     for place, winner in enumerate(winners):
         source = local if winner.rounds and local is not None else candidates
@@ -210,29 +214,29 @@ def find_reasons(
         part = budget.share(1.0 / (len(winners) - place))
         others = [*finer.values(), *without.values()]
         while others and not part.is_spent:
-            size = min(max(part.affordable() // FEWEST_SPLITS, 1), _TOGETHER)
+            size = min(max(part.affordable() // FEWEST_SPLITS, 1), _COLUMNS_AT_ONCE)
             track.advance([winner, *others[:size]], range(FEWEST_SPLITS), part)
             del others[:size]
         budget.pay(part)
-        given.append(
+        given_up_columns.append(
             {
-                names[axis]: Given(
-                    track.difference(one, winner),
-                    one.checked.k,
-                    one.checked.is_feasible,
+                names[axis]: GivenUp(
+                    track.difference(candidate, winner),
+                    candidate.checked.k,
+                    candidate.checked.is_feasible,
                 )
-                for axis, one in finer.items()
+                for axis, candidate in finer.items()
             }
         )
-        for axis, one in without.items():
-            worse = track.difference(winner, one)
-            if worse is not None and worse < EQUAL:
-                sizes = winner.checked.k, one.checked.k
+        for axis, candidate in without.items():
+            loss_of_score = track.difference(winner, candidate)
+            if loss_of_score is not None and loss_of_score < EQUAL:
+                sizes = winner.checked.k, candidate.checked.k
                 values = _values(candidates, axis)
-                found = Burden(names[axis], values, winner.required, *sizes)
-                burdens.setdefault(found.column, found)
-    ordered = sorted(burdens.values(), key=lambda one: -one.k_without / one.k)
-    return Reasons(tuple(given), tuple(ordered))
+                burden = Burden(names[axis], values, winner.required, *sizes)
+                burdens.setdefault(burden.column, burden)
+    ordered = sorted(burdens.values(), key=lambda candidate: -candidate.k_without / candidate.k)
+    return Reasons(tuple(given_up_columns), tuple(ordered))
 
 
 def _values(candidates: Candidates, axis: int) -> int:

@@ -1,4 +1,4 @@
-"""The records of a source as models read them, each with its row in the coded table."""
+"""The records of a source for models, each with its row in the coded table."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from dbt_anonymize.evaluation.data.relations import (
 from dbt_anonymize.evaluation.data.sampling import draw_sample, inner_sql
 from dbt_anonymize.evaluation.data.targets import TargetColumn
 from dbt_anonymize.evaluation.problem import ZERO_RULE, Problem
-from dbt_anonymize.evaluation.run import Setting, models_of, read_problem
+from dbt_anonymize.evaluation.run import Setting, make_models, read_problem
 from dbt_anonymize.evaluation.splits import Splitting
 from dbt_anonymize.extensions.search.load import Coding, Loaded
 from dbt_anonymize.extensions.search.source import rebuild
 from dbt_anonymize.literals import quote_name, quote_text
-from dbt_anonymize.privacy.grouping import numbered
+from dbt_anonymize.privacy.grouping import distinct_codes
 from dbt_anonymize.privacy.table import IntArray, Table
 from dbt_anonymize.project.engines import Drawn, engine_of
 from dbt_anonymize.project.rows import draw, feature_columns
@@ -54,7 +54,7 @@ class Records:
     rows : array of int, shape (records,)
         A row of the table with the quasi-identifiers of each record.
     reader, first : EffortReader and FirstArrays
-        What efforts are made of; the relations of the reader may be closed.
+        Inputs of `generalized_effort`; the relations of the reader may be closed.
     """
 
     problem: Problem
@@ -64,27 +64,31 @@ class Records:
 
 
 def read_records(warehouse: Warehouse, spec: Spec, loaded: Loaded, splitting: Splitting) -> Records:
-    """Read the records that a search trains models on: those that the evaluation trains on.
+    """Read the records that a search trains models on, which are those of the evaluation.
 
-    At most ``quality.sample`` of them; with ``outer_share`` none that is outer. What cannot be
-    learned from is an `EvaluationError`; records that the table does not have, a `SearchError`.
+    They are at most ``quality.sample`` records, and no outer ones. Records that models cannot learn
+    from are an `EvaluationError`; records that the table lacks, a `SearchError`.
     """
     name = f"{spec.name}_microdata"
     engine = engine_of(warehouse)
-    drawn = Drawn(spec.record_key)
+    record_keys = Drawn(spec.record_key)
     if not engine.READS_IN_PLACE:
-        drawn = draw(warehouse, spec, name)
+        record_keys = draw(warehouse, spec, name)
     with engine.open_reader(warehouse) as reader:
 
         def relation(of: str) -> duckdb.DuckDBPyRelation:
-            return reader.relation(of, drawn)
+            return reader.relation(of, record_keys)
 
         microdata = relation(name)
         if spec.sample:
             microdata = microdata.filter(f"sample_share <= {spec.sample.share}")
-        seen = inner_sql(microdata, spec.record_key) if spec.outer_share else None
-        problem, effort_reader, first = read_untouched(spec, relation, microdata, splitting, seen)
-        codes = _codes(warehouse, loaded, effort_reader.sample.of(microdata), spec.record_key)
+        is_inner = inner_sql(microdata, spec.record_key) if spec.outer_share else None
+        problem, effort_reader, first = read_untouched(
+            spec, relation, microdata, splitting, is_inner
+        )
+        codes = _quasi_identifier_codes(
+            warehouse, loaded, effort_reader.sample.restrict(microdata), spec.record_key
+        )
     rows = rows_of(loaded.table, codes)
     if missing := int((rows < 0).sum()):
         raise SearchError(
@@ -99,11 +103,11 @@ def read_untouched(
     relation: Callable[[str], duckdb.DuckDBPyRelation],
     microdata: duckdb.DuckDBPyRelation,
     splitting: Splitting,
-    seen: str | None = None,
+    condition: str | None = None,
 ) -> tuple[Problem, EffortReader, FirstArrays]:
     """Read the problem of a spec with its untouched effort alone.
 
-    ``relation`` gives hierarchies by name; ``seen`` is an SQL of the records that are read.
+    ``relation`` returns hierarchies by name; ``condition`` is SQL that selects the records to read.
     """
     quality = spec.tests
     features = feature_columns(spec, relation)
@@ -112,14 +116,18 @@ def read_untouched(
         for name, positive in spec.targets.items()
     ]
     reading = Reading(numbers=quality.numbers, categories=quality.categories)
-    chosen = [
+    declared_models = [
         {"name": name, "model": str(choice.model), "parameters": choice.parameters}
         for name, choice in quality.chosen_models.items()
     ]
-    models = [one for one in models_of(chosen, targets, reading) if one.model != ZERO_RULE]
+    models = [
+        model
+        for model in make_models(declared_models, targets, reading)
+        if model.model != ZERO_RULE
+    ]
     key, state = spec.record_key, quality.random_state
     effort = Effort(0, _untouched(microdata, features), {})
-    sample = draw_sample(microdata, key, quality.sample, state, seen)
+    sample = draw_sample(microdata, key, quality.sample, state, condition)
     reader = EffortReader(effort, features, reading, sample, key)
     subjects = {"relation": microdata, "column": "subject"} if spec.subject else None
     setting = Setting(splitting=splitting, random_state=state, subjects=subjects)
@@ -136,7 +144,7 @@ def _untouched(
         for feature in features
         if feature.hierarchy is not None
     }
-    shown = [
+    label_columns = [
         f"{labels.get(name.lower(), quote_name(name))} as {quote_name(name)}"
         for name in microdata.columns
     ]
@@ -146,51 +154,55 @@ def _untouched(
         if feature.kind == "interval"
         for bound in ("lower", "upper")
     ]
-    return microdata.project(", ".join([*shown, *bounds, "false as is_suppressed"]))
+    return microdata.project(", ".join([*label_columns, *bounds, "false as is_suppressed"]))
 
 
-def _codes(
+def _quasi_identifier_codes(
     warehouse: Warehouse, loaded: Loaded, records: duckdb.DuckDBPyRelation, record_key: str
 ) -> IntArray:
     """Return the codes (records, attributes) of quasi-identifiers, by the record key."""
-    columns = [one.name if one.by == "raw" else f"{one.name}_leaf" for one in loaded.codings]
+    columns = [
+        coding.name if coding.by == "raw" else f"{coding.name}_leaf" for coding in loaded.codings
+    ]
     read = {
         column: number_sql(column, column_kind(records, column))
-        if one.is_interval
+        if coding.is_interval
         else text_rank_sql(column)
-        for one, column in zip(loaded.codings, columns, strict=True)
+        for coding, column in zip(loaded.codings, columns, strict=True)
     }
-    found = read_arrays(records, read, order_by=record_key)
+    arrays = read_arrays(records, read, order_by=record_key)
     codes = [
-        _interval_codes(one, loaded.known(warehouse, one), found[column])
-        if one.is_interval
-        else _text_codes(one, loaded.known(warehouse, one), found[column], records, column)
-        for one, column in zip(loaded.codings, columns, strict=True)
+        _interval_codes(coding, loaded.coded_values(warehouse, coding), arrays[column])
+        if coding.is_interval
+        else _text_codes(
+            coding, loaded.coded_values(warehouse, coding), arrays[column], records, column
+        )
+        for coding, column in zip(loaded.codings, columns, strict=True)
     ]
     return np.column_stack(codes)
 
 
-def _interval_codes(coding: Coding, known: Sequence[Any], found: NDArray[Any]) -> IntArray:
-    return _coded(coding, _places([_number(value) for value in known], found))
+def _interval_codes(coding: Coding, values: Sequence[Any], numbers: NDArray[Any]) -> IntArray:
+    return _table_codes(coding, _positions_among([_number(value) for value in values], numbers))
 
 
 def _text_codes(
     coding: Coding,
-    known: Sequence[Any],
+    values: Sequence[Any],
     ranks: NDArray[Any],
     records: duckdb.DuckDBPyRelation,
     column: str,
 ) -> IntArray:
-    place = {str(text): code for code, text in enumerate(known)}
-    null = len(known)
-    of_text = [
+    place = {str(text): code for code, text in enumerate(values)}
+    null = len(values)
+    codes_of_texts = [
         null if text is None else place.get(text, -1) for text in ranked_texts(records, column)
     ]
-    return _coded(coding, np.array(of_text, dtype=np.int64)[ranks.astype(np.int64)])
+    return _table_codes(coding, np.array(codes_of_texts, dtype=np.int64)[ranks.astype(np.int64)])
 
 
-def _coded(coding: Coding, places: IntArray) -> IntArray:
-    """Return codes of the table; -1 of what it does not have."""
+def _table_codes(coding: Coding, places: IntArray) -> IntArray:
+    """Return codes of the table; -1 for values that it lacks."""
     return np.where(places < 0, -1, coding.present[places])
 
 
@@ -203,26 +215,26 @@ def _number(value: Any) -> float:
     return float(value)
 
 
-def _places(known: Sequence[float], found: NDArray[Any]) -> IntArray:
-    """Return the place of each number among known ones, ascending; -1 of others.
+def _positions_among(values: Sequence[float], numbers: NDArray[Any]) -> IntArray:
+    """Return the position of each number among ascending values; -1 for others.
 
-    NaN is behind them all. The same number may differ in its last bits.
+    NaN comes after all values. Equal numbers may differ in their last bits.
     """
-    ends = np.array(known, dtype=np.float64)
+    ends = np.array(values, dtype=np.float64)
     if not len(ends):
-        return np.where(np.isnan(found), 0, -1).astype(np.int64)
-    nearest = np.searchsorted((ends[1:] + ends[:-1]) / 2, found)
-    is_known = np.isclose(ends[np.minimum(nearest, len(ends) - 1)], found, rtol=1e-12, atol=0.0)
-    places = np.where(np.isnan(found), len(ends), np.where(is_known, nearest, -1))
+        return np.where(np.isnan(numbers), 0, -1).astype(np.int64)
+    nearest = np.searchsorted((ends[1:] + ends[:-1]) / 2, numbers)
+    is_known = np.isclose(ends[np.minimum(nearest, len(ends) - 1)], numbers, rtol=1e-12, atol=0.0)
+    places = np.where(np.isnan(numbers), len(ends), np.where(is_known, nearest, -1))
     return np.asarray(places, dtype=np.int64)
 
 
 def rows_of(table: Table, codes: IntArray) -> IntArray:
-    """Return the first row of the table with the leaves of each record; -1 where there is none."""
-    both = np.concatenate([table.leaves, codes])
-    groups = numbered(both.T, len(both))
+    """Return the first row of the table with the leaves of each record; -1 without any."""
+    leaves = np.concatenate([table.leaves, codes])
+    groups = distinct_codes(leaves.T, len(leaves))
     rows = len(table.leaves)
     first = np.full(int(groups.max(initial=-1)) + 1, rows, dtype=np.int64)
     np.minimum.at(first, groups[:rows], np.arange(rows))
-    found = first[groups[rows:]]
-    return np.where(found == rows, -1, found)
+    first_rows = first[groups[rows:]]
+    return np.where(first_rows == rows, -1, first_rows)

@@ -1,4 +1,4 @@
-"""``<n>_lattice``: what a search learned about each node, as a table of the warehouse."""
+"""``<n>_lattice``: a table of the warehouse with the visited nodes of a search."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from dbt_anonymize.extensions.search.checking import Checker
-from dbt_anonymize.extensions.search.efforts import Found, Task
+from dbt_anonymize.extensions.search.efforts import SearchOutcome, Task
 from dbt_anonymize.extensions.search.lattice import Lattice
 from dbt_anonymize.extensions.search.results import CheckedNode, Status
 from dbt_anonymize.privacy.table import Node
@@ -25,30 +25,30 @@ _COLUMNS = {
 }
 
 
-def lattice_rows(task: Task, found: Found) -> list[tuple[Any, ...]]:
+def lattice_rows(task: Task, outcome: SearchOutcome) -> list[tuple[Any, ...]]:
     """Return one row per visited node.
 
     Number from 1 in the order of the levels; level of each quasi-identifier; k, suppressed records
-    and loss (None where the node is infeasible or not checked; an infeasible node has the records
-    that would have to go, as far as they were counted); status; whether it is feasible (None:
-    unknown), the optimum, on the Pareto front; number in the chain of efforts or None.
+    and loss (None if the node is infeasible or not checked; suppressed records of an infeasible
+    node are those to suppress, as far as counted); status; flags for feasible (None: unknown),
+    optimum and Pareto front; number in the chain of efforts or None.
     """
-    known = _visited(found)
-    on_front = {checked.node for _, checked in found.front.points}
-    in_chain = _numbered(found)
+    checks = _visited(outcome)
+    on_front = {checked.node for _, checked in outcome.front.points}
+    in_chain = _effort_numbers(outcome)
     unchecked = (on_front | in_chain.keys()) - {
-        node for node, (status, _) in known.items() if status == Status.CHECKED
+        node for node, (status, _) in checks.items() if status == Status.CHECKED
     }
     if unchecked:
-        # The chain and the front looked at nodes that were of no use for the optimum.
+        # Nodes of the chain and the front that the search of the optimum did not check.
         lowest = Lattice.of(task.table).lowest
         limit = task.suppression_limit
         checker = Checker(task.table, task.guarantees, task.loss(), limit, lowest)
         for node in sorted(unchecked):
-            known[node] = (Status.CHECKED, checker.check(node, counts_all=True).result)
-    best = found.result.optimum
+            checks[node] = (Status.CHECKED, checker.check(node, counts_all=True).result)
+    best = outcome.result.optimum
     rows = []
-    for number, (node, (status, checked)) in enumerate(sorted(known.items()), start=1):
+    for number, (node, (status, checked)) in enumerate(sorted(checks.items()), start=1):
         is_feasible = {Status.CHECKED: checked.is_feasible, Status.INFEASIBLE: False}.get(status)
         rows.append(
             (
@@ -67,23 +67,23 @@ def lattice_rows(task: Task, found: Found) -> list[tuple[Any, ...]]:
     return rows
 
 
-def _visited(found: Found) -> dict[Node, tuple[Status, CheckedNode]]:
-    visited = found.result.visited
+def _visited(outcome: SearchOutcome) -> dict[Node, tuple[Status, CheckedNode]]:
+    visited = outcome.result.visited
     columns = (visited.levels, visited.k, visited.suppressed, visited.loss, visited.status)
-    known: dict[Node, tuple[Status, CheckedNode]] = {}
+    checks: dict[Node, tuple[Status, CheckedNode]] = {}
     for levels, k, suppressed, loss, status in zip(*(c.tolist() for c in columns), strict=True):
         node = tuple(levels)
         is_feasible = status == Status.CHECKED and not math.isnan(loss)
-        known[node] = (Status(status), CheckedNode(node, k, suppressed, loss, is_feasible))
-    return known
+        checks[node] = (Status(status), CheckedNode(node, k, suppressed, loss, is_feasible))
+    return checks
 
 
-def _numbered(found: Found) -> dict[Node, int]:
-    """Return the number of each node that is an effort; rounds of a local recoding are none."""
-    numbered = enumerate(found.efforts, start=1)
+def _effort_numbers(outcome: SearchOutcome) -> dict[Node, int]:
+    """Return the number of each node that is an effort; local recodings are no nodes."""
+    efforts = enumerate(outcome.efforts, start=1)
     return {
         tuple(effort.levels.values()): number
-        for number, effort in numbered
+        for number, effort in efforts
         if effort.levels is not None
     }
 
@@ -93,7 +93,7 @@ def write_lattice(
 ) -> str:
     """Replace ``<n>_lattice``, beside ``<n>_frequencies``; return its name.
 
-    Each row is as `lattice_rows` returns it, with levels in the order of ``quasi_identifiers``.
+    Rows are those of `lattice_rows`, with levels in the order of ``quasi_identifiers``.
     """
     relation = warehouse.relation_of_ref(f"{name}_frequencies").incorporate(
         path={"identifier": f"{name}_lattice"}

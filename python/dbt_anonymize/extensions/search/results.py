@@ -25,7 +25,7 @@ class Status(IntEnum):
 
 @dataclass(frozen=True)
 class CheckedNode:
-    """One node whose classes were looked at.
+    """One node whose classes were checked.
 
     Attributes
     ----------
@@ -35,12 +35,12 @@ class CheckedNode:
         Subjects of the smallest released class; 0 if every record is suppressed or the node is
         infeasible.
     suppressed : int
-        Records in suppressed classes; of an infeasible node those that violate a guarantee, as far
-        as they were counted: more than may be suppressed.
+        Records in suppressed classes; for an infeasible node those that violate a guarantee, as far
+        as counted: more than may be suppressed.
     loss : float
         Information loss; NaN if infeasible.
     is_feasible : bool
-        Whether every guarantee holds with no more than the allowed records suppressed.
+        True if every guarantee holds within the suppression limit.
     """
 
     node: Node
@@ -52,7 +52,7 @@ class CheckedNode:
 
 @dataclass(frozen=True)
 class VisitedNodes:
-    """The nodes about which a search learned something, as arrays.
+    """The nodes that a search checked or excluded, as arrays.
 
     Values are those of `CheckedNode`; ``k`` and ``suppressed`` are -1 and ``loss`` is NaN if the
     node was not checked. ``status`` is a `Status`: infeasible because a coarser node is; pruned
@@ -79,9 +79,9 @@ class SearchResult:
     checked : int
         Nodes whose classes were formed.
     is_complete : bool
-        Whether the optimum is proven: no node has a lower loss, or none is feasible.
+        True if the optimum is proven: no node has a lower loss, or none is feasible.
     bound : float
-        No feasible node has a lower loss: that of the proven optimum, infinite if none is feasible.
+        Lower bound of the loss of feasible nodes; infinite if none is feasible.
     elapsed : float
         Seconds.
     """
@@ -107,9 +107,9 @@ class Progress:
 
 @dataclass(frozen=True)
 class Training:
-    """Progress of the training of models: class size, how many, and the time left.
+    """Progress of the training of models: class size, number, and remaining time.
 
-    ``share`` is of all that may be trained, ``left`` are seconds; None while nothing is known.
+    ``share`` is the spent share of the budget, ``left`` the remaining seconds, None while unknown.
     """
 
     required: int | None

@@ -1,8 +1,8 @@
 """Group many nodes of one table quickly: packed keys, and roll-up from finer nodes.
 
 The labels of all attributes fit into one or a few 64-bit words. A node is grouped from the rows of
-the table, or from the fewest classes of a finer node that are kept (`bases`). Whether too many
-records are in small classes is seen in a sample of the classes (`samples`), where they are many.
+the table, or from the smallest cached base (`bases`). For many rows, a sample of the classes
+(`samples`) shows if too many records are in small classes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbt_anonymize.extensions.search.bases import Bases
-from dbt_anonymize.extensions.search.grouped import Counted, GroupedClasses
+from dbt_anonymize.extensions.search.grouped import CountedColumns, GroupedClasses
 from dbt_anonymize.extensions.search.hashing import Words, distinct, slots
 from dbt_anonymize.extensions.search.keys import Keys
 from dbt_anonymize.extensions.search.lattice import Lattice
@@ -24,9 +24,9 @@ from dbt_anonymize.extensions.search.samples import Sample, Samples
 from dbt_anonymize.privacy.table import FloatArray, IntArray, Node, Table
 
 MEMORY = 1 << 30
-# Rows from which on classes are sampled; how many times as many as in a sample make it worth it.
+# Fewest rows for samples, and least number of rows per row of a sample.
 SAMPLED_FROM, WORTH = 1 << 15, 2
-# By how much more than enough small records are hoped for in a sample.
+# Surplus of small records to aim for in a sample.
 MARGIN = 1.1
 
 
@@ -35,7 +35,7 @@ class UngroupedNode:
 
     def __init__(
         self,
-        counted: Counted,
+        counted: CountedColumns,
         keys: Keys,
         node: Node,
         rows: GroupedClasses,
@@ -46,54 +46,54 @@ class UngroupedNode:
         self.node = node
         self.rows = rows
         self._sample = sample
-        # What was counted last, and the slot of each.
-        self._seen: GroupedClasses | None = None
+        # Rows of the last count, and the slot of each.
+        self._counted_rows: GroupedClasses | None = None
         self._slot: IntArray | None = None
-        self._in_slot = np.zeros(0, dtype=np.int64)
-        # In small classes, by what was counted.
-        self.about_small_records = 0
+        self._slot_counts = np.zeros(0, dtype=np.int64)
+        # Estimate of the records in small classes, from the last count.
+        self.estimated_small_records = 0
 
     def least_small_records(self, size: int, enough: float = math.inf) -> int:
         """Return a lower bound of the records in classes of fewer than ``size`` records.
 
-        Counts by hash alone: classes that share a slot count as one. A fraction of the time of
-        grouping nearly always proves an infeasible node, and some of the classes do if ``enough``
-        are a part of what is in small ones.
+        Classes that share a hash slot count as one. This takes a fraction of the time of grouping,
+        and nearly always proves an infeasible node; a sample does if ``enough`` records are a part
+        of those in small classes.
         """
         if self._sample is not None and enough < math.inf:
             count = self._count_sample(self._sample, size, max(enough, 1.0))
             if count >= enough:
                 return count
-        self.about_small_records = self._count(self.rows, self.words, size)
-        return self.about_small_records
+        self.estimated_small_records = self._count(self.rows, self.words, size)
+        return self.estimated_small_records
 
     def _count_sample(self, sample: Sample, size: int, enough: float) -> int:
-        """Count in as many of the classes as should do; in few of them if that is not worth it."""
-        count, seen, end = 0, 0, sample.end(1)
-        while end is not None and WORTH * (end - seen) <= len(self.rows):
-            part = sample.part(seen, end)
+        """Count records of small classes in growing parts of a sample, while that pays off."""
+        count, start, end = 0, 0, sample.end(1)
+        while end is not None and WORTH * (end - start) <= len(self.rows):
+            part = sample.part(start, end)
             count += self._count(part, self._keys.at(part, self.node), size)
-            seen = end
-            self.about_small_records = count * sample.size // seen
+            start = end
+            self.estimated_small_records = count * sample.size // start
             if count >= enough:
                 break
-            end = sample.end(MARGIN * seen * enough / max(count, 1))
+            end = sample.end(MARGIN * start * enough / max(count, 1))
         return count
 
     def _count(self, rows: GroupedClasses, words: Words, size: int) -> int:
         slot, slot_bits = slots(words, 0)
         counts = np.bincount(slot, weights=rows.weights, minlength=1 << slot_bits)
-        self._seen, self._slot, self._in_slot = rows, slot, counts
+        self._counted_rows, self._slot, self._slot_counts = rows, slot, counts
         is_small = counts < size
-        # Doubles sum several times faster here, where rows are merged.
+        # For merged rows, sums of doubles are several times faster.
         return int(counts.sum(where=is_small) if rows.weights is None else counts @ is_small)
 
     def small_rows(self, size: int) -> IntArray:
-        """Return a row of the table for each of the rows that were counted, after counting."""
-        assert self._seen is not None
+        """Return a row of the table for each small row of the last count."""
+        assert self._counted_rows is not None
         assert self._slot is not None
-        small = np.flatnonzero(self._in_slot.take(self._slot) < size)
-        return self._seen.first.take(small).astype(np.int64, copy=False)
+        small = np.flatnonzero(self._slot_counts.take(self._slot) < size)
+        return self._counted_rows.first.take(small).astype(np.int64, copy=False)
 
     @cached_property
     def words(self) -> Words:
@@ -103,16 +103,16 @@ class UngroupedNode:
     def classes(self) -> GroupedClasses:
         """Return the equivalence classes, in the order of their first rows."""
         words, rows = self.words, self.rows
-        leaders, leader = distinct(words, self._slot if self._seen is rows else None)
+        leaders, leader = distinct(words, self._slot if self._counted_rows is rows else None)
         return GroupedClasses(
             self._counted,
             self.node,
             words=tuple(word.take(leaders) for word in words),
             first=rows.first.take(leaders).astype(np.int64, copy=False),
-            records=_add_up(rows.weights, leaders, leader),
+            records=_group_sums(rows.weights, leaders, leader),
             population=None
             if rows.population is None
-            else _add_up(rows.population, leaders, leader),
+            else _group_sums(rows.population, leaders, leader),
             parent=rows,
             links=(leaders, leader),
         )
@@ -121,7 +121,7 @@ class UngroupedNode:
 class Grouper:
     """Group nodes of a table, all at ``lowest`` or above; keep ``memory`` bytes of classes.
 
-    Without ``values`` or ``targets`` their counts are not asked for.
+    Without ``values`` or ``targets`` these are not counted.
     """
 
     def __init__(
@@ -133,7 +133,7 @@ class Grouper:
         targets: bool = True,
         memory: int = MEMORY,
     ):
-        self._counted = Counted.of(
+        self._counted = CountedColumns.of(
             replace(
                 table,
                 sensitive=table.sensitive if values else (),
@@ -152,7 +152,7 @@ class Grouper:
         self._nodes: OpenNodes | None = None
 
     def expect(self, lattice: Lattice, status: NDArray[np.uint8]) -> None:
-        """Choose bases for the nodes of a lattice whose ``status`` is 0 by then."""
+        """Choose bases for the nodes of a lattice whose current ``status`` is 0."""
         self._nodes = OpenNodes(lattice, status, self.entropies)
 
     def classes(self, node: Node) -> GroupedClasses:
@@ -170,15 +170,17 @@ class Grouper:
             sample = self._samples.of(node, rows, self._nodes)
         return self._node(node, rows, sample)
 
-    # Not kept by what it returns: a cycle of references would keep the memory of one search beside
-    # that of the next.
+    # The result has no reference to the grouper: a cycle would keep the memory of one search during
+    # the next.
     def _node(
         self, node: Node, rows: GroupedClasses, sample: Sample | None = None
     ) -> UngroupedNode:
         return UngroupedNode(self._counted, self._keys, node, rows, sample)
 
 
-def _add_up(numbers: IntArray | FloatArray | None, leaders: IntArray, leader: IntArray) -> IntArray:
+def _group_sums(
+    numbers: IntArray | FloatArray | None, leaders: IntArray, leader: IntArray
+) -> IntArray:
     """Return the sums of the groups; exact below 2**53."""
-    found = np.bincount(leader, weights=numbers, minlength=len(leader)).take(leaders)
-    return found.astype(np.int64, copy=False)
+    sums = np.bincount(leader, weights=numbers, minlength=len(leader)).take(leaders)
+    return sums.astype(np.int64, copy=False)

@@ -1,7 +1,7 @@
 """Samples of the rows of a table: all rows of some classes of a node.
 
-Classes are chosen by the labels at levels that are coarser than many nodes: whole classes of all of
-these. A larger sample starts with the rows of the smaller ones.
+Rows are sampled by a hash of their labels at levels that are coarser than many nodes, so that a
+sample has whole classes of all these nodes. A larger sample starts with the rows of smaller ones.
 """
 
 from __future__ import annotations
@@ -13,74 +13,76 @@ from operator import le
 import numpy as np
 
 from dbt_anonymize.extensions.search.grouped import GroupedClasses
-from dbt_anonymize.extensions.search.hashing import Words, mixed
+from dbt_anonymize.extensions.search.hashing import Words, hash_rows
 from dbt_anonymize.extensions.search.keys import Keys
 from dbt_anonymize.extensions.search.open_nodes import OpenNodes
 from dbt_anonymize.privacy.table import Node
 
-# Parts of the rows, in bits of their number, and how many of them a sample has at most.
+# Number of parts of the rows in bits, and most parts of a sample.
 BITS, MOST = 5, 16
-# How many times as many classes as parts the labels should tell apart.
+# Least number of classes per part.
 SPARE = 4
 
 
 class Sample:
-    """About half of some rows, in the order of the hash of their class."""
+    """About half of take rows, in the order of the hash of their class."""
 
     def __init__(self, rows: GroupedClasses, keys: Words) -> None:
         self._rows = rows
         self.size = len(rows)
-        parts = (mixed(keys, 0) >> np.uint64(64 - BITS)).astype(np.uint8)
-        chosen = np.flatnonzero(parts < MOST)
-        parts = parts[chosen]
-        # Sorted by counting.
-        self._chosen = chosen[parts.argsort(kind="stable")].astype(np.int32)
+        parts = (hash_rows(keys, 0) >> np.uint64(64 - BITS)).astype(np.uint8)
+        sampled = np.flatnonzero(parts < MOST)
+        parts = parts[sampled]
+        # For uint8 the stable sort is a radix sort.
+        self._sampled = sampled[parts.argsort(kind="stable")].astype(np.int32)
         self._ends = np.cumsum(np.bincount(parts, minlength=MOST)).tolist()
-        self._first = rows.some(self._chosen[:0])
+        self._first = rows.take(self._sampled[:0])
 
     def end(self, rows: float) -> int | None:
-        """Return how many rows are in the fewest parts with so many; None if all have fewer."""
+        """Return the number of rows in the fewest parts with ``rows``; None if all have fewer."""
         place = bisect_left(self._ends, rows)
         return self._ends[place] if place < MOST else None
 
     def part(self, start: int, end: int) -> GroupedClasses:
-        """Return the rows from ``start`` to ``end``, both of which are ends."""
+        """Return the rows from ``start`` to ``end``, both of them results of `end`."""
         if end > len(self._first):
-            self._first = self._rows.some(self._chosen[:end])
-        return self._first.stretch(start, end)
+            self._first = self._rows.take(self._sampled[:end])
+        return self._first.subrange(start, end)
 
     @property
     def bytes(self) -> int:
-        """Memory that it takes."""
-        return self._chosen.nbytes + self._first.bytes
+        """Memory of the sample."""
+        return self._sampled.nbytes + self._first.bytes
 
 
 class Samples:
-    """Samples of some rows; for lack of ``memory`` (bytes) those go that were not used longest."""
+    """Cache of samples; beyond ``memory`` (bytes), it evicts least recently used."""
 
     def __init__(self, keys: Keys, rows: GroupedClasses, memory: int) -> None:
         self._keys = keys
         self._rows = rows
         self._memory = memory
-        # By the levels that classes are told apart by.
-        self._kept: OrderedDict[Node, Sample] = OrderedDict()
+        # By the levels that are hashed.
+        self._samples: OrderedDict[Node, Sample] = OrderedDict()
 
     def of(self, node: Node, rows: GroupedClasses, nodes: OpenNodes) -> Sample | None:
-        """Return a sample with whole classes of a node; None if that is not worth it.
+        """Return a sample with whole classes of a node; None if that does not pay off.
 
-        ``rows`` are what the node would be grouped from instead.
+        ``rows`` are the rows from which the node would be grouped instead.
         """
-        for levels in reversed(self._kept):
+        for levels in reversed(self._samples):
             if all(map(le, node, levels)):
-                self._kept.move_to_end(levels)
-                return self._kept[levels]
-        # The time is that of grouping the node.
+                self._samples.move_to_end(levels)
+                return self._samples[levels]
+        # A new sample takes as long as grouping the node.
         if rows is not self._rows:
             return None
-        found = nodes.coarser_levels(node, SPARE << BITS)
-        if found is None:
+        coarser = nodes.coarser_levels(node, SPARE << BITS)
+        if coarser is None:
             return None
-        while self._kept and sum(kept.bytes for kept in self._kept.values()) > self._memory:
-            self._kept.popitem(last=False)
-        self._kept[found] = Sample(self._rows, self._keys.at(self._rows, found))
-        return self._kept[found]
+        while (
+            self._samples and sum(sample.bytes for sample in self._samples.values()) > self._memory
+        ):
+            self._samples.popitem(last=False)
+        self._samples[coarser] = Sample(self._rows, self._keys.at(self._rows, coarser))
+        return self._samples[coarser]

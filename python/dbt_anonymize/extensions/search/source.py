@@ -1,4 +1,4 @@
-"""The relations of the warehouse that a search reads."""
+"""The relations of the warehouse for a search."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dbt_anonymize.spec import Spec
 
 @dataclass(frozen=True)
 class Source:
-    """The relations that are read."""
+    """The relations to read."""
 
     warehouse: Warehouse
     spec: Spec
@@ -24,7 +24,7 @@ class Source:
 
     @classmethod
     def find(cls, warehouse: Warehouse, spec: Spec) -> Source:
-        """Find them, and check that they are of this spec."""
+        """Find the relations, and check that they are of this spec."""
         remedy = rebuild(spec)
         frequencies = warehouse.relation_of_ref(f"{spec.name}_frequencies", remedy=remedy)
         leaves = [f"{name}_leaf" for name in spec.quasi_identifiers]
@@ -47,12 +47,12 @@ class Source:
         )
 
     def numbers(self, macro: str, **arguments: Any) -> dict[str, IntArray]:
-        """Return the columns that the statement of a macro selects."""
-        found = self.warehouse.numbers(self.warehouse.macro(macro, **arguments))
-        return {name: column.astype(np.int64, copy=False) for name, column in found.items()}
+        """Return the columns of the statement of a macro."""
+        columns = self.warehouse.numbers(self.warehouse.macro(macro, **arguments))
+        return {name: column.astype(np.int64, copy=False) for name, column in columns.items()}
 
     def quasi_identifier(self, name: str) -> dict[str, Any]:
-        """Return a quasi-identifier as macros take it."""
+        """Return a quasi-identifier as an argument of macros."""
         hierarchy = self.spec.quasi_identifiers[name]
         relation = self.warehouse.relation_of_ref(hierarchy.ref)
         return {
@@ -66,9 +66,9 @@ class Source:
 
 def _check_columns(warehouse: Warehouse, spec: Spec, relation: Any, expected: set[str]) -> None:
     # Some warehouses fold the names of columns.
-    found = {name.casefold(): name for name, _ in warehouse.columns(relation)}
-    known = {name.casefold(): name for name in expected}
-    differing = sorted((found | known)[name] for name in found.keys() ^ known.keys())
+    existing = {name.casefold(): name for name, _ in warehouse.columns(relation)}
+    wanted = {name.casefold(): name for name in expected}
+    differing = sorted((existing | wanted)[name] for name in existing.keys() ^ wanted.keys())
     if differing:
         raise SearchError(
             f"{relation.identifier}: must be built from anonymizations/{spec.name}.yml as it is "
@@ -78,7 +78,7 @@ def _check_columns(warehouse: Warehouse, spec: Spec, relation: Any, expected: se
 
 
 def rebuild(spec: Spec) -> str:
-    """Return what builds the relations."""
+    """Return the sentence that says how to build the relations."""
     models = f"+{spec.name}_frequencies"
     if spec.population_relation is not None:
         models += f" +{spec.name}_population"

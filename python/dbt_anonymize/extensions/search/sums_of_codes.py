@@ -1,4 +1,4 @@
-"""Sums of the codes of some attributes, kept for the nodes that share the levels of these."""
+"""Sums of the codes of some attributes, cached for nodes that share the levels of these."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from dbt_anonymize.privacy.table import IntArray, Node
 
 
 class SumsOfCodes:
-    """Add up the codes of some attributes, by halves, of these by halves again, and so on.
+    """Sums of the codes of some attributes, by recursive halves.
 
-    Nodes that share the levels of some attributes share their sum, so that most are one addition.
-    ``codes`` are those of each leaf, by attribute and level; ``leaves`` are those of the rows, by
-    attribute; ``memory`` bytes are kept.
+    Nodes that share the levels of half of the attributes share its sum, so that most sums are one
+    addition. ``codes`` are those of each leaf, by attribute and level; ``leaves`` are those of the
+    rows, by attribute; the cache takes ``memory`` bytes.
     """
 
     def __init__(
@@ -31,9 +31,9 @@ class SumsOfCodes:
         self._codes = codes
         self._leaves = leaves
         self._rows = len(leaves[0]) if leaves else 0
-        self._left = memory
+        self._free_bytes = memory
         # By attributes and their levels.
-        self._kept: OrderedDict[tuple[Node, Node], IntArray] = OrderedDict()
+        self._cache: OrderedDict[tuple[Node, Node], IntArray] = OrderedDict()
 
     def at(self, node: Node) -> IntArray:
         """Return the sum at the levels of a node."""
@@ -42,11 +42,11 @@ class SumsOfCodes:
 
     def _sum(self, attributes: Node, node: Node) -> IntArray:
         key = attributes, tuple(node[a] for a in attributes)
-        if key not in self._kept:
-            self._keep(key, self._add_up(attributes, node))
+        if key not in self._cache:
+            self._keep(key, self._compute(attributes, node))
         return self._get(key)
 
-    def _add_up(self, attributes: Node, node: Node) -> IntArray:
+    def _compute(self, attributes: Node, node: Node) -> IntArray:
         if not attributes:
             return np.zeros(self._rows, dtype=np.int64)
         if len(attributes) == 1:
@@ -56,15 +56,15 @@ class SumsOfCodes:
         return self._sum(left, node) + self._sum(right, node)
 
     def _get(self, key: tuple[Node, Node]) -> IntArray:
-        self._kept.move_to_end(key)
-        return self._kept[key]
+        self._cache.move_to_end(key)
+        return self._cache[key]
 
     def _keep(self, key: tuple[Node, Node], numbers: IntArray) -> None:
-        self._kept[key] = numbers
-        self._left -= numbers.nbytes
-        # What was made last is about to be used.
-        while self._left < 0 and len(self._kept) > 1:
-            self._left += self._kept.popitem(last=False)[1].nbytes
+        self._cache[key] = numbers
+        self._free_bytes -= numbers.nbytes
+        # The last sum is about to be used.
+        while self._free_bytes < 0 and len(self._cache) > 1:
+            self._free_bytes += self._cache.popitem(last=False)[1].nbytes
 
 
 def _halves(numbers: Node) -> tuple[Node, Node]:

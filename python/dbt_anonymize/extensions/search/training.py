@@ -11,59 +11,60 @@ from dbt_anonymize.extensions.search.results import ProgressCallback, Training
 
 
 class TrainingProgress:
-    """Report trained models and the time left, about ten times a second.
+    """Report trained models and the remaining time, about ten times a second.
 
-    Left is what ``seconds`` of all workers or ``evaluations`` allow: a search may end before.
+    The remaining time is that of ``seconds`` of all workers or ``evaluations``; a search may end
+    earlier.
     """
 
     def __init__(
         self,
-        tell: ProgressCallback | None,
+        callback: ProgressCallback | None,
         *,
         seconds: float | None = None,
         evaluations: int | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._tell = tell
+        self._callback = callback
         self._seconds, self._evaluations = seconds, evaluations
         self._clock = clock
-        self._started = self._told = clock()
+        self._started = self._reported = clock()
         self._trained, self._spent = 0, 0.0
         self._required: int | None = None
 
     def begin(self, required: int) -> None:
-        """Go on with another class size."""
+        """Start another class size."""
         self._required = required
         self._report()
 
     def advance(self, models: int, seconds: float) -> None:
-        """Count trained models, and the seconds that they took one worker."""
+        """Count trained models and their seconds of one worker."""
         self._trained += models
         self._spent += seconds
-        if self._clock() - self._told >= INTERVAL:
+        if self._clock() - self._reported >= INTERVAL:
             self._report()
 
     def of(self, tasks: int) -> Progress:
-        """Return what takes the progress of so many tasks of an evaluation."""
-        return _Forwarded(self, tasks)
+        """Return the progress of ``tasks`` tasks of an evaluation."""
+        return _PartProgress(self, tasks)
 
     def _report(self) -> None:
-        self._told = self._clock()
-        if self._tell is not None:
+        self._reported = self._clock()
+        if self._callback is not None:
             share = self._share
-            elapsed = self._told - self._started
-            left = elapsed * (1.0 / share - 1.0) if share else None
-            self._tell(Training(self._required, self._trained, share, left))
+            elapsed = self._reported - self._started
+            remaining = elapsed * (1.0 / share - 1.0) if share else None
+            self._callback(Training(self._required, self._trained, share, remaining))
 
     @property
     def _share(self) -> float:
-        """Share of what may be trained; 0 where nothing was, or there is no limit."""
+        """Spent share of the budget; 0 without a limit."""
         if self._evaluations:
             return min(1.0, self._trained / self._evaluations)
         return min(1.0, self._spent / self._seconds) if self._seconds else 0.0
 
 
-class _Forwarded(Progress):
+class _PartProgress(Progress):
     """Progress of a part, which writes nothing itself."""
 
     def __init__(self, whole: TrainingProgress, tasks: int) -> None:

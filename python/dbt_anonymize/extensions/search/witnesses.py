@@ -1,7 +1,7 @@
-"""Records in small classes as witnesses: how large the class of one record is at all nodes.
+"""Records in small classes as witnesses: class sizes of one record at all nodes.
 
-Where nothing may be suppressed, one record in a small class makes a node infeasible. A record that
-stands out at one node stands out at many, which need no check then.
+Without suppression, one record in a small class makes a node infeasible. A record that is rare at
+one node is rare at many, which need no check then.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ class Witnesses:
         self._table = table
         self._lattice = lattice
         self._columns = [np.ascontiguousarray(column) for column in table.leaves.T]
-        self._commonness = self._how_common()
+        self._commonness = self._label_commonness()
 
     def choose(self, rows: IntArray) -> int | None:
-        """Return the row whose values are the rarest; None if none of them has a record."""
+        """Return the row with the rarest values; None if no row has records."""
         rows = rows[self._table.records[rows] > 0]
         return int(rows[self._commonness[rows].argmin()]) if len(rows) else None
 
@@ -36,21 +36,24 @@ class Witnesses:
             finest += self._least_levels(position, int(column[row])).take(column)
         inside = np.flatnonzero(finest < size)
         records = self._table.records[inside]
-        found = np.bincount(finest[inside], weights=records, minlength=size).astype(np.float64)
-        return box_counts(found.reshape(self._lattice.shape), coarser=False)
+        counts = np.bincount(finest[inside], weights=records, minlength=size).astype(np.float64)
+        return box_counts(counts.reshape(self._lattice.shape), coarser=False)
 
     def _least_levels(self, position: int, leaf: int) -> IntArray:
-        """Return for each leaf where it has the label of another one first, as a node's number."""
+        """Return, for each leaf, the first level at which it shares the label of ``leaf``.
+
+        Levels are counted in strides of the lattice; leaves that never share it have its size.
+        """
         lattice, attribute = self._lattice, self._table.attributes[position]
         low, top = lattice.lowest[position], lattice.highest[position]
-        found = np.full(len(attribute.levels[0]), lattice.size, dtype=np.int64)
+        least = np.full(len(attribute.levels[0]), lattice.size, dtype=np.int64)
         for level in range(top, low - 1, -1):
             labels = attribute.levels[level]
-            found[labels == labels[leaf]] = (level - low) * lattice.strides[position]
-        return found
+            least[labels == labels[leaf]] = (level - low) * lattice.strides[position]
+        return least
 
-    def _how_common(self) -> FloatArray:
-        """Return the sum of the logarithms of how common the labels of each row are."""
+    def _label_commonness(self) -> FloatArray:
+        """Return the sum of the logarithms of the frequencies of the labels of each row."""
         total = np.zeros(len(self._table.records))
         for attribute, column in zip(self._table.attributes, self._columns, strict=True):
             labels = attribute.levels[attribute.height // 2][column]

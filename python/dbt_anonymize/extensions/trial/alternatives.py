@@ -1,4 +1,4 @@
-"""Three alternatives of a release: more use, balanced, more privacy."""
+"""Three alternatives for a release: more use, balanced, more privacy."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from typing import TypeVar
 import numpy as np
 
 from dbt_anonymize.errors import SearchError
-from dbt_anonymize.extensions.drafting.counted import Counted
-from dbt_anonymize.extensions.search.by_quality import LADDER, QualitySearch, Raced
+from dbt_anonymize.extensions.drafting.coded_table import CodedTable
+from dbt_anonymize.extensions.search.by_quality import LADDER, QualitySearch, WinnerScores
 from dbt_anonymize.extensions.search.checking import Checker
 from dbt_anonymize.extensions.search.clock import Clock
 from dbt_anonymize.extensions.search.diagnosis import explain_infeasible
 from dbt_anonymize.extensions.search.evidence import check_learned
-from dbt_anonymize.extensions.search.exchange import SHARE_OF_EXCHANGES, exchanged
+from dbt_anonymize.extensions.search.exchange import SHARE_OF_EXCHANGES, exchange_columns
 from dbt_anonymize.extensions.search.lattice import Lattice
 from dbt_anonymize.extensions.search.optimum import best_nodes
 from dbt_anonymize.extensions.search.predictions import with_predictions
 from dbt_anonymize.extensions.search.race import FEWEST_SPLITS, Budget, Candidate, Key, Track
-from dbt_anonymize.extensions.search.reasons import Burden, Given, find_reasons
+from dbt_anonymize.extensions.search.reasons import Burden, GivenUp, find_reasons
 from dbt_anonymize.extensions.search.records import Records
 from dbt_anonymize.extensions.search.results import CheckedNode, ProgressCallback
 from dbt_anonymize.extensions.search.training import TrainingProgress
@@ -35,66 +35,66 @@ Chosen = TypeVar("Chosen")
 # Candidates with the names of alternatives, from weak to strong.
 Named = list[tuple[tuple[str, ...], Candidate]]
 MORE_USE, BALANCED, MORE_PRIVACY = "more-use", "balanced", "more-privacy"
-# Class sizes that are tried, and the smallest number of classes that a table must have for one.
+# Most class sizes that are tried, and fewest classes of such a size that the table could hold.
 _SIZES, _FEWEST_CLASSES = 5, 20
-# Of the search for candidates, of which there are two for each class size: about a second.
+# Work of a search for candidates, of which each class size has two: about a second.
 _WORK_OF_SHORTLIST = 150_000_000
-# Candidates of one class size: few, so that each is trained on several splits within seconds.
+# Candidates per class size: few, so that each is trained on several splits within seconds.
 _SHORTLIST = 8
-# Share of what may be trained that exchanges columns, and tells what alternatives give up.
+# Share of the training budget for exchanges of columns and for reasons.
 _SHARE_AFTER_RACES = 0.35
-# More use loses the least of what keeps this share of what models learn. More privacy is the
-# largest class size that keeps less; balanced the largest that keeps a share between them, and
-# loses at most halfway from more use to more privacy, or else the smallest of these.
+# Shares of the gain of models that alternatives keep. More use is the candidate of least loss that
+# keeps the first; more privacy the largest class size that keeps the last; balanced the largest
+# that keeps the middle one, with a loss up to halfway between them, or else the smallest of these.
 _SHARE_OF_USE, _SHARE_OF_BALANCE, _SHARE_OF_PRIVACY = 0.95, 0.9, 0.75
-# Each keeps this share of what models learn from the best of its class size.
+# Each keeps this share of the gain of the best candidate of its class size.
 _SHARE_OF_SIZE = 0.97
 
 
 @dataclass(frozen=True)
 class Alternative:
-    """Levels that keep every guarantee, with what they cost.
+    """Levels that keep every guarantee, with their cost.
 
     Attributes
     ----------
     names : tuple of str
-        What it is: several where one is the best of its kind.
+        Names of the alternative; several if one is best for more than one.
     required : int
         Class size that its effort declares.
     checked : CheckedNode
-        Levels, the class size that is reached, and records that are left out.
+        Levels, the class size that they reach, and suppressed records.
     suppressed : array of bool
-        Which of the records of the trial are left out.
-    raced : Raced or None
-        How models do on it, if any is trained.
-    given : mapping of str to Given
-        What columns that it gives up would add, as far as that was trained.
+        Mask of suppressed records of the trial.
+    raced : WinnerScores or None
+        Scores of models, if any are trained.
+    given : mapping of str to GivenUp
+        Gains of the columns that it gives up, as far as trained.
     detail : float
-        Share of the detail of quasi-identifiers that is left, 1 - loss; of whatever use that is.
+        Remaining share of the detail of quasi-identifiers, 1 - loss.
     alike : int
-        Released records of the trial in classes of which all have the same sensitive target.
+        Released records of the trial in classes with a single value of the sensitive target.
     """
 
     names: tuple[str, ...]
     required: int
     checked: CheckedNode
     suppressed: np.ndarray
-    raced: Raced | None = None
-    given: Mapping[str, Given] = field(default_factory=dict)
+    raced: WinnerScores | None = None
+    given: Mapping[str, GivenUp] = field(default_factory=dict)
     detail: float = np.nan
     alike: int = 0
 
     def effort(self, spec: Spec) -> Effort:
-        """Return it as a spec writes it."""
+        """Return the effort of a spec."""
         levels = dict(zip(spec.quasi_identifiers, self.checked.node, strict=True))
         return Effort(levels=levels, k=self.required if self.required > spec.largest_k else None)
 
 
 @dataclass(frozen=True)
 class Trial:
-    """Alternatives from weak to strong, without doubles, and how many models found them.
+    """Distinct alternatives from weak to strong, and the number of trained models.
 
-    ``burdens`` are columns that had better go, the worst first. ``is_timed``: seconds ended it, and
+    ``burdens`` are useless columns, the worst first. ``is_timed``: a time limit ended the training,
     not a number of models.
     """
 
@@ -106,93 +106,110 @@ class Trial:
 
 def find_alternatives(
     spec: Spec,
-    counted: Counted,
+    counted: CodedTable,
     records: Records,
     budget: Budget,
-    tell: ProgressCallback | None = None,
+    callback: ProgressCallback | None = None,
 ) -> Trial:
-    """Search the levels on which models do best for a few class sizes, and choose three of them.
+    """Search the best levels for models at a few class sizes, and choose three of them.
 
-    No feasible levels are a `SearchError` that says which guarantee fails.
+    If no levels are feasible, a `SearchError` names the guarantee that fails.
     """
     table = with_predictions(counted.table, records)
     guarantees = compile_guarantees(spec.guarantees.resolved, table)
     limit = Decimal(str(spec.suppression_limit))
-    progress = TrainingProgress(tell, seconds=budget.seconds, evaluations=budget.evaluations)
+    progress = TrainingProgress(callback, seconds=budget.seconds, evaluations=budget.evaluations)
     track = Track(records, spec.tests, list(spec.quasi_identifiers), progress)
-    of_races = budget.share(1.0 - _SHARE_AFTER_RACES)
+    races_budget = budget.share(1.0 - _SHARE_AFTER_RACES)
     search = QualitySearch(
         *(table, guarantees, limit),
         track=track,
-        budget=of_races,
+        budget=races_budget,
         shortlist_work=_WORK_OF_SHORTLIST,
         shortlist=_SHORTLIST,
     )
     sizes = _sizes(guarantees.min_class_size, table.total)
-    check_learned(track, search.of_least_loss(sizes[0]), of_races)
+    check_learned(track, search.least_loss_candidate(sizes[0]), races_budget)
     if not search.run(sizes).points:
         raise SearchError(_infeasible(spec, table))
     choice = Choice(search, sizes)
-    budget.pay(of_races)
-    of_exchanges = budget.share(SHARE_OF_EXCHANGES)
-    chosen = _exchanged(choice.chosen, search, track, of_exchanges)
-    budget.pay(of_exchanges)
-    reasons = find_reasons(track, search.candidates, [one for _, one in chosen], budget)
+    budget.pay(races_budget)
+    exchanges_budget = budget.share(SHARE_OF_EXCHANGES)
+    chosen = _exchange_columns(choice.chosen, search, track, exchanges_budget)
+    budget.pay(exchanges_budget)
+    reasons = find_reasons(track, search.candidates, [candidate for _, candidate in chosen], budget)
     alternatives = tuple(
         Alternative(
-            *(names, one.required, one.checked, one.suppressed, search.scored(one), given),
-            detail=1.0 - search.loss(one),
-            alike=_alike(one, records) if spec.target in spec.sensitive else 0,
+            *(
+                names,
+                candidate.required,
+                candidate.checked,
+                candidate.suppressed,
+                search.scored(candidate),
+                given_up,
+            ),
+            detail=1.0 - search.loss(candidate),
+            alike=_homogeneous_records(candidate, records) if spec.target in spec.sensitive else 0,
         )
-        for (names, one), given in zip(chosen, reasons.given, strict=True)
+        for (names, candidate), given_up in zip(chosen, reasons.given, strict=True)
     )
     is_timed = budget.seconds is not None and budget.spent >= budget.seconds
     return Trial(alternatives, budget.trained, reasons.burdens, is_timed)
 
 
-def _alike(one: Candidate, records: Records) -> int:
-    """Count the released records in classes of which all have one class of the target."""
+def _homogeneous_records(candidate: Candidate, records: Records) -> int:
+    """Count the released records in equivalence classes with a single class of the target."""
     target = records.problem.targets[0]
     if target.task != "classification" or target.codes is None:
         return 0
-    codes, classes = target.codes[~one.suppressed], one.classes[~one.suppressed]
+    codes, classes = target.codes[~candidate.suppressed], candidate.classes[~candidate.suppressed]
     pairs = np.unique(np.column_stack([classes, codes]), axis=0)[:, 0]
-    several = pairs[1:][pairs[1:] == pairs[:-1]]
-    return int((~np.isin(classes, several)).sum())
+    mixed = pairs[1:][pairs[1:] == pairs[:-1]]
+    return int((~np.isin(classes, mixed)).sum())
 
 
-def _exchanged(chosen: Named, search: QualitySearch, track: Track, budget: Budget) -> Named:
-    """Return what was chosen after exchanges of columns by which models do better."""
-    after = exchanged(track, search.candidates, [one for _, one in chosen], budget)
-    named = {name: one for (names, _), one in zip(chosen, after, strict=True) for name in names}
-    return _without_doubles(named, lambda one: one.key)
+def _exchange_columns(named: Named, search: QualitySearch, track: Track, budget: Budget) -> Named:
+    """Return the chosen candidates after exchanges of columns that improve models."""
+    exchanged = exchange_columns(
+        track, search.candidates, [candidate for _, candidate in named], budget
+    )
+    by_name = {
+        name: candidate
+        for (names, _), candidate in zip(named, exchanged, strict=True)
+        for name in names
+    }
+    return _deduplicated(by_name, lambda candidate: candidate.key)
 
 
-def least_losses(spec: Spec, counted: Counted, rows: np.ndarray, seconds: float | None) -> Trial:
-    """Search the levels that lose the least for a few class sizes, and choose three of them.
+def find_least_losses(
+    spec: Spec, counted: CodedTable, rows: np.ndarray, seconds: float | None
+) -> Trial:
+    """Search the levels of least loss for a few class sizes, and choose three of them.
 
-    No model is trained. Balanced is the largest class size that loses at most halfway from the
-    smallest to the largest one. ``rows`` of the counted table are those of the shown records.
-    No feasible levels are a `SearchError` that says which guarantee fails.
+    No model is trained. Balanced is the largest class size with a loss up to halfway between those
+    of the smallest and the largest one. ``rows`` are the rows of the example records in the coded
+    table. If no levels are feasible, a `SearchError` names the guarantee that fails.
     """
     table = counted.table
     guarantees = compile_guarantees(spec.guarantees.resolved, table)
     limit, lattice = Decimal(str(spec.suppression_limit)), Lattice.of(table)
     checker = Checker(*(table, guarantees, Loss(), limit, lattice.lowest), must_release=True)
     sizes = _sizes(guarantees.min_class_size, table.total)
-    part = None if seconds is None else seconds / len(sizes)
-    able = [
-        (k, one)
+    seconds_per_size = None if seconds is None else seconds / len(sizes)
+    feasible = [
+        (k, node)
         for k in sizes
-        for one in best_nodes(checker, lattice, k, Clock(part, None), work=_WORK_OF_SHORTLIST)
+        for node in best_nodes(
+            checker, lattice, k, Clock(seconds_per_size, None), work=_WORK_OF_SHORTLIST
+        )
     ]
-    if not able:
+    if not feasible:
         raise SearchError(_infeasible(spec, table))
-    halfway = (able[0][1].loss + able[-1][1].loss) / 2
-    balanced = [point for point in able if point[1].loss <= halfway][-1]
-    chosen = {MORE_USE: able[0], BALANCED: balanced, MORE_PRIVACY: able[-1]}
+    halfway = (feasible[0][1].loss + feasible[-1][1].loss) / 2
+    balanced = [point for point in feasible if point[1].loss <= halfway][-1]
+    chosen = {MORE_USE: feasible[0], BALANCED: balanced, MORE_PRIVACY: feasible[-1]}
     alternatives = []
-    for names, (k, checked) in _without_doubles(
+    for names, (k, checked) in _deduplicated(
         chosen, lambda point: ((point[1].node,), point[1].suppressed)
     ):
         classes, suppressed = checker.suppressed_classes(checked.node, k)
@@ -202,49 +219,50 @@ def least_losses(spec: Spec, counted: Counted, rows: np.ndarray, seconds: float 
 
 
 def _infeasible(spec: Spec, table: Table) -> str:
-    """Say why there is no alternative: a guarantee, or a column that must stay readable."""
+    """Explain why there is no alternative: a guarantee, or a column to keep readable."""
     limit = Decimal(str(spec.suppression_limit))
-    kept = [one.name for one in table.attributes if one.highest is not None]
-    free = replace(table, attributes=tuple(replace(one, highest=None) for one in table.attributes))
+    readable = [attribute.name for attribute in table.attributes if attribute.highest is not None]
+    free = replace(
+        table, attributes=tuple(replace(attribute, highest=None) for attribute in table.attributes)
+    )
     guarantees = compile_guarantees(spec.guarantees.resolved, free)
-    root = tuple(one.height for one in table.attributes)
+    root = tuple(attribute.height for attribute in table.attributes)
     checker = Checker(free, guarantees, Loss(), limit, Lattice.of(free).lowest)
-    if kept and checker.check(root, guarantees.min_class_size).result.is_feasible:
+    if readable and checker.check(root, guarantees.min_class_size).result.is_feasible:
         return (
             f"no alternative keeps k = {guarantees.min_class_size} while "
-            f"{', '.join(kept)} {'stay' if kept[1:] else 'stays'} readable. Leave out --keep, or "
-            "keep fewer columns."
+            f"{', '.join(readable)} {'stay' if readable[1:] else 'stays'} readable. Leave out "
+            "--keep, or keep fewer columns."
         )
     return explain_infeasible(table, spec.guarantees.resolved, limit, is_proven=True)
 
 
-def recount(spec: Spec, counted: Counted, one: Alternative) -> None:
-    """Check an alternative on what was counted anew; a `SearchError` if it keeps less now."""
+def recount(spec: Spec, counted: CodedTable, alternative: Alternative) -> None:
+    """Check an alternative on a fresh count; a `SearchError` if it keeps less now."""
     table = counted.table
     guarantees = compile_guarantees(spec.guarantees.resolved, table)
     limit = Decimal(str(spec.suppression_limit))
     checker = Checker(table, guarantees, Loss(), limit, Lattice.of(table).lowest)
-    again = checker.check(one.checked.node, one.required).result
-    if not again.is_feasible or again.k < one.required:
+    result = checker.check(alternative.checked.node, alternative.required).result
+    if not result.is_feasible or result.k < alternative.required:
         raise SearchError(
-            f"{', '.join(one.names)}: must keep k = {one.required} on the table as it is now; it "
-            "does not any more. Try again."
+            f"{', '.join(alternative.names)}: must keep k = {alternative.required} on the "
+            "table as it is now; it does not any more. Try again."
         )
 
 
 def _sizes(smallest: int, records: int) -> list[int]:
-    """Return class sizes from the guaranteed one up that leave the table some classes."""
+    """Return class sizes from the guaranteed one up, small enough for several classes."""
     larger = [k for k in LADDER if smallest < k <= records // _FEWEST_CLASSES]
     return [smallest, *larger][:_SIZES]
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Choose among all candidates that raced.
+    """Choice among all candidates that raced.
 
-    Each alternative is, of the candidates of its class size from which models learn nearly as much
-    as from the best, the one that loses the least: what nobody predicts today stays for whoever
-    asks tomorrow.
+    Each alternative is, of the candidates of its class size on which models gain nearly as much as
+    on the best, the one of least loss, so that detail remains for other questions.
     """
 
     search: QualitySearch
@@ -254,40 +272,53 @@ class Choice:
     def chosen(self) -> Named:
         """The chosen candidates with their names, from weak to strong."""
         sizes = [k for k in self.sizes if self.search.raced(k)]
-        useful = [one for k in sizes for one in [self._least_loss(k, _SHARE_OF_USE)] if one]
+        useful = [
+            candidate
+            for k in sizes
+            for candidate in [self._least_loss(k, _SHARE_OF_USE)]
+            if candidate
+        ]
         more_use = min(useful or self.search.raced(sizes[0])[:1], key=self.search.loss)
         larger = [k for k in sizes if k > more_use.required]
         private = [self._least_loss(k, _SHARE_OF_PRIVACY) for k in larger]
-        more_privacy = next((one for one in reversed(private) if one is not None), more_use)
+        more_privacy = next(
+            (candidate for candidate in reversed(private) if candidate is not None), more_use
+        )
         halfway = (self.search.loss(more_use) + self.search.loss(more_privacy)) / 2
         between = [
-            one
+            candidate
             for k in larger
-            for one in [self._least_loss(k, _SHARE_OF_BALANCE)]
-            if one is not None and k <= more_privacy.required
+            for candidate in [self._least_loss(k, _SHARE_OF_BALANCE)]
+            if candidate is not None and k <= more_privacy.required
         ]
-        balanced = [one for one in between if self.search.loss(one) <= halfway] or between[:1]
+        balanced = [
+            candidate for candidate in between if self.search.loss(candidate) <= halfway
+        ] or between[:1]
         chosen = {MORE_USE: more_use, BALANCED: (balanced or [more_use])[-1]}
-        return _without_doubles({**chosen, MORE_PRIVACY: more_privacy}, lambda one: one.key)
+        return _deduplicated(
+            {**chosen, MORE_PRIVACY: more_privacy}, lambda candidate: candidate.key
+        )
 
     def _least_loss(self, k: int, share: float) -> Candidate | None:
-        """Return the candidate of a class size that keeps a share of what models learn."""
-        kept = [one for one in self.search.raced(k) if self._keeps(one, share)]
-        return min(kept, key=self.search.loss, default=None)
+        """Return the candidate of least loss that keeps a share of the gain of models."""
+        candidates = [
+            candidate for candidate in self.search.raced(k) if self._keeps(candidate, share)
+        ]
+        return min(candidates, key=self.search.loss, default=None)
 
     def _keeps(self, candidate: Candidate, share: float) -> bool:
-        """Tell whether models keep a share of their gain on the untouched table, or the best."""
-        own = self.search.scored(candidate)
-        if own.splits < self._fewest_splits(candidate.required):
+        """Tell whether models keep a share of their gain on the best candidates."""
+        scores = self.search.scored(candidate)
+        if scores.splits < self._fewest_splits(candidate.required):
             return False
-        gain, untouched = own.score - own.zero_rule, own.untouched - own.zero_rule
-        best, of_size = self._best_gain, self._gain(self.search.raced(candidate.required)[0])
+        gain, untouched = scores.score - scores.zero_rule, scores.untouched - scores.zero_rule
+        best, best_of_size = self._best_gain, self._gain(self.search.raced(candidate.required)[0])
         if untouched > 0:
-            best, of_size = min(best, untouched), min(of_size, untouched)
-        return gain >= max(share * best, _SHARE_OF_SIZE * of_size)
+            best, best_of_size = min(best, untouched), min(best_of_size, untouched)
+        return gain >= max(share * best, _SHARE_OF_SIZE * best_of_size)
 
     def _fewest_splits(self, k: int) -> int:
-        """Fewer say little, unless the winner of a class size has no more."""
+        """Return the fewest splits that count, or those of the winner if it has fewer."""
         return min(FEWEST_SPLITS, self.search.scored(self.search.raced(k)[0]).splits)
 
     @cached_property
@@ -298,16 +329,16 @@ class Choice:
         )
 
     def _gain(self, winner: Candidate) -> float:
-        """Return what models gain from a winner over the zero rule, 0 if none was trained."""
-        scored = self.search.scored(winner)
-        return scored.score - scored.zero_rule if scored.splits else 0.0
+        """Return the gain of models over the zero rule on a winner, 0 if none was trained."""
+        scores = self.search.scored(winner)
+        return scores.score - scores.zero_rule if scores.splits else 0.0
 
 
-def _without_doubles(
+def _deduplicated(
     chosen: Mapping[str, Chosen], key: Callable[[Chosen], Key]
 ) -> list[tuple[tuple[str, ...], Chosen]]:
-    """Return what was chosen, each once with its names, for the largest class size of these."""
+    """Return distinct choices with their names, each for its largest class size."""
     names: dict[Key, list[str]] = {}
-    for name, one in chosen.items():
-        names.setdefault(key(one), []).append(name)
+    for name, candidate in chosen.items():
+        names.setdefault(key(candidate), []).append(name)
     return [(tuple(same), chosen[same[-1]]) for same in names.values()]

@@ -1,4 +1,4 @@
-"""The value whose records an alternative leaves out far more often than others."""
+"""The value whose records an alternative suppresses far more often than others."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from dbt_anonymize.extensions.drafting.counted import Counted
+from dbt_anonymize.extensions.drafting.coded_table import CodedTable
 from dbt_anonymize.extensions.drafting.plans import Plan
 from dbt_anonymize.extensions.search.checking import Checker
 from dbt_anonymize.extensions.search.lattice import Lattice
@@ -21,37 +21,39 @@ from dbt_anonymize.project.left_out import FEWEST, Group, LeftOut, find_outlier
 from dbt_anonymize.spec import Spec
 
 
-def left_out_of(spec: Spec, counted: Counted, one: Alternative) -> LeftOut | None:
-    """Return the value that stands out among those whose records an alternative leaves out."""
+def most_left_out(spec: Spec, counted: CodedTable, alternative: Alternative) -> LeftOut | None:
+    """Return the value whose records an alternative suppresses far more often than others."""
     table = counted.table
     guarantees = compile_guarantees(spec.guarantees.resolved, table)
     limit = Decimal(str(spec.suppression_limit))
     checker = Checker(table, guarantees, Loss(), limit, Lattice.of(table).lowest)
-    classes, suppressed = checker.suppressed_classes(one.checked.node, one.required)
+    classes, suppressed = checker.suppressed_classes(alternative.checked.node, alternative.required)
     return value_left_out(counted, classes.table_rows(suppressed))
 
 
-def value_left_out(counted: Counted, gone: BoolArray) -> LeftOut | None:
-    """Return the value that stands out where some rows of a counted table are left out.
+def value_left_out(counted: CodedTable, is_suppressed: BoolArray) -> LeftOut | None:
+    """Return the value that stands out among suppressed rows of a coded table.
 
     Values are those of quasi-identifiers: categories and single numbers.
     """
     table = counted.table
     groups = (
-        Group(column, value, _size(table, rows), _size(table, rows & gone))
+        Group(column, value, _size(table, rows), _size(table, rows & is_suppressed))
         for column, value, rows in _values(counted)
     )
-    return find_outlier(groups, _size(table, np.ones_like(gone)), _size(table, gone))
+    return find_outlier(
+        groups, _size(table, np.ones_like(is_suppressed)), _size(table, is_suppressed)
+    )
 
 
 def _size(table: Table, rows: BoolArray) -> int:
-    """Count the people of some rows, or their records where each is a person."""
+    """Count the people of some rows, or their records without a subject."""
     if table.subject is None:
         return int(table.records[rows].sum())
     return len(np.unique(table.subject[rows]))
 
 
-def _values(counted: Counted) -> Iterator[tuple[str, str, BoolArray]]:
+def _values(counted: CodedTable) -> Iterator[tuple[str, str, BoolArray]]:
     """Yield column, value and rows of each value that many records have."""
     for place, (plan, leaves) in enumerate(zip(counted.plans, counted.leaves, strict=True)):
         codes = counted.table.leaves[:, place]
@@ -62,7 +64,7 @@ def _values(counted: Counted) -> Iterator[tuple[str, str, BoolArray]]:
 
 
 def _value(plan: Plan, leaf: int) -> str | None:
-    """Return the value of a leaf; None of one that is a range of numbers or dates."""
+    """Return the value of a leaf; None for a range of numbers or dates."""
     tree = plan.hierarchy
     if leaf >= len(tree.labels[0]):
         return "NULL"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dbt_anonymize.errors import SearchError
-from dbt_anonymize.extensions.drafting.counted import Counted, leaf_of
+from dbt_anonymize.extensions.drafting.coded_table import CodedTable, leaves_of
 from dbt_anonymize.extensions.drafting.plans import Plan
 from dbt_anonymize.extensions.search.predictions import FOLDS
 from dbt_anonymize.extensions.search.records import Records, read_untouched, rows_of
@@ -23,19 +23,19 @@ from dbt_anonymize.spec import Spec
 if TYPE_CHECKING:
     import duckdb
 
-# At most so many records of the table are shown as they would be released.
-_LOOKED_AT = 200
+# Most records of the table from which examples are chosen.
+_MOST_EXAMPLES = 200
 _TABLE = '"dbt_anonymize_trial"'
 
 
 @dataclass(frozen=True)
-class Shown:
-    """Values of a few records that are released as they are or masked, by column.
+class Examples:
+    """Unchanged or masked values of a few records, by column.
 
     Attributes
     ----------
     places : array of int
-        Place of each of the records among those that were sampled.
+        Position of each record in the sample.
     """
 
     places: np.ndarray
@@ -44,7 +44,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Drawn:
-    """Records of a trial: row in the counted table and leaves of each, and a few to show.
+    """Records of a trial: their rows in the coded table, their leaves, and a few examples.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Drawn:
 
     rows: np.ndarray
     leaves: np.ndarray
-    shown: Shown
+    examples: Examples
 
 
 @dataclass(frozen=True)
@@ -65,45 +65,49 @@ class Sampled(Drawn):
 
 
 def read_sample(
-    warehouse: Warehouse, relation: Any, spec: Spec, counted: Counted, session: Any
+    warehouse: Warehouse, relation: Any, spec: Spec, counted: CodedTable, session: Any
 ) -> Sampled:
     """Read at most ``quality.sample`` records of a relation into a DuckDB in memory.
 
-    Those with the smallest digest of record key, or subject, and random state.
+    They have the smallest digests of record key, or subject, and random state.
     """
     quality = spec.tests
     used = {*spec.features, *spec.targets, *([quality.time] if quality.time else [])}
-    drawn = _drawn(warehouse, relation, spec, counted, session, used=used, most=quality.sample)
+    drawn = _draw_records(
+        warehouse, relation, spec, counted, session, used=used, limit=quality.sample
+    )
     microdata = _microdata(session, spec, spec.person_column)
-    trees = {one.seed: _tree(session, one) for one in counted.plans}
+    trees = {plan.seed: _register_hierarchy(session, plan) for plan in counted.plans}
     problem, reader, first = read_untouched(spec, trees.__getitem__, microdata, FOLDS)
     records = Records(problem, drawn.rows, reader, first)
-    return Sampled(drawn.rows, drawn.leaves, drawn.shown, records)
+    return Sampled(drawn.rows, drawn.leaves, drawn.examples, records)
 
 
-def read_few(
-    warehouse: Warehouse, relation: Any, spec: Spec, counted: Counted, session: Any
+def read_examples(
+    warehouse: Warehouse, relation: Any, spec: Spec, counted: CodedTable, session: Any
 ) -> Drawn:
-    """Read the records that can be shown, where no model is trained."""
-    return _drawn(warehouse, relation, spec, counted, session, used=set(), most=_LOOKED_AT)
+    """Read example records alone, for a trial without models."""
+    return _draw_records(
+        warehouse, relation, spec, counted, session, used=set(), limit=_MOST_EXAMPLES
+    )
 
 
-def _drawn(
+def _draw_records(
     warehouse: Warehouse,
     relation: Any,
     spec: Spec,
-    counted: Counted,
+    counted: CodedTable,
     session: Any,
     *,
     used: set[str],
-    most: int,
+    limit: int,
 ) -> Drawn:
-    engine, by = engine_of(warehouse), spec.person_column
-    text = warehouse.macro("_as_text", expression=quote_name(by))
+    engine, person_column = engine_of(warehouse), spec.person_column
+    text = warehouse.macro("_as_text", expression=quote_name(person_column))
     digest = engine.md5_by_bytes(f"{text} || {quote_text(str(spec.random_state))}")
     order = f" order by {digest}, {quote_name(spec.record_key)} limit "
-    used = {spec.record_key, by, *used, *spec.quasi_identifiers}
-    engine.copy_relation(*(warehouse, relation, session, _TABLE), rows=f"{order}{most}", only=used)
+    used = {spec.record_key, person_column, *used, *spec.quasi_identifiers}
+    engine.copy_relation(*(warehouse, relation, session, _TABLE), rows=f"{order}{limit}", only=used)
     leaves = _leaves(session, spec, counted.plans)
     codes = [_codes(present, leaves[:, place]) for place, present in enumerate(counted.leaves)]
     rows = rows_of(counted.table, np.column_stack(codes))
@@ -115,62 +119,67 @@ def _drawn(
     keys = f"cast({quote_name(spec.record_key)} as text)"
     ordered = session.sql(f"select {keys} from {_TABLE} order by {quote_name(spec.record_key)}")  # noqa: S608
     place = {key: at for at, (key,) in enumerate(ordered.fetchall())}
-    shown = _shown(warehouse, relation, spec, f"{order}{_LOOKED_AT}", place)
-    return Drawn(rows, leaves, shown)
+    examples = _read_examples(warehouse, relation, spec, f"{order}{_MOST_EXAMPLES}", place)
+    return Drawn(rows, leaves, examples)
 
 
 def _microdata(session: Any, spec: Spec, by: str) -> duckdb.DuckDBPyRelation:
     subject = ""
     if spec.subject and by.lower() != "subject":
         subject = f", cast({quote_name(by)} as text) as subject"
-    found: duckdb.DuckDBPyRelation = session.sql(f"select *{subject} from {_TABLE}")  # noqa: S608
-    return found
+    microdata: duckdb.DuckDBPyRelation = session.sql(f"select *{subject} from {_TABLE}")  # noqa: S608
+    return microdata
 
 
-def _tree(session: Any, one: Plan) -> duckdb.DuckDBPyRelation:
-    """Return a hierarchy as its seed will be."""
+def _register_hierarchy(session: Any, plan: Plan) -> duckdb.DuckDBPyRelation:
+    """Create a hierarchy as a table in the form of its seed."""
     import pandas as pd  # noqa: PLC0415 (slow to import)
 
-    table = one.hierarchy.table()
+    table = plan.hierarchy.table()
     frame = pd.DataFrame([row.cells for row in table.rows], columns=[*table.columns], dtype=str)
-    name = quote_name(one.seed)
+    name = quote_name(plan.seed)
     types = dict.fromkeys(table.columns, "text")
-    if isinstance(one.hierarchy, IntervalHierarchy):
-        kind = "double" if isinstance(one.hierarchy.lower_bounds[0], Decimal) else "date"
+    if isinstance(plan.hierarchy, IntervalHierarchy):
+        kind = "double" if isinstance(plan.hierarchy.lower_bounds[0], Decimal) else "date"
         types |= {"lower_bound": kind, "upper_bound": kind}
     columns = ", ".join(f"cast({column} as {kind}) as {column}" for column, kind in types.items())
     session.register("dbt_anonymize_tree", frame)
     session.execute(f"create table {name} as select {columns} from dbt_anonymize_tree")  # noqa: S608
     session.unregister("dbt_anonymize_tree")
-    found: duckdb.DuckDBPyRelation = session.table(name)
-    return found
+    relation: duckdb.DuckDBPyRelation = session.table(name)
+    return relation
 
 
 def _leaves(session: Any, spec: Spec, plans: Sequence[Plan]) -> np.ndarray:
     """Return the leaf of each quasi-identifier of each record, in the order of the record key."""
     columns = [
-        quote_name(one.column)
-        if one.kind == "interval"
-        else f"cast({quote_name(one.column)} as text)"
-        for one in plans
+        quote_name(plan.column)
+        if plan.kind == "interval"
+        else f"cast({quote_name(plan.column)} as text)"
+        for plan in plans
     ]
     key = quote_name(spec.record_key)
     rows = session.sql(f"select {', '.join(columns)} from {_TABLE} order by {key}").fetchall()  # noqa: S608
     values = zip(*rows, strict=True) if rows else [()] * len(plans)
-    return np.column_stack([leaf_of(one, of) for one, of in zip(plans, values, strict=True)])
+    return np.column_stack(
+        [leaves_of(plan, column_values) for plan, column_values in zip(plans, values, strict=True)]
+    )
 
 
 def _codes(present: np.ndarray, leaves: np.ndarray) -> np.ndarray:
-    """Return the codes of leaves; -1 of those that were not counted."""
+    """Return the codes of leaves; -1 for leaves that were not counted."""
     places = np.minimum(np.searchsorted(present, leaves), len(present) - 1)
     return np.where(present[places] == leaves, places, -1)
 
 
-def _shown(
+def _read_examples(
     warehouse: Warehouse, relation: Any, spec: Spec, order: str, place: dict[str, int]
-) -> Shown:
-    """Read what is released beside the quasi-identifiers, of a few of the records."""
-    described = {one.name: one for one in warehouse.adapter.get_columns_in_relation(relation)}
+) -> Examples:
+    """Read the released values beside the quasi-identifiers of a few records."""
+    described = {
+        described_column.name: described_column
+        for described_column in warehouse.adapter.get_columns_in_relation(relation)
+    }
     columns = [
         name
         for name, column in spec.columns.items()
@@ -189,4 +198,4 @@ def _shown(
     rows = warehouse.rows(f"select {', '.join([key, *parts])} from {relation}{order}")  # noqa: S608
     rows = [row for row in rows if row[0] in place]
     values = {name: [row[at] for row in rows] for at, name in enumerate(columns, start=1)}
-    return Shown(np.array([place[row[0]] for row in rows], dtype=np.int64), values)
+    return Examples(np.array([place[row[0]] for row in rows], dtype=np.int64), values)

@@ -13,8 +13,8 @@ from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray
 class AverageClassSize(InformationLoss):
     """Records over released classes; all suppressed records are one more class (LeFevre 2006).
 
-    He also divides by k. Counting classes leaves the factors nothing to weigh; in ARX cheaper
-    generalization raises the loss.
+    LeFevre also divides by k. The factors have nothing to weigh here; in ARX cheaper generalization
+    raises the loss.
     """
 
     name = "average_class_size"
@@ -32,7 +32,7 @@ class AverageClassSize(InformationLoss):
         return sums.total / sums.most_classes(levels)
 
     def _coarser_bound(self, sums: TableSums, classes: Classes, size: int) -> float:
-        # A released class has one of these that is large enough in it, or small ones together.
+        # A released class contains a class that is large enough, or several small ones.
         is_small = classes.people < size
         large = int(np.count_nonzero(~is_small & (classes.records > 0)))
         together = int(classes.records @ is_small) // max(size, 1)
@@ -42,12 +42,12 @@ class AverageClassSize(InformationLoss):
     def _suppression_bound(
         self, sums: TableSums, classes: Classes, suppressed: BoolArray, size: int
     ) -> float:
-        # Each of these stands for a released class in the bounds, or for a part of one by its
-        # records, and all of them together are one class at most.
+        # The bounds count each of these classes, or its share of one by records; suppressed, they
+        # form at most one class together.
         records = classes.records[suppressed]
         return max(math.ceil(float(np.minimum(records / max(size, 1), 1.0).sum())) - 1, 0)
 
     def raised(self, table: Table, bounds: FloatArray, by: FloatArray) -> FloatArray:
-        """Return lower bounds of nodes which release fewer classes by so many."""
+        """Return lower bounds of nodes that release ``by`` fewer classes."""
         most: FloatArray = np.maximum(table.total / bounds - by, 1.0)
         return table.total / most * SLIGHTLY_LESS

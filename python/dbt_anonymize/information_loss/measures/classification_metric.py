@@ -1,4 +1,4 @@
-"""Classification metric: records whose class misleads about the targets."""
+"""Classification metric: records outside the majority of their class."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray
 
 @dataclass(frozen=True)
 class Majority:
-    """Of a target in each class (classes,): its records, and those without the commonest value.
+    """Majority of a target in each class (classes,): records, and those outside the majority.
 
-    ``is_tied``: several values are as common.
+    ``is_tied``: several values are the most frequent.
     """
 
     records: FloatArray
@@ -33,33 +33,36 @@ class Majority:
 
     @classmethod
     def of(cls, counts: ValueCounts, size: int) -> Majority:
-        """Look for the majority in each of ``size`` classes."""
+        """Find the majority in each of ``size`` classes."""
         values = int(counts.values.max(initial=0)) + 1
         if values * size <= DENSE * len(counts.counts):
             return cls._of_cells(counts, size, values)
-        found = Distribution(size, counts.classes, counts.values, counts.counts)
-        most = np.maximum(found.largest(found.counts), 0)
-        winners = np.bincount(found.classes[found.counts == most[found.classes]], minlength=size)
-        return cls(found.totals, found.totals - most, winners > 1)
+        distribution = Distribution(size, counts.classes, counts.values, counts.counts)
+        largest = np.maximum(distribution.largest(distribution.counts), 0)
+        winners = np.bincount(
+            distribution.classes[distribution.counts == largest[distribution.classes]],
+            minlength=size,
+        )
+        return cls(distribution.totals, distribution.totals - largest, winners > 1)
 
     @classmethod
     def _of_cells(cls, counts: ValueCounts, size: int, values: int) -> Majority:
-        """Do so with a count for each value and class, several times as fast where most occur."""
+        """Use dense counts by value and class, several times faster if most pairs occur."""
         cells = counts.values * size + counts.classes
-        found = np.bincount(cells, weights=counts.counts, minlength=values * size)
-        by_value: FloatArray = found.astype(np.float64, copy=False).reshape(values, size)
-        records, most = by_value.sum(axis=0), by_value.max(axis=0)
-        is_tied = (np.count_nonzero(by_value == most, axis=0) > 1) & (records > 0)
-        return cls(records, records - most, is_tied)
+        counts_of_cells = np.bincount(cells, weights=counts.counts, minlength=values * size)
+        by_value: FloatArray = counts_of_cells.astype(np.float64, copy=False).reshape(values, size)
+        records, largest = by_value.sum(axis=0), by_value.max(axis=0)
+        is_tied = (np.count_nonzero(by_value == largest, axis=0) > 1) & (records > 0)
+        return cls(records, records - largest, is_tied)
 
 
 class ClassificationMetric(InformationLoss):
-    """Share of the records whose class does not tell their value of the target (Iyengar 2002).
+    """Share of the records whose target is not that of the majority of their class (Iyengar 2002).
 
     A record outside the majority of its class costs the generalization factor; one that is
-    suppressed or in a tie, which predicts nobody (ARX alike; Iyengar picks a value), the
-    suppression factor. ARX lets a suppressed record cost ``gs``, half an error by default. Of
-    several targets it is the weighted mean.
+    suppressed or in a tied class the suppression factor (a tie predicts nobody, as in ARX; Iyengar
+    picks a value). In ARX a suppressed record costs ``gs``, by default half an error. Several
+    targets give the weighted mean.
     """
 
     name = "classification_metric"
@@ -73,30 +76,33 @@ class ClassificationMetric(InformationLoss):
 
     def __init__(self, *, gs: float = 0.5) -> None:
         super().__init__(gs=gs)
-        self._counted: tuple[Classes, tuple[Majority, ...]] | None = None
+        self._cached_majorities: tuple[Classes, tuple[Majority, ...]] | None = None
 
     def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
         gone = suppressed_records(classes, suppressed)
-        costs = [self._misled(found, suppressed, gone) for found in self._majorities(classes)]
-        return self._weighted(sums, costs) / self._most(sums)
+        costs = [self._cost(majority, suppressed, gone) for majority in self._majorities(classes)]
+        return self._weighted(sums, costs) / self._largest_loss(sums)
 
-    def _misled(self, found: Majority, suppressed: BoolArray, gone: int) -> float:
-        """Return the cost of records that are outside a majority, have none, or are gone."""
-        tied = float(found.records.sum(where=found.is_tied & ~suppressed))
-        outside = float(found.outside.sum(where=~(found.is_tied | suppressed)))
+    def _cost(self, majority: Majority, suppressed: BoolArray, gone: int) -> float:
+        """Return the cost of records that are outside a majority, tied, or suppressed."""
+        tied = float(majority.records.sum(where=majority.is_tied & ~suppressed))
+        outside = float(majority.outside.sum(where=~(majority.is_tied | suppressed)))
         return self.generalization_factor * outside + self.suppression_factor * (tied + gone)
 
     def _majorities(self, classes: Classes) -> tuple[Majority, ...]:
-        """Return what the classes tell about each target; loss and bound of a node share it."""
+        """Return the majorities of each target, cached for the loss and the bounds of a node."""
         if not classes.targets:
             raise SearchError(
                 "classification_metric as measure of a search needs a target outside the "
                 "quasi-identifiers; the table has none. Declare one, or choose another measure."
             )
-        if self._counted is None or self._counted[0] is not classes:
+        if self._cached_majorities is None or self._cached_majorities[0] is not classes:
             size = len(classes.records)
-            self._counted = classes, tuple(Majority.of(one, size) for one in classes.targets)
-        return self._counted[1]
+            self._cached_majorities = (
+                classes,
+                tuple(Majority.of(counts, size) for counts in classes.targets),
+            )
+        return self._cached_majorities[1]
 
     def _weighted(self, sums: TableSums, costs: Sequence[float]) -> float:
         """Return the mean of one cost per target, by weight."""
@@ -104,32 +110,32 @@ class ClassificationMetric(InformationLoss):
         whole = math.fsum(weights)
         return math.fsum(w / whole * cost for w, cost in zip(weights, costs, strict=True))
 
-    def _most(self, sums: TableSums) -> float:
+    def _largest_loss(self, sums: TableSums) -> float:
         return sums.total * max(self.generalization_factor, self.suppression_factor)
 
     def _lower_bounds(self, sums: TableSums, levels: IntArray) -> FloatArray:
         return np.zeros(len(levels))
 
     def _least_per_suppressed(self, sums: TableSums) -> float:
-        return self.suppression_factor / self._most(sums) * SLIGHTLY_LESS
+        return self.suppression_factor / self._largest_loss(sums) * SLIGHTLY_LESS
 
     def _coarser_bound(self, sums: TableSums, classes: Classes, size: int) -> float:
-        # Merging classes never brings a record into a majority, of no target.
+        # Merging classes never reduces the records outside a majority.
         outside = [
-            self._cheapest * float(found.outside.sum()) for found in self._majorities(classes)
+            self._cheapest * float(majority.outside.sum()) for majority in self._majorities(classes)
         ]
-        return self._weighted(sums, outside) / self._most(sums) * SLIGHTLY_LESS
+        return self._weighted(sums, outside) / self._largest_loss(sums) * SLIGHTLY_LESS
 
     def _suppression_bound(
         self, sums: TableSums, classes: Classes, suppressed: BoolArray, size: int
     ) -> float:
-        # In finer classes, whose bounds count these records too, no more are outside a majority.
+        # In finer classes no more of these records are outside a majority.
         gone = self.suppression_factor * suppressed_records(classes, suppressed)
-        more = [
-            gone - self._cheapest * float(found.outside.sum(where=suppressed))
-            for found in self._majorities(classes)
+        increases = [
+            gone - self._cheapest * float(majority.outside.sum(where=suppressed))
+            for majority in self._majorities(classes)
         ]
-        return self._weighted(sums, more) / self._most(sums) * SLIGHTLY_LESS
+        return self._weighted(sums, increases) / self._largest_loss(sums) * SLIGHTLY_LESS
 
     @property
     def _cheapest(self) -> float:

@@ -26,13 +26,13 @@ class Discernibility(InformationLoss):
         return float(kept @ kept + sums.total * suppressed_records(classes, suppressed))
 
     def _lower_bounds(self, sums: TableSums, levels: IntArray) -> FloatArray:
-        # Squares are least when all classes are equal; a suppressed record costs more than any.
+        # The sum of squares is least for equal classes; a suppressed record costs most.
         return sums.total * sums.total / sums.most_classes(levels)
 
     def _suppression_bound(
         self, sums: TableSums, classes: Classes, suppressed: BoolArray, size: int
     ) -> float:
-        # Classes of finer nodes, whose bounds count these records too, are no larger.
+        # Classes of finer nodes are no larger.
         gone = classes.records[suppressed]
         return float(gone.sum() * sums.total - gone @ gone)
 

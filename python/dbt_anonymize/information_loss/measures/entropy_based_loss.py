@@ -24,11 +24,11 @@ class EntropyBasedLoss(InformationLoss):
 
     def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
         rows = np.flatnonzero(~suppressed)
-        kept = float(classes.records[rows] @ self._of_classes(sums, classes, rows))
+        kept = float(classes.records[rows] @ self._class_losses(sums, classes, rows))
         gone = suppressed_records(classes, suppressed)
         return self.generalization_factor * kept + self.suppression_factor * gone
 
-    def _of_classes(self, sums: TableSums, classes: Classes, rows: IntArray) -> FloatArray:
+    def _class_losses(self, sums: TableSums, classes: Classes, rows: IntArray) -> FloatArray:
         return sums.class_log_cells(classes, rows) / _bits(sums)
 
     def _lower_bounds(self, sums: TableSums, levels: IntArray) -> FloatArray:
@@ -48,17 +48,17 @@ class EntropyBasedLoss(InformationLoss):
         self, sums: TableSums, classes: Classes, suppressed: BoolArray, size: int
     ) -> float:
         rows = np.flatnonzero(suppressed)
-        kept = float(classes.records[rows] @ self._of_classes(sums, classes, rows))
+        kept = float(classes.records[rows] @ self._class_losses(sums, classes, rows))
         gone = self.suppression_factor * suppressed_records(classes, suppressed)
-        # Finer nodes, whose bounds count these records too, count them no higher.
+        # The bounds of finer nodes count these records no higher.
         return max(gone - self._least * kept, 0.0) * SLIGHTLY_LESS
 
     def per_class(self, table: Table, classes: Classes) -> FloatArray:
-        """Return records times the loss of each class."""
+        """Return the loss of each class, times its records."""
         rows = np.arange(len(classes.records))
-        return classes.records * self._of_classes(self.sums(table), classes, rows)
+        return classes.records * self._class_losses(self.sums(table), classes, rows)
 
 
 def _bits(sums: TableSums) -> float:
-    """Return the bits of the domain; 1 where there is but one combination and nothing to lose."""
+    """Return the bits of the domain; 1 for a domain of a single combination."""
     return sums.log_domain or 1.0

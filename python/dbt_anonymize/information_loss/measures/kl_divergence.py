@@ -9,7 +9,7 @@ import numpy as np
 from dbt_anonymize.information_loss.base import InformationLoss, TableSums, suppressed_records
 from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray
 
-# Bits; more than sums of logarithms are off by.
+# Bits; above the rounding error of sums of logarithms.
 _ROUNDING = 1e-9
 
 
@@ -41,18 +41,18 @@ class KLDivergence(InformationLoss):
 
     def _lower_bounds(self, sums: TableSums, levels: IntArray) -> FloatArray:
         # Without the entropy of the classes, which suppression lowers to no less than 0.
-        found: FloatArray = sums.log_frequency + sums.mean_log_cells(levels)
-        # Or with as much of it as is left of that of the table, if each attribute takes its part.
+        joint: FloatArray = sums.log_frequency + sums.mean_log_cells(levels)
+        # Or with the part of the table's entropy that remains after that of each attribute.
         marginal = sums.marginal_divergence(levels) - sums.overlap
-        return np.maximum(found, marginal) - _ROUNDING
+        return np.maximum(joint, marginal) - _ROUNDING
 
     def _coarser_bound(self, sums: TableSums, classes: Classes, size: int) -> float:
-        # Merging classes, of suppressed ones too, spreads their records more widely (log sum
-        # inequality), but for what labels overlap.
+        # Merging classes, also suppressed ones, spreads their records more widely (log sum
+        # inequality), except for overlapping labels.
         if sums.nulls:
-            nothing = np.zeros(len(classes.records), dtype=np.bool_)
-            return self._loss(sums, classes, nothing) - sums.overlap - _ROUNDING
-        # Without NULL all records of a label cover as much: what they cover is added up already.
+            none_suppressed = np.zeros(len(classes.records), dtype=np.bool_)
+            return self._loss(sums, classes, none_suppressed) - sums.overlap - _ROUNDING
+        # Without NULL all records of a label cover as much, so the sum over records is known.
         shares = classes.records[classes.records > 0] / sums.total
         covered = float(sums.mean_log_cells(np.array([classes.levels]))[0])
         divergence = sums.log_frequency + covered - float(shares @ np.log2(shares))
@@ -67,7 +67,7 @@ class KLDivergence(InformationLoss):
         if not gone:
             return 0.0
         added = float(shares @ (np.log2(shares) - sums.class_log_cells(classes, rows)))
-        # The least that is possible if others are suppressed beside them, up to all.
+        # Least value for any further suppression, up to all records.
         rest = 1.0 - gone
         added += gone * sums.log_domain + (rest * math.log2(rest) if rest > 0.0 else 0.0)
         return max(added - 2 * sums.overlap - _ROUNDING, 0.0)

@@ -28,7 +28,9 @@ class Loss(PerAttribute):
     default_aggregate = "geometric_mean"
     is_monotone_in_suppression = True
 
-    def _of_attribute(self, sums: TableSums, gone: Suppressed, position: int, level: int) -> float:
+    def _attribute_loss(
+        self, sums: TableSums, gone: Suppressed, position: int, level: int
+    ) -> float:
         lost = gone.shares(position, level)
         kept = self.generalization_factor * (sums.share_totals[position][level] - lost)
         added = kept + lost + self.suppression_factor * (gone.records - lost)
@@ -42,7 +44,7 @@ class Loss(PerAttribute):
         return max(loss - ONE_STEP, 0.0)
 
     def per_class(self, table: Table, classes: Classes) -> FloatArray:
-        """Return the aggregate of records times share of each class."""
+        """Return the aggregate of shares of each class, times its records."""
         sums, leaves = self.sums(table), table.leaves[classes.first]
         shares = [
             sums.shares[position][level][leaves[:, position]]

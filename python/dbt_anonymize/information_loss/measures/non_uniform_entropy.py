@@ -1,4 +1,4 @@
-"""Non-uniform entropy: bits about raw values that labels do not carry."""
+"""Non-uniform entropy: bits about raw values that labels lose."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dbt_anonymize.information_loss.suppressed import Suppressed
 
 
 class NonUniformEntropy(PerAttribute):
-    """Bits lost: of leaves given their labels, and of labels given that they are suppressed.
+    """Lost bits: of leaves given their labels, and of suppressed labels.
 
     Generalization counts over all records. Gionis & Tassa 2009; in ARX "Non-monotonic non-uniform
     entropy".
@@ -22,15 +22,19 @@ class NonUniformEntropy(PerAttribute):
     default_aggregate = "sum"
     is_monotone_in_suppression = True
 
-    def _of_attribute(self, sums: TableSums, gone: Suppressed, position: int, level: int) -> float:
+    def _attribute_loss(
+        self, sums: TableSums, gone: Suppressed, position: int, level: int
+    ) -> float:
         lost = self.generalization_factor * sums.lost_bits[position][level]
-        return rounded_down(lost + self.suppression_factor * _suppressed(gone, position, level))
+        return rounded_down(
+            lost + self.suppression_factor * _suppressed_bits(gone, position, level)
+        )
 
     def _bound(self, loss: float, gone: Suppressed) -> float:
         return loss * SLIGHTLY_LESS if gone.records else loss
 
 
-def _suppressed(gone: Suppressed, position: int, level: int) -> float:
+def _suppressed_bits(gone: Suppressed, position: int, level: int) -> float:
     if gone.records == 0:
         return 0.0
     counts = gone.label_counts(position, level)

@@ -21,7 +21,9 @@ class Precision(PerAttribute):
     higher_is_better = True
     default_aggregate = "arithmetic_mean"
 
-    def _of_attribute(self, sums: TableSums, gone: Suppressed, position: int, level: int) -> float:
+    def _attribute_loss(
+        self, sums: TableSums, gone: Suppressed, position: int, level: int
+    ) -> float:
         kept = sums.height_totals[position][level] - gone.heights(position, level)
         lost = self.generalization_factor * kept + self.suppression_factor * gone.records
         return lost / sums.total

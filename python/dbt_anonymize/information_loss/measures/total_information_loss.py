@@ -18,7 +18,9 @@ class TotalInformationLoss(PerAttribute):
     )
     default_aggregate = "sum"
 
-    def _of_attribute(self, sums: TableSums, gone: Suppressed, position: int, level: int) -> float:
+    def _attribute_loss(
+        self, sums: TableSums, gone: Suppressed, position: int, level: int
+    ) -> float:
         if sums.table.attributes[position].smallest_share > 0.0:
             kept = sums.height_totals[position][level] - gone.heights(position, level)
         else:

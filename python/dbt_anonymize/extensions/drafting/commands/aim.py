@@ -29,9 +29,9 @@ Event = Annotated[
 
 @dataclass(frozen=True)
 class Aim:
-    """Purpose, and the columns that options name; ``None`` where a target is guessed or none.
+    """Purpose, and the columns of options; ``predict`` is None if the target is guessed or missing.
 
-    Options that contradict each other are a `SpecError`.
+    Contradicting options are a `SpecError`.
     """
 
     purpose: Purpose = Purpose.model

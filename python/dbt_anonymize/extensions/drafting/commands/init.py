@@ -20,7 +20,7 @@ from dbt_anonymize.pluralize import pluralized
 if TYPE_CHECKING:
     from dbt_anonymize.extensions.drafting.facts import ColumnFacts
     from dbt_anonymize.extensions.drafting.proposal import Proposal
-    from dbt_anonymize.extensions.drafting.table import Drafted
+    from dbt_anonymize.extensions.drafting.table import Draft
     from dbt_anonymize.spec import Source
 
 
@@ -67,31 +67,31 @@ def init(
     by_target = categories is Categories.target
     if by_target:
         _check_target(place.project.root / path, predict, purpose, explain)
-    facts = _read(place, declared, aim, by_target=by_target)
+    facts = _read_facts(place, declared, aim, by_target=by_target)
     if explain is not None:
-        _explain(place, declared, facts, explain, name=name, aim=aim)
+        _print_report(place, declared, facts, explain, name=name, aim=aim)
         return
     is_asked = not yes and sys.stdin.isatty()
-    purpose = purpose or (_asked_purpose() if is_asked and not by_target else Purpose.model)
+    purpose = purpose or (_ask_purpose() if is_asked and not by_target else Purpose.model)
     is_tested = predict is not None or purpose is Purpose.model
-    proposals = _proposed(facts, aim, is_tested=is_tested, is_asked=is_asked, takes_all=yes)
-    told = {"takes_all": yes, "is_tested": is_tested, "by_target": by_target}
-    drafted = _drafted(place, declared, proposals, name, event=event, **told)
+    proposals = _propose_roles(facts, aim, is_tested=is_tested, is_asked=is_asked, takes_all=yes)
+    options = {"takes_all": yes, "is_tested": is_tested, "by_target": by_target}
+    drafted = _build_draft(place, declared, proposals, name, event=event, **options)
     is_known = replace_ and (place.project.root / path).exists()
     written = write_seeds(place, name, drafted, replaces=replace_)
     write_schema(place.project.root)
     text = spec_text(name, declared, drafted, takes_all=yes, purpose=purpose.value)
     (place.project.root / path).write_text(text, encoding="utf-8")
-    _show(drafted, by_target=by_target)
+    _print_draft(drafted, by_target=by_target)
     for file in [f"replaced {path.as_posix()}"] * is_known + written:
         note(file)
-    note(_next(name, path, drafted, text, is_searched=purpose is Purpose.model))
+    note(_next_steps(name, path, drafted, text, is_searched=purpose is Purpose.model))
 
 
 def _check_target(
     path: Path, predict: str | None, purpose: Purpose | None, explain: str | None
 ) -> None:
-    """Refuse categories by target where none is named, or nobody may look at it."""
+    """Refuse categories by target without a target, or if its values may not be read."""
     import yaml  # noqa: PLC0415 (keeps --help fast)
 
     raw = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else None
@@ -111,7 +111,7 @@ def _check_target(
         raise SpecError(f"--categories target {reason}.")
 
 
-def _outer(drafted: Drafted) -> str:
+def _outer_text(drafted: Draft) -> str:
     if drafted.outer_share is None:
         return "No categories were merged by target: none are without an order and frequent enough."
     return (
@@ -120,8 +120,8 @@ def _outer(drafted: Drafted) -> str:
     )
 
 
-def _read(place: Place, declared: Source, aim: Aim, *, by_target: bool) -> list[ColumnFacts]:
-    from dbt_anonymize.extensions.drafting.telling import facts_for  # noqa: PLC0415 (keeps --help fast)
+def _read_facts(place: Place, declared: Source, aim: Aim, *, by_target: bool) -> list[ColumnFacts]:
+    from dbt_anonymize.extensions.drafting.target_shares import facts_for  # noqa: PLC0415 (keeps --help fast)
 
     with place.warehouse() as warehouse:
         relation = warehouse.relation_of(declared)
@@ -129,7 +129,7 @@ def _read(place: Place, declared: Source, aim: Aim, *, by_target: bool) -> list[
             return facts_for(warehouse, relation, aim.predict, aim.time, has_outer=by_target)
 
 
-def _proposed(
+def _propose_roles(
     facts: Sequence[ColumnFacts],
     aim: Aim,
     *,
@@ -137,21 +137,24 @@ def _proposed(
     is_asked: bool,
     takes_all: bool,
 ) -> list[Proposal]:
-    """Return a role for each column; the warehouse is closed while somebody thinks."""
-    from dbt_anonymize.extensions.drafting.roles import guess_of, propose, take_all  # noqa: PLC0415
+    """Return a role for each column; the warehouse is closed during prompts."""
+    from dbt_anonymize.extensions.drafting.roles import decide_all, propose, target_guess_reason  # noqa: PLC0415
 
     proposals = propose(facts, aim.predict, aim.time, is_guessed=is_tested)
-    target = next((one for one in proposals if one.is_target), None)
+    target = next((proposal for proposal in proposals if proposal.is_target), None)
     if is_asked:
         if aim.predict is None and is_tested:
-            proposals = _asked_target(facts, target)
-        return [_asked(one) for one in proposals]
+            proposals = _ask_target(facts, target)
+        return [_ask_role(proposal) for proposal in proposals]
     if takes_all and aim.predict is None and target is not None:
-        note(f"Predicts {target.name} (guess: {guess_of(target)}; --predict names another).")
-    return take_all(proposals) if takes_all else proposals
+        note(
+            f"Predicts {target.name} (guess: {target_guess_reason(target)}; --predict names "
+            "another)."
+        )
+    return decide_all(proposals) if takes_all else proposals
 
 
-def _drafted(
+def _build_draft(
     place: Place,
     declared: Source,
     proposals: Sequence[Proposal],
@@ -161,7 +164,7 @@ def _drafted(
     is_tested: bool,
     by_target: bool,
     event: str | None,
-) -> Drafted:
+) -> Draft:
     from dbt_anonymize.extensions.drafting.table import (  # noqa: PLC0415
         check_complete,
         draft_table,
@@ -192,7 +195,7 @@ def option_of(declared: Source) -> str:
     return f"--source {'.'.join(declared.source or ())}"
 
 
-def _explain(
+def _print_report(
     place: Place,
     declared: Source,
     facts: Sequence[ColumnFacts],
@@ -201,61 +204,63 @@ def _explain(
     name: str,
     aim: Aim,
 ) -> None:
-    """Print what is known of a column; nothing is written."""
-    from dbt_anonymize.extensions.drafting.explaining import explain, explain_hierarchy  # noqa: PLC0415
+    """Print the report of a column; nothing is written."""
+    from dbt_anonymize.extensions.drafting.column_report import hierarchy_lines, report_lines  # noqa: PLC0415
     from dbt_anonymize.extensions.drafting.roles import propose  # noqa: PLC0415
     from dbt_anonymize.extensions.drafting.table import draft_table  # noqa: PLC0415
     from dbt_anonymize.spec.problems import did_you_mean  # noqa: PLC0415
 
     proposals = propose(facts, aim.predict, aim.time)
-    one = next((one for one in proposals if one.name.lower() == column.lower()), None)
-    if one is None:
-        names = [one.name for one in facts]
+    proposal = next(
+        (proposal for proposal in proposals if proposal.name.lower() == column.lower()), None
+    )
+    if proposal is None:
+        names = [fact.name for fact in facts]
         raise SpecError(
             f"--explain must name a column; there is no {column}. "
             + did_you_mean(column, names, f"The first is {names[0]}.")
         )
     with place.warehouse() as warehouse:
         relation = warehouse.relation_of(declared)
-        for line in explain(warehouse, relation, proposals, one):
+        for line in report_lines(warehouse, relation, proposals, proposal):
             say(line)
         drafted = draft_table(
             warehouse,
             relation,
-            [one],
+            [proposal],
             name=name,
             place=option_of(declared),
             folder=place.relative_name(place.project.seeds),
             efforts=0,
         )
     for plan in drafted.plans.values():
-        for line in explain_hierarchy(plan):
+        for line in hierarchy_lines(plan):
             say(line)
     for reason in drafted.failed.values():
         say(f"  no hierarchy fits: {reason}")
 
 
-def _asked_purpose() -> Purpose:
-    asked = ""
-    while asked not in set(Purpose):
-        asked = typer.prompt("What is it for? (model, statistics)", default="model").strip()
-    return Purpose(asked)
+def _ask_purpose() -> Purpose:
+    answer = ""
+    while answer not in set(Purpose):
+        answer = typer.prompt("What is it for? (model, statistics)", default="model").strip()
+    return Purpose(answer)
 
 
-def _asked_target(facts: Sequence[ColumnFacts], guess: Proposal | None) -> list[Proposal]:
-    """Ask which column models predict until one is named that they can."""
+def _ask_target(facts: Sequence[ColumnFacts], guess: Proposal | None) -> list[Proposal]:
+    """Ask for the target until the answer is a column that models can predict."""
     from dbt_anonymize.extensions.drafting.roles import propose  # noqa: PLC0415
 
     while True:
-        asked = typer.prompt("Which column do models predict?", default=guess and guess.name)
+        answer = typer.prompt("Which column do models predict?", default=guess and guess.name)
         try:
-            return propose(facts, asked.strip())
+            return propose(facts, answer.strip())
         except SpecError as error:
             say(str(error), err=True)
 
 
 def declared_source(ref: str | None, source: str | None) -> Source:
-    """Return the one relation that options name."""
+    """Return the relation of the options ``--ref`` and ``--source``."""
     from dbt_anonymize.spec import Source  # noqa: PLC0415
 
     source_name, _, table = (source or "").partition(".")
@@ -267,8 +272,8 @@ def declared_source(ref: str | None, source: str | None) -> Source:
     return Source(ref=ref) if ref is not None else Source(source=(source_name, table))
 
 
-def _asked(proposal: Proposal) -> Proposal:
-    """Return an undecided proposal as somebody decides it."""
+def _ask_role(proposal: Proposal) -> Proposal:
+    """Ask for the role of an undecided proposal."""
     from dbt_anonymize.spec.draft import ROLES  # noqa: PLC0415
 
     if proposal.is_decided:
@@ -287,10 +292,10 @@ def _asked(proposal: Proposal) -> Proposal:
     )
 
 
-def write_seeds(place: Place, name: str, drafted: Drafted, *, replaces: bool = False) -> list[str]:
-    """Write the hierarchies and their properties, and return what became of each file.
+def write_seeds(place: Place, name: str, drafted: Draft, *, replaces: bool = False) -> list[str]:
+    """Write the hierarchies and their properties; return a note for each file.
 
-    A file that exists is an error unless it is replaced; those of others always stay.
+    An existing file is an error unless it is replaced; seeds of other anonymizations always stay.
     """
     from dbt_anonymize.extensions.drafting.text import seeds_text  # noqa: PLC0415
     from dbt_anonymize.hierarchies.seed_csv import hierarchy_csv  # noqa: PLC0415
@@ -318,16 +323,16 @@ def write_seeds(place: Place, name: str, drafted: Drafted, *, replaces: bool = F
 
 
 def _stale_seeds(properties: Path, files: Mapping[str, str]) -> list[str]:
-    """Return the seeds of an earlier draft that a new one has no more."""
+    """Return the seeds of an earlier draft that a new one lacks."""
     if not properties.exists():
         return []
-    found = re.findall(r"^  - name: (\w+)$", properties.read_text(encoding="utf-8"), re.MULTILINE)
-    stale = [f"{seed}.csv" for seed in found if f"{seed}.csv" not in files]
+    seeds = re.findall(r"^  - name: (\w+)$", properties.read_text(encoding="utf-8"), re.MULTILINE)
+    stale = [f"{seed}.csv" for seed in seeds if f"{seed}.csv" not in files]
     return [file for file in stale if (properties.parent / file).exists()]
 
 
 def _check_owned(place: Place, name: str, files: Sequence[str]) -> None:
-    """Raise where another anonymization reads a seed that would be replaced."""
+    """Raise a `ProjectError` if another anonymization reads a seed that would be replaced."""
     for spec in sorted((place.project.root / "anonymizations").glob("*.yml")):
         if spec.stem == name:
             continue
@@ -339,12 +344,12 @@ def _check_owned(place: Place, name: str, files: Sequence[str]) -> None:
             )
 
 
-def _show(drafted: Drafted, *, by_target: bool) -> None:
+def _print_draft(drafted: Draft, *, by_target: bool) -> None:
     if by_target:
-        note(_outer(drafted))
-    for one in drafted.proposals:
-        mark = "" if one.is_decided else " (undecided)"
-        note(f"{one.name}: {one.role}{mark}, {one.reason}")
+        note(_outer_text(drafted))
+    for proposal in drafted.proposals:
+        mark = "" if proposal.is_decided else " (undecided)"
+        note(f"{proposal.name}: {proposal.role}{mark}, {proposal.reason}")
     if drafted.subject:
         facts = drafted.subject.facts
         people = f"{pluralized(facts.records, 'record')} are of {facts.distinct:,}"
@@ -354,7 +359,7 @@ def _show(drafted: Drafted, *, by_target: bool) -> None:
         note(f"{', '.join(names)} together single out {pluralized(count, 'record')}.")
 
 
-def _next(name: str, path: Path, drafted: Drafted, text: str, *, is_searched: bool) -> str:
+def _next_steps(name: str, path: Path, drafted: Draft, text: str, *, is_searched: bool) -> str:
     if ": TODO" in text or "[TODO]" in text:
         return f"{path.as_posix()}: decide every TODO, then run `dbt-anonymize generate {name}`."
     if drafted.efforts:

@@ -1,4 +1,4 @@
-"""The command ``dbt-anonymize search``: find efforts, show them, and write them into the spec."""
+"""The command ``dbt-anonymize search``: find efforts, print them, and write them into the spec."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from dbt_anonymize.cli.common import (
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import EvaluationError, SearchError
 from dbt_anonymize.extensions.search.commands.search_output import (
-    lost,
-    reasons_in_words,
-    rows_of,
-    show,
+    describe_reasons,
+    print_search,
+    published_text,
+    result_rows,
 )
 from dbt_anonymize.extensions.search.declared import search_of
 from dbt_anonymize.information_loss.names import GUIDED, MEASURE_NAMES
@@ -36,7 +36,7 @@ from dbt_anonymize.output import Format
 from dbt_anonymize.pluralize import pluralized
 
 if TYPE_CHECKING:
-    from dbt_anonymize.extensions.search.efforts import Found, Options, Steps
+    from dbt_anonymize.extensions.search.efforts import Options, SearchOutcome, Steps
     from dbt_anonymize.extensions.search.records import Records
     from dbt_anonymize.extensions.search.results import Progress as State
     from dbt_anonymize.extensions.search.results import ProgressCallback, Training
@@ -44,10 +44,10 @@ if TYPE_CHECKING:
     from dbt_anonymize.project.warehouse import Warehouse
     from dbt_anonymize.spec import Effort, Spec
 
-# CPU seconds in which a search by quality trains models.
+# CPU seconds for training in a search by quality.
 SECONDS_OF_RACES = 60.0
 
-# The choices of the spec, as the command line takes them.
+# The measures of the spec as choices of the command line.
 Measure = Enum(  # type: ignore[misc]
     "Measure", {name: name for name in MEASURE_NAMES}
 )
@@ -112,7 +112,7 @@ def search(
 
     is_table = form is Format.table
     sizes = _class_sizes(ks, efforts)
-    # What is found is what was asked for only where nothing is written.
+    # The results are the requested output only if nothing is written.
     console = SafeConsole(quiet=is_quiet() and not (dry_run and is_table), stderr=not is_table)
     with machine_readable_stdout(form) as out:
         spec = keep_readable(place.spec(name), keep or ())
@@ -130,14 +130,14 @@ def search(
         )
         if (measure or search_of(spec).measure) is None and spec.is_tested and spec.efforts:
             console.print(_default_measure(name, options.measure))
-        found, reasons = _search(console, place, spec, options, dry_run=dry_run, verbose=verbose)
+        outcome, reasons = _search(console, place, spec, options, dry_run=dry_run, verbose=verbose)
         if not is_table:
-            columns, rows = rows_of(spec, options.loss, found)
+            columns, rows = result_rows(spec, options.loss, outcome)
             show_rows(columns, rows, form, out=out)
-        if not found.efforts:
+        if not outcome.efforts:
             console.print(_no_efforts(has_sizes=bool(sizes)))
         elif not dry_run:
-            _write(console, place, spec, found.efforts, reasons)
+            _write(console, place, spec, outcome.efforts, reasons)
 
 
 def _default_measure(name: str, measure: str) -> str:
@@ -157,7 +157,7 @@ def _options(
     time_limit: float | None,
     evaluations: int | None,
 ) -> Options:
-    """Return options with a limit for races, which end by nothing else."""
+    """Return options, with a default limit for races, which need one to end."""
     from dbt_anonymize.extensions.search.efforts import Options  # noqa: PLC0415 (keeps --help fast)
 
     options = Options(
@@ -189,8 +189,8 @@ def _search(
     *,
     dry_run: bool,
     verbose: bool,
-) -> tuple[Found, list[str]]:
-    """Load, search and show; write ``<n>_lattice`` unless dry. Return reasons, too."""
+) -> tuple[SearchOutcome, list[str]]:
+    """Load, search and print; write ``<n>_lattice`` unless dry. Return reasons, too."""
     from dbt_anonymize.extensions.search.coded_guarantees import coded_guarantees  # noqa: PLC0415
     from dbt_anonymize.extensions.search.efforts import Task, find_efforts  # noqa: PLC0415
     from dbt_anonymize.extensions.search.report import lattice_rows, write_lattice  # noqa: PLC0415
@@ -203,23 +203,23 @@ def _search(
             table, records = _load(warehouse, spec, options.loss)
         task = Task(spec, table, coded_guarantees(warehouse, spec), options, records)
         limits = limits_in_warehouse(warehouse, spec)
-    # The warehouse is closed meanwhile: a file of DuckDB would be locked for everybody else.
+    # The warehouse is closed during the search: a file of DuckDB would be locked for all others.
     with _prefixed(spec.name), _progress(options.loss) as steps:
-        found = find_efforts(task, steps)
+        outcome = find_efforts(task, steps)
     words = words_of_seeds(place.project.root, task.spec)
-    show(console, task, found, time.monotonic() - begin, words, verbose=verbose)
+    print_search(console, task, outcome, time.monotonic() - begin, words, verbose=verbose)
     for line in limits:
         console.print(line)
     if not dry_run:
-        rows = lattice_rows(task, found)
+        rows = lattice_rows(task, outcome)
         with place.warehouse() as warehouse:
             relation = write_lattice(warehouse, spec.name, list(spec.quasi_identifiers), rows)
         console.print(f"{relation}: {pluralized(len(rows), 'node')}.")
-    return found, reasons_in_words(spec, found, words)
+    return outcome, describe_reasons(spec, outcome, words)
 
 
 def _load(warehouse: Warehouse, spec: Spec, measure: str) -> tuple[Table, Records | None]:
-    """Read the coded table; for the guided measure with what models predict about records."""
+    """Read the coded table; for the guided measure with predictions of models."""
     from dbt_anonymize.extensions.search.load import load  # noqa: PLC0415
 
     loaded = load(warehouse, spec, measure=measure)
@@ -238,7 +238,7 @@ def _load(warehouse: Warehouse, spec: Spec, measure: str) -> tuple[Table, Record
 
 
 def _search_privately(console: SafeConsole, place: Place, spec: Spec, *, dry_run: bool) -> None:
-    """Draw the levels of one effort, pay for it, and show nothing else of the data."""
+    """Draw the levels of one effort, pay for it, and print nothing else of the data."""
     from dbt_anonymize.extensions.search.exponential import draw_levels  # noqa: PLC0415
     from dbt_anonymize.extensions.search.load import load_table  # noqa: PLC0415
     from dbt_anonymize.spec import Effort  # noqa: PLC0415
@@ -255,8 +255,8 @@ def _search_privately(console: SafeConsole, place: Place, spec: Spec, *, dry_run
         table = load_table(warehouse, spec, measure="loss")
         spend_on_search(warehouse, spec, private)
         levels = draw_levels(table, private, fixed=list(spec.targets)[:1])
-    shown = ", ".join(f"{name} {level}" for name, level in levels.items())
-    console.print(f"{spec.name}: {shown} was drawn for epsilon {private.search_epsilon:g}.")
+    levels_text = ", ".join(f"{name} {level}" for name, level in levels.items())
+    console.print(f"{spec.name}: {levels_text} was drawn for epsilon {private.search_epsilon:g}.")
     _write(console, place, spec, (Effort(levels=levels),))
 
 
@@ -271,7 +271,7 @@ def _prefixed(name: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _progress(measure: str) -> Iterator[Steps]:
-    """Give steps that show one progress bar after the other, on a terminal only."""
+    """Yield a function that starts the progress bar of a step, on a terminal only."""
     from rich.progress import (  # noqa: PLC0415 (keeps --help fast)
         BarColumn,
         Progress,
@@ -292,8 +292,8 @@ def _progress(measure: str) -> Iterator[Steps]:
     with Progress(*columns, console=console, transient=True) as bars:
 
         def start(step: str) -> ProgressCallback:
-            for shown in bars.task_ids:
-                bars.remove_task(shown)
+            for task in bars.task_ids:
+                bars.remove_task(task)
             if step.startswith("rounds") and not console.is_terminal:
                 console.print(f"Searching {step} ...")  # they take the longest
             bar: TaskID = bars.add_task(step, total=None, state="")
@@ -302,26 +302,26 @@ def _progress(measure: str) -> Iterator[Steps]:
                 if isinstance(state, Training):
                     bars.update(bar, total=1.0, completed=state.share, state=str(state))
                     return
-                shown = _shown_state(state, measure)
-                bars.update(bar, total=state.total, completed=state.settled, state=shown)
+                text = _state_text(state, measure)
+                bars.update(bar, total=state.total, completed=state.settled, state=text)
 
             return update
 
         yield start
 
 
-def _shown_state(state: State, measure: str) -> str:
+def _state_text(state: State, measure: str) -> str:
     nodes = (
         f"{state.settled:,} of {pluralized(state.total, 'node')}: {state.checked:,} checked, "
         f"{state.settled - state.checked:,} pruned"
     )
     if state.best is None:
         return nodes
-    return f"{nodes}; best: {measure} {lost(measure, state.best.loss)}, k {state.best.k}"
+    return f"{nodes}; best: {measure} {published_text(measure, state.best.loss)}, k {state.best.k}"
 
 
 def _class_sizes(text: str | None, efforts: int | None) -> tuple[int, ...]:
-    """Return the class sizes that were asked for."""
+    """Return the class sizes of the option ``--ks``."""
     if text is None:
         return ()
     if efforts is not None:
@@ -343,10 +343,10 @@ def _write(
     from dbt_anonymize.spec.loading import spec_paths  # noqa: PLC0415
 
     path = spec_paths(place.project.root)[spec.name]
-    shown = place.relative_name(path)
+    file = place.relative_name(path)
     if write_efforts(path, efforts, reasons):
         console.print(
-            f"{shown}: {pluralized(len(efforts), 'effort')}. Review the change, then run "
+            f"{file}: {pluralized(len(efforts), 'effort')}. Review the change, then run "
             f"`dbt-anonymize generate {spec.name}` and `dbt build`."
         )
         before, now = spec.release.effort, renumbered_release(spec, efforts)
@@ -358,4 +358,4 @@ def _write(
                 else f"release.effort was {before}: it is {now} now, the same effort."
             )
     else:
-        console.print(f"{shown}: has these efforts already.")
+        console.print(f"{file}: has these efforts already.")

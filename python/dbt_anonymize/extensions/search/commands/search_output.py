@@ -9,78 +9,85 @@ from typing import TYPE_CHECKING, Any
 from dbt_anonymize.cli.common import SafeConsole, figures_table
 from dbt_anonymize.pluralize import pluralized
 
-# Lines about what would help.
-_MOST_BURDENS = 2
+# Most lines of advice.
+_MOST_ADVICE = 2
 
 if TYPE_CHECKING:
-    from rich.table import Table as ShownTable
+    from rich.table import Table as RichTable
 
     from dbt_anonymize.extensions.search.by_quality import Races
-    from dbt_anonymize.extensions.search.efforts import Found, Task
+    from dbt_anonymize.extensions.search.efforts import SearchOutcome, Task
     from dbt_anonymize.extensions.search.results import CheckedNode
     from dbt_anonymize.project.descriptions import Words
     from dbt_anonymize.spec import Spec
 
 
-def lost(measure: str, loss: float) -> str:
-    """Return a loss as its measure is published: precision is higher where less is lost."""
+def published_text(measure: str, loss: float) -> str:
+    """Return the published value of a measure as text, from the loss of a search."""
     from dbt_anonymize.information_loss.registry import published  # noqa: PLC0415 (takes a while)
 
     return f"{published(measure, loss):.6g}"
 
 
-def show(
-    console: SafeConsole, task: Task, found: Found, seconds: float, words: Words, *, verbose: bool
+def print_search(
+    console: SafeConsole,
+    task: Task,
+    outcome: SearchOutcome,
+    seconds: float,
+    words: Words,
+    *,
+    verbose: bool,
 ) -> None:
-    """Show a search that took so many seconds; the Pareto front only where it is asked for.
+    """Print the outcome of a search of ``seconds`` seconds, with the Pareto front if ``verbose``.
 
-    ``words`` say what levels mean.
+    ``words`` describe levels.
     """
-    best, measure = found.result.optimum, task.options.loss
+    best, measure = outcome.result.optimum, task.options.loss
     if best is None:
         return
-    is_raced = found.races is not None
+    is_raced = outcome.races is not None
     if verbose or not is_raced:
-        _show_optimum(console, task, found, best, seconds)
-    chained: dict[CheckedNode, int] = {}
-    if found.local:
-        _show_rounds(console, task, found)
+        _print_optimum(console, task, outcome, best, seconds)
+    effort_numbers: dict[CheckedNode, int] = {}
+    if outcome.local:
+        _print_rounds(console, task, outcome)
     else:
-        useful = (node for _, node in found.chain.points if any(node.node))
-        chained = {node: number for number, node in enumerate(useful, start=1)}
-        if found.races is None:
+        efforts = (node for _, node in outcome.chain.points if any(node.node))
+        effort_numbers = {node: number for number, node in enumerate(efforts, start=1)}
+        if outcome.races is None:
             console.print("Efforts from weak to strong: the least loss with the required k")
-            console.print(_nodes_table(task, found.chain.points, chained))
+            console.print(_nodes_table(task, outcome.chain.points, effort_numbers))
         else:
-            _show_races(console, task, found.races, chained)
-            _show_reasons(console, task.spec, found, words)
-    if left_out := _left_out(task, found):
-        console.print(left_out)
+            _print_races(console, task, outcome.races, effort_numbers)
+            _print_reasons(console, task.spec, outcome, words)
+    if skipped := _skipped_sizes_text(task, outcome):
+        console.print(skipped)
     if not verbose:
-        points = pluralized(len(found.front.points), "node")
-        more = f"{points} on the Pareto front of k and {measure}"
-        more += f"; searched in {seconds:.0f} s" if is_raced else ""
-        console.print(f"{more}: --verbose lists them.")
+        points = pluralized(len(outcome.front.points), "node")
+        front = f"{points} on the Pareto front of k and {measure}"
+        front += f"; searched in {seconds:.0f} s" if is_raced else ""
+        console.print(f"{front}: --verbose lists them.")
         return
-    unproven = "" if found.front.is_complete else " (as far as found in the time it had)"
+    unproven = "" if outcome.front.is_complete else " (as far as found in the time it had)"
     console.print(f"Pareto front: no other levels reach this k with less loss{unproven}")
-    console.print(_nodes_table(task, found.front.points, chained, is_front=True))
+    console.print(_nodes_table(task, outcome.front.points, effort_numbers, is_front=True))
 
 
-def _show_optimum(
-    console: SafeConsole, task: Task, found: Found, best: CheckedNode, seconds: float
+def _print_optimum(
+    console: SafeConsole, task: Task, outcome: SearchOutcome, best: CheckedNode, seconds: float
 ) -> None:
-    """Show the node that loses the least, what limits it, and what it took."""
+    """Print the optimum, its binding attributes, and the cost of the search."""
     from dbt_anonymize.extensions.search.binding_attributes import is_flat  # noqa: PLC0415 (keeps --help fast)
 
     measure = task.options.loss
     levels = ", ".join(_levels(task.spec, best))
     console.print(
-        f"{task.spec.name}: {levels} loses the least ({measure} {lost(measure, best.loss)}), "
+        f"{task.spec.name}: {levels} loses the least ({measure} "
+        f"{published_text(measure, best.loss)}), "
         f"with k = {best.k} and {best.suppressed} of {pluralized(task.table.total, 'record')} "
         f"suppressed."
     )
-    if is_flat(task, found):
+    if is_flat(task, outcome):
         console.print(
             f"The measure is flat here: finer levels keep the guarantees too, but by {measure} "
             "none loses less than everything at the root, which tells nothing. Search by a measure "
@@ -91,68 +98,74 @@ def _show_optimum(
             "Everything is at the root: found so far, only a release that tells nothing about the "
             "quasi-identifiers keeps the guarantees."
         )
-    console.print(_limits(task, found))
-    console.print(_work(found, measure, seconds))
+    console.print(_limits_text(task, outcome))
+    console.print(_search_text(outcome, measure, seconds))
 
 
-def _required(found: Found) -> list[int]:
+def _required_sizes(outcome: SearchOutcome) -> list[int]:
     """Return the required class size of each effort of a race."""
-    return [k for k, node in found.chain.points if any(node.node)]
+    return [k for k, node in outcome.chain.points if any(node.node)]
 
 
-def reasons_in_words(spec: Spec, found: Found, words: Words) -> list[str]:
-    """Say what each effort of a race keeps and gives up, and what that would add."""
+def describe_reasons(spec: Spec, outcome: SearchOutcome, words: Words) -> list[str]:
+    """Describe the columns that each effort of a race keeps and gives up, and their gains."""
     from dbt_anonymize.extensions.search.reasons import given_up  # noqa: PLC0415 (as above)
     from dbt_anonymize.project.descriptions import in_words  # noqa: PLC0415 (keeps --help fast)
 
-    if found.races is None:
+    if outcome.races is None:
         return []
-    points = zip(found.races.points, found.reasons.given, strict=True)
-    given = [of_winner for (_, checked), of_winner in points if any(checked.node)]
+    points = zip(outcome.races.points, outcome.reasons.given, strict=True)
+    columns_by_effort = [columns for (_, checked), columns in points if any(checked.node)]
     return [
         in_words(
             *(effort, spec.quasi_identifiers, words),
-            given_up=partial(given_up, given=of_winner, measure=spec.measure),
+            given_up=partial(given_up, columns=columns, measure=spec.measure),
         )
-        for effort, of_winner in zip(found.efforts, given, strict=True)
+        for effort, columns in zip(outcome.efforts, columns_by_effort, strict=True)
     ]
 
 
-def rows_of(spec: Spec, measure: str, found: Found) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Return what programs read of a search: the efforts, and the front."""
+def result_rows(
+    spec: Spec, measure: str, outcome: SearchOutcome
+) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Return columns and rows of machine-readable output: the efforts, and the front."""
     from dbt_anonymize.information_loss.registry import published  # noqa: PLC0415 (takes a while)
 
     points: list[tuple[Any, ...]] = [
-        ("effort", effort.required, None, effort.suppressed, effort.loss) for effort in found.local
+        ("effort", effort.required, None, effort.suppressed, effort.loss)
+        for effort in outcome.local
     ] or [
         ("effort", required, node.k, node.suppressed, node.loss)
-        for required, node in found.chain.points
+        for required, node in outcome.chain.points
         if any(node.node)
     ]
-    front = [node for _, node in found.front.points]
+    front = [node for _, node in outcome.front.points]
     points += [("front", None, node.k, node.suppressed, node.loss) for node in front]
-    levels = [effort.shown_levels for effort in found.efforts]
-    levels += [" ".join(map(str, node.node)) for node in front]
+    level_texts = [effort.shown_levels for effort in outcome.efforts]
+    level_texts += [" ".join(map(str, node.node)) for node in front]
     rows = list[tuple[Any, ...]]()
-    for number, (point, shown) in enumerate(zip(points, levels, strict=True), start=1):
+    for number, (point, levels_text) in enumerate(zip(points, level_texts, strict=True), start=1):
         kind, required, k, suppressed, loss = point
         effort = number if kind == "effort" else None
-        lost = None if loss is None else published(measure, loss)
-        rows.append((spec.name, kind, effort, required, k, suppressed, measure, lost, shown))
+        value = None if loss is None else published(measure, loss)
+        rows.append((spec.name, kind, effort, required, k, suppressed, measure, value, levels_text))
     columns = ["anonymization", "kind", "effort", "required_k", "k", "suppressed_records"]
     return [*columns, "measure", "value", "levels"], rows
 
 
-def _limits(task: Task, found: Found) -> str:
-    """Say which quasi-identifiers cannot be finer, and why."""
-    from dbt_anonymize.extensions.search.binding_attributes import limits_of_optimum  # noqa: PLC0415 (keeps --help fast)
+def _limits_text(task: Task, outcome: SearchOutcome) -> str:
+    """Describe the quasi-identifiers that cannot be finer."""
+    from dbt_anonymize.extensions.search.binding_attributes import binding_attributes_of  # noqa: PLC0415 (keeps --help fast)
 
-    limits, most = limits_of_optimum(task, found)
-    if found.result.optimum is None or not any(found.result.optimum.node):
+    limits, most = binding_attributes_of(task, outcome)
+    if outcome.result.optimum is None or not any(outcome.result.optimum.node):
         return "Nothing limits it: these are the values themselves."
     if not limits:
         return "Nothing limits it: one level finer, every guarantee would hold, at a higher loss."
-    texts = [f"{one.quasi_identifier} {one.level} ({one.at_least:,} or more)" for one in limits[:3]]
+    texts = [
+        f"{attribute.quasi_identifier} {attribute.level} ({attribute.at_least:,} or more)"
+        for attribute in limits[:3]
+    ]
     others = f" and {len(limits) - 3} others" if len(limits) > 3 else ""
     return (
         f"What limits it: one level finer, too many records would break a guarantee, at "
@@ -160,11 +173,11 @@ def _limits(task: Task, found: Found) -> str:
     )
 
 
-def _left_out(task: Task, found: Found) -> str:
-    """Say which of the class sizes that were asked for are no efforts of their own."""
-    required = {k for k, _ in found.chain.points}
+def _skipped_sizes_text(task: Task, outcome: SearchOutcome) -> str:
+    """Describe the requested class sizes without an effort of their own."""
+    required = {k for k, _ in outcome.chain.points}
     missing = sorted(set(task.options.ks) - required)
-    reached = [k for k in missing if any(node.k >= k for _, node in found.chain.points)]
+    reached = [k for k in missing if any(node.k >= k for _, node in outcome.chain.points)]
     texts = []
     if reached:
         texts.append(f"k = {', '.join(map(str, reached))}: an effort before reaches it.")
@@ -176,18 +189,18 @@ def _left_out(task: Task, found: Found) -> str:
     return " ".join(texts)
 
 
-def _work(found: Found, measure: str, seconds: float) -> str:
-    result = found.result
-    way = "best-first through " if _is_best_first(found) else ""
-    is_raced = found.races is not None
-    # What ended races is said below their efforts.
-    is_complete = result.is_complete if is_raced else found.is_complete
+def _search_text(outcome: SearchOutcome, measure: str, seconds: float) -> str:
+    result = outcome.result
+    way = "best-first through " if _is_best_first(outcome) else ""
+    is_raced = outcome.races is not None
+    # The reason for the end of races is printed below their efforts.
+    is_complete = result.is_complete if is_raced else outcome.is_complete
     cause = "It ended before all were ruled out" if is_raced else "The time limit ended it"
     proof = "" if is_complete else f" {cause}: best so far, not proven."
     if not result.is_complete:
         proof += (
             f" By what was searched, no levels can reach a better {measure} than "
-            f"{lost(measure, result.bound)}."
+            f"{published_text(measure, result.bound)}."
         )
     others = result.lattice_size - result.checked
     kind = "ruled out" if result.is_complete else "ruled out or open"
@@ -198,19 +211,19 @@ def _work(found: Found, measure: str, seconds: float) -> str:
     )
 
 
-def _show_rounds(console: SafeConsole, task: Task, found: Found) -> None:
+def _print_rounds(console: SafeConsole, task: Task, outcome: SearchOutcome) -> None:
     names = ", ".join(task.spec.quasi_identifiers)
     console.print(f"Efforts from weak to strong: rounds of levels of {names}")
     numeric = ("effort", "required k", "suppressed", task.options.loss, "rounds")
     table = figures_table(numeric, ["levels of each round"])
-    for number, effort in enumerate(found.local, start=1):
-        loss = "-" if effort.loss is None else lost(task.options.loss, effort.loss)
+    for number, effort in enumerate(outcome.local, start=1):
+        loss = "-" if effort.loss is None else published_text(task.options.loss, effort.loss)
         cells = (number, effort.required, effort.suppressed, loss, len(effort.rounds))
         levels = "; ".join(" ".join(map(str, node)) for node in effort.rounds)
         table.add_row(*map(str, cells), levels)
     console.print(table)
     remarks = []
-    if any(effort.loss is None for effort in found.local):
+    if any(effort.loss is None for effort in outcome.local):
         remarks.append(f"The build measures {task.options.loss}.")
     if task.guarantees.release_rules:
         remarks.append("Suppressed are at most so many, since rounds may have classes in common.")
@@ -218,10 +231,10 @@ def _show_rounds(console: SafeConsole, task: Task, found: Found) -> None:
         console.print(" ".join(remarks) + "\n")
 
 
-def _show_races(
+def _print_races(
     console: SafeConsole, task: Task, races: Races, efforts: dict[CheckedNode, int]
 ) -> None:
-    """Show the winners of all class sizes beside the untouched table and the zero rule."""
+    """Print the winners of all class sizes with the untouched table and the zero rule."""
     if not races.raced:
         return
     measure = task.spec.measure
@@ -254,17 +267,17 @@ def _show_races(
     )
 
 
-def _show_reasons(console: SafeConsole, spec: Spec, found: Found, words: Words) -> None:
-    """Say what efforts keep, why they give up the rest, and what would help."""
-    if any(found.reasons.given):
+def _print_reasons(console: SafeConsole, spec: Spec, outcome: SearchOutcome, words: Words) -> None:
+    """Print the columns that efforts keep and give up, and advice."""
+    if any(outcome.reasons.given):
         console.print("What a column adds is measured one level finer, on the same splits.")
-    for number, text in enumerate(reasons_in_words(spec, found, words), start=1):
+    for number, text in enumerate(describe_reasons(spec, outcome, words), start=1):
         console.print(f"Effort {number} {text}.")
-    numbers = {k: number for number, k in enumerate(_required(found), start=1)}
-    for one in found.reasons.burdens[:_MOST_BURDENS]:
-        if one.required in numbers:
-            console.print(one.advice(numbers[one.required]))
-    if found.races is not None and not found.races.is_complete:
+    numbers = {k: number for number, k in enumerate(_required_sizes(outcome), start=1)}
+    for burden in outcome.reasons.burdens[:_MOST_ADVICE]:
+        if burden.required in numbers:
+            console.print(burden.advice(numbers[burden.required]))
+    if outcome.races is not None and not outcome.races.is_complete:
         console.print("What was to be trained ended it: raise --time-limit or --evaluations.")
     console.print()
 
@@ -276,10 +289,10 @@ def _score(value: float) -> str:
     return f"{value:.3f}" if abs(value) < 10 else f"{value:.4g}"
 
 
-def _is_best_first(found: Found) -> bool:
+def _is_best_first(outcome: SearchOutcome) -> bool:
     from dbt_anonymize.extensions.search.optimum import MOST_ENUMERATED  # noqa: PLC0415
 
-    return found.result.lattice_size > MOST_ENUMERATED
+    return outcome.result.lattice_size > MOST_ENUMERATED
 
 
 def _levels(spec: Spec, checked: CheckedNode) -> list[str]:
@@ -292,8 +305,8 @@ def _nodes_table(
     efforts: dict[CheckedNode, int],
     *,
     is_front: bool = False,
-) -> ShownTable:
-    """Return required k and node of each point; on the front the required k is the reached one."""
+) -> RichTable:
+    """Return a table of nodes with their required k; on the front it is the reached k."""
     measure = task.options.loss
     headings = ("effort", *(() if is_front else ("required k",)), "reached k", "suppressed")
     table = figures_table((*headings, measure), ["levels"])
@@ -303,7 +316,7 @@ def _nodes_table(
             *(() if is_front else (str(required),)),
             str(checked.k),
             str(checked.suppressed),
-            lost(measure, checked.loss),
+            published_text(measure, checked.loss),
             ", ".join(_levels(task.spec, checked)),
         )
     return table

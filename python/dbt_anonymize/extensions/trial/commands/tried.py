@@ -1,4 +1,4 @@
-"""All that a trial knows of a table; nothing of it is written."""
+"""State of a trial, which stays in memory."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from dbt_anonymize.extensions.drafting.commands.aim import Aim
 
 if TYPE_CHECKING:
-    from dbt_anonymize.extensions.drafting.counted import Counted
-    from dbt_anonymize.extensions.drafting.table import Drafted
+    from dbt_anonymize.extensions.drafting.coded_table import CodedTable
+    from dbt_anonymize.extensions.drafting.table import Draft
     from dbt_anonymize.extensions.trial.alternatives import Alternative, Trial
     from dbt_anonymize.extensions.trial.sample import Drawn
     from dbt_anonymize.project.descriptions import Words
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from dbt_anonymize.spec import Source, Spec
 
 
-def count(warehouse: Warehouse, relation: Any, spec: Spec, drafted: Drafted) -> Counted:
-    """Count the combinations of a drafted table, within the levels that keep columns readable."""
-    from dbt_anonymize.extensions.drafting.counted import count_combinations  # noqa: PLC0415
+def count(warehouse: Warehouse, relation: Any, spec: Spec, drafted: Draft) -> CodedTable:
+    """Count the combinations of a drafted table, within levels that keep columns readable."""
+    from dbt_anonymize.extensions.drafting.coded_table import count_combinations  # noqa: PLC0415
 
-    limited = [str(one["attribute"]) for one in spec.guarantees.resolved if "attribute" in one]
+    limited = [str(name["attribute"]) for name in spec.guarantees.resolved if "attribute" in name]
     return count_combinations(
         warehouse,
         relation,
-        [drafted.plans[one] for one in spec.quasi_identifiers],
+        [drafted.plans[name] for name in spec.quasi_identifiers],
         subject=spec.subject,
         sensitive=list(dict.fromkeys(limited)),
         highest=drafted.bounds,
@@ -35,14 +35,14 @@ def count(warehouse: Warehouse, relation: Any, spec: Spec, drafted: Drafted) -> 
 
 @dataclass(frozen=True)
 class Tried:
-    """A table with drafted roles and hierarchies, and the alternatives that were found."""
+    """A table with drafted roles and hierarchies, and its alternatives."""
 
     name: str
     source: Source
     aim: Aim
-    drafted: Drafted
+    drafted: Draft
     spec: Spec
-    counted: Counted
+    counted: CodedTable
     sampled: Drawn
     trial: Trial
     copies: list[tuple[str, str, int]]
@@ -55,14 +55,16 @@ class Tried:
 
         return {plan.column: level_words(plan.hierarchy) for plan in self.counted.plans}
 
-    def reason(self, one: Alternative) -> str:
-        """Say what an alternative keeps and gives up, and what that would add."""
+    def reason(self, alternative: Alternative) -> str:
+        """Describe the columns that an alternative keeps and gives up, and their gains."""
         from dbt_anonymize.extensions.search.reasons import given_up  # noqa: PLC0415 (as above)
         from dbt_anonymize.project.descriptions import in_words  # noqa: PLC0415 (as above)
         from dbt_anonymize.spec import Effort  # noqa: PLC0415 (as above)
 
-        effort = Effort(levels=dict(zip(self.words, one.checked.node, strict=True)))
+        effort = Effort(levels=dict(zip(self.words, alternative.checked.node, strict=True)))
         if not self.spec.is_tested:
             return in_words(effort, self.spec.quasi_identifiers, self.words)
-        said = partial(given_up, given=one.given, measure=self.spec.measure, feasible="")
-        return in_words(effort, self.spec.quasi_identifiers, self.words, said)
+        given_up_text = partial(
+            given_up, columns=alternative.given, measure=self.spec.measure, feasible=""
+        )
+        return in_words(effort, self.spec.quasi_identifiers, self.words, given_up_text)

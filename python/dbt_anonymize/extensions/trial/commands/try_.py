@@ -17,8 +17,8 @@ from dbt_anonymize.extensions.drafting.commands.aim import Aim, Drop, Event, Pre
 from dbt_anonymize.extensions.trial.commands.tried import Tried, count
 
 if TYPE_CHECKING:
-    from dbt_anonymize.extensions.drafting.counted import Counted
-    from dbt_anonymize.extensions.drafting.table import Drafted
+    from dbt_anonymize.extensions.drafting.coded_table import CodedTable
+    from dbt_anonymize.extensions.drafting.table import Draft
     from dbt_anonymize.extensions.search.race import Budget
     from dbt_anonymize.extensions.trial.alternatives import Trial
     from dbt_anonymize.extensions.trial.sample import Drawn
@@ -32,7 +32,7 @@ MODELS, MODELS_OF_TIMES, FEWEST_MODELS, RECORDS = 240, 60, 40, 10_000
 SECONDS, SECONDS_BY_LOSS = 60.0, 14.0
 
 
-class Taken(StrEnum):
+class AlternativeName(StrEnum):
     """Alternatives by name."""
 
     more_use = "more-use"
@@ -67,7 +67,8 @@ def try_(
         str | None, typer.Option(help="Name of the anonymization; that of the table by default.")
     ] = None,
     take: Annotated[
-        Taken | None, typer.Option(help="Write this alternative: spec, hierarchies, models.")
+        AlternativeName | None,
+        typer.Option(help="Write this alternative: spec, hierarchies, models."),
     ] = None,
     replace_: Replace = False,
     time_limit: Annotated[
@@ -87,7 +88,7 @@ def try_(
     """
     from dbt_anonymize.extensions.drafting.text import check_name  # noqa: PLC0415 (keeps --help fast)
     from dbt_anonymize.extensions.search.race import Budget  # noqa: PLC0415
-    from dbt_anonymize.extensions.trial.commands.try_output import show, show_taken  # noqa: PLC0415
+    from dbt_anonymize.extensions.trial.commands.try_output import print_alternative, print_trial  # noqa: PLC0415
     from dbt_anonymize.extensions.trial.commands.try_taking import take as take_one  # noqa: PLC0415
     from dbt_anonymize.project.engines import in_memory  # noqa: PLC0415
 
@@ -99,40 +100,42 @@ def try_(
         )
     aim = Aim(purpose, predict, time, event, tuple(drop or ()), tuple(keep or ()))
     declared = _source(relation)
-    named = name or _name_of(relation)
-    path = check_name(place.project, named, replaces=replace_) if take or name else None
-    is_asked = evaluations is not None or time_limit is not None
-    budget = Budget(evaluations, None if evaluations else time_limit) if is_asked else None
+    anonymization = name or _name_of(relation)
+    path = check_name(place.project, anonymization, replaces=replace_) if take or name else None
+    has_budget = evaluations is not None or time_limit is not None
+    budget = Budget(evaluations, None if evaluations else time_limit) if has_budget else None
     with in_memory() as session:
-        tried = _try(place, declared, named, aim=aim, budget=budget, session=session)
+        tried = _run_trial(place, declared, anonymization, aim=aim, budget=budget, session=session)
         console = SafeConsole(quiet=is_quiet())
         if take is None or verbose:
-            show(console, tried, monotonic() - begin, verbose=verbose)
+            print_trial(console, tried, monotonic() - begin, verbose=verbose)
         if take is None or path is None:
-            console.print(_next(place, relation, tried, evaluations))
+            console.print(_next_steps(place, relation, tried, evaluations))
             return
-        taken = next(one for one in tried.trial.alternatives if take.value in one.names)
-        show_taken(console, tried, taken)
+        alternative = next(
+            candidate for candidate in tried.trial.alternatives if take.value in candidate.names
+        )
+        print_alternative(console, tried, alternative)
         take_one(place, tried, take.value, path, replaces=replace_)
 
 
-def _next(place: Place, relation: str, tried: Tried, evaluations: int | None) -> str:
+def _next_steps(place: Place, relation: str, tried: Tried, evaluations: int | None) -> str:
     from dbt_anonymize.spec.loading import FOLDER, SUFFIX  # noqa: PLC0415 (keeps --help fast)
 
     is_known = (place.project.root / FOLDER / f"{tried.name}{SUFFIX}").exists()
-    again = " --replace" * is_known
+    replace_option = " --replace" * is_known
     aim = replace(tried.aim, predict=tried.spec.target) if tried.spec.is_tested else tried.aim
-    asked = "" if evaluations is None else f" --evaluations {evaluations}"
-    timed = (
+    evaluations_option = "" if evaluations is None else f" --evaluations {evaluations}"
+    time_note = (
         "Time ended the search, and another run may find others; with --evaluations "
         f"{max(tried.trial.trained, 1)} it finds the same again. "
         if tried.trial.is_timed
         else ""
     )
     return (
-        f"Nothing was written. `dbt-anonymize try {relation} {aim.options}{asked} --take balanced"
-        f"{again}` writes it. {timed}--keep <column> keeps one readable, --drop <column> leaves "
-        "one out, --verbose shows more."
+        f"Nothing was written. `dbt-anonymize try {relation} {aim.options}{evaluations_option} "
+        f"--take balanced{replace_option}` writes it. {time_note}--keep <column> keeps one "
+        "readable, --drop <column> leaves one out, --verbose shows more."
     )
 
 
@@ -148,7 +151,7 @@ def _name_of(relation: str) -> str:
     return plain if plain[:1].isalpha() else f"t_{plain}"
 
 
-def _try(
+def _run_trial(
     place: Place,
     declared: Source,
     name: str,
@@ -158,21 +161,21 @@ def _try(
     session: Any,
 ) -> Tried:
     from dbt_anonymize.extensions.drafting.companions import find_times  # noqa: PLC0415 (keeps --help fast)
-    from dbt_anonymize.extensions.drafting.telling import find_copies  # noqa: PLC0415
-    from dbt_anonymize.extensions.trial.sample import read_few, read_sample  # noqa: PLC0415
+    from dbt_anonymize.extensions.drafting.target_shares import find_copies  # noqa: PLC0415
+    from dbt_anonymize.extensions.trial.sample import read_examples, read_sample  # noqa: PLC0415
 
     with place.warehouse() as warehouse:
-        drafted, spec = _drafted(place, warehouse, declared, name, aim)
+        drafted, spec = _draft(place, warehouse, declared, name, aim)
         with spinner("Counting combinations"):
             relation = warehouse.relation_of(declared)
             copies = find_copies(warehouse, relation, drafted.proposals)
             times = find_times(warehouse, relation, drafted.proposals) if aim.time is None else []
             counted = count(warehouse, relation, spec, drafted)
-            read = read_sample if spec.is_tested else read_few
+            read = read_sample if spec.is_tested else read_examples
             drawn = read(warehouse, relation, spec, counted, session)
     # The warehouse is closed meanwhile: a file of DuckDB would be locked for everybody else.
     try:
-        trial = _searched(spec, counted, drawn, budget)
+        trial = _search_alternatives(spec, counted, drawn, budget)
     except SearchError as error:
         raise SearchError(f"{name}: {error}") from error
     return Tried(name, declared, aim, drafted, spec, counted, drawn, trial, copies, times)
@@ -192,44 +195,46 @@ def _models(spec: Spec, records: int) -> int:
     return max(most * RECORDS // max(records, RECORDS), FEWEST_MODELS)
 
 
-def _searched(spec: Spec, counted: Counted, drawn: Drawn, budget: Budget | None) -> Trial:
+def _search_alternatives(
+    spec: Spec, counted: CodedTable, drawn: Drawn, budget: Budget | None
+) -> Trial:
     """Find alternatives by what models learn, or by what is lost where none is trained."""
     from dbt_anonymize.extensions.search.race import Budget  # noqa: PLC0415
-    from dbt_anonymize.extensions.trial.alternatives import find_alternatives, least_losses  # noqa: PLC0415
+    from dbt_anonymize.extensions.trial.alternatives import find_alternatives, find_least_losses  # noqa: PLC0415
     from dbt_anonymize.extensions.trial.sample import Sampled  # noqa: PLC0415
 
     if isinstance(drawn, Sampled):
         budget = budget or Budget(_models(spec, len(drawn.rows)), SECONDS)
-        with spinner("Training models on candidates") as tell:
-            return find_alternatives(spec, counted, drawn.records, budget, tell)
+        with spinner("Training models on candidates") as callback:
+            return find_alternatives(spec, counted, drawn.records, budget, callback)
     with spinner("Searching levels"):
         seconds = budget.seconds if budget else SECONDS_BY_LOSS
-        return least_losses(spec, counted, drawn.rows, seconds)
+        return find_least_losses(spec, counted, drawn.rows, seconds)
 
 
-def _drafted(
+def _draft(
     place: Place,
     warehouse: Warehouse,
     declared: Source,
     name: str,
     aim: Aim,
-) -> tuple[Drafted, Spec]:
+) -> tuple[Draft, Spec]:
     """Draft roles, hierarchies and a spec without efforts."""
     from dbt_anonymize.extensions.drafting.commands.init import option_of  # noqa: PLC0415
     from dbt_anonymize.extensions.drafting.refusals import find_named  # noqa: PLC0415
-    from dbt_anonymize.extensions.drafting.roles import propose, take_all  # noqa: PLC0415
+    from dbt_anonymize.extensions.drafting.roles import decide_all, propose  # noqa: PLC0415
     from dbt_anonymize.extensions.drafting.table import (  # noqa: PLC0415
         check_complete,
         draft_table,
         with_event,
     )
-    from dbt_anonymize.extensions.drafting.telling import facts_for  # noqa: PLC0415
+    from dbt_anonymize.extensions.drafting.target_shares import facts_for  # noqa: PLC0415
     from dbt_anonymize.extensions.drafting.text import spec_of, spec_text  # noqa: PLC0415
 
     relation, is_tested = warehouse.relation_of(declared), aim.purpose is Purpose.model
     with spinner(f"Reading {relation.identifier}"):
         facts = facts_for(warehouse, relation, aim.predict, aim.time)
-        proposals = take_all(
+        proposals = decide_all(
             propose(
                 facts,
                 *(aim.predict, aim.time),
@@ -248,8 +253,8 @@ def _drafted(
             efforts=0,
         )
         drafted = with_event(warehouse, relation, drafted, aim.event)
-        kept = find_named(facts, aim.keep, "--keep", "that stays readable")
-        drafted = replace(drafted, keep=tuple(one.name for one in kept))
+        kept_columns = find_named(facts, aim.keep, "--keep", "that stays readable")
+        drafted = replace(drafted, keep=tuple(column.name for column in kept_columns))
     check_complete(relation.identifier, drafted, needs_target=is_tested)
     text = spec_text(name, declared, drafted, takes_all=True, purpose=aim.purpose.value)
     return drafted, spec_of(text, drafted)

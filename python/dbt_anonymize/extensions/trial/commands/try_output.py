@@ -10,10 +10,10 @@ from dbt_anonymize.cli.common import SafeConsole, figures_table
 from dbt_anonymize.extensions.trial.commands.tried import Tried
 
 if TYPE_CHECKING:
-    from dbt_anonymize.extensions.search.by_quality import Raced
+    from dbt_anonymize.extensions.search.by_quality import WinnerScores
     from dbt_anonymize.extensions.trial.alternatives import Alternative
 
-# Characters of a value that is shown.
+# Most characters of a printed value.
 _WIDEST = 24
 _ROLES = {
     "identifier": "never released",
@@ -23,42 +23,51 @@ _ROLES = {
     "masked": "released under a mask",
     "dropped": "left out",
 }
-_GONE = "*"
+_ROOT = "*"
 
 
-def show(console: SafeConsole, tried: Tried, seconds: float, *, verbose: bool) -> None:
-    """Show a trial that took so many seconds; records of all alternatives only where asked for."""
-    _show_roles(console, tried)
+def print_trial(console: SafeConsole, tried: Tried, seconds: float, *, verbose: bool) -> None:
+    """Print a trial of ``seconds`` seconds, with records of all alternatives if ``verbose``."""
+    _print_roles(console, tried)
     for line in warnings(tried):
         console.print(line)
-    _show_alternatives(console, tried)
+    _print_alternatives(console, tried)
     console.print(_legend(tried, seconds))
     alternatives = tried.trial.alternatives
-    for line in (*_left_out(tried, alternatives), *_alike(tried), *_misses(tried, verbose=verbose)):
+    for line in (
+        *_uneven_suppression(tried, alternatives),
+        *_homogeneous_text(tried),
+        *_missed_gains(tried, verbose=verbose),
+    ):
         console.print(line)
-    shown = alternatives if verbose else [one for one in alternatives if "balanced" in one.names]
-    for one in shown:
-        _show_records(console, tried, one)
+    printed = (
+        alternatives
+        if verbose
+        else [alternative for alternative in alternatives if "balanced" in alternative.names]
+    )
+    for alternative in printed:
+        _print_records(console, tried, alternative)
 
 
-def show_taken(console: SafeConsole, tried: Tried, one: Alternative) -> None:
-    """Show what is taken, and what somebody should know before it is released."""
-    measure = f"{tried.spec.shown_measure} {1 - one.checked.loss:.3f}"
-    if one.raced is not None:
+def print_alternative(console: SafeConsole, tried: Tried, alternative: Alternative) -> None:
+    """Print the chosen alternative, and warnings before its release."""
+    measure = f"{tried.spec.shown_measure} {1 - alternative.checked.loss:.3f}"
+    if alternative.raced is not None:
         measure = (
-            f"{tried.spec.measure} {one.raced.score:.3f} (untouched {one.raced.untouched:.3f}, "
-            f"zero rule {one.raced.zero_rule:.3f})"
+            f"{tried.spec.measure} {alternative.raced.score:.3f} (untouched "
+            f"{alternative.raced.untouched:.3f}, zero rule {alternative.raced.zero_rule:.3f})"
         )
     console.print(
-        f"{', '.join(one.names)}: k = {one.checked.k}, {one.checked.suppressed:,} of "
-        f"{tried.counted.table.total:,} records left out, {measure}; {tried.reason(one)}."
+        f"{', '.join(alternative.names)}: k = {alternative.checked.k}, "
+        f"{alternative.checked.suppressed:,} of {tried.counted.table.total:,} records left out, "
+        f"{measure}; {tried.reason(alternative)}."
     )
-    for line in (*_left_out(tried, [one]), *warnings(tried)):
+    for line in (*_uneven_suppression(tried, [alternative]), *warnings(tried)):
         console.print(line)
 
 
-def _show_roles(console: SafeConsole, tried: Tried) -> None:
-    """Say which columns are which; a reader must see what is taken for harmless."""
+def _print_roles(console: SafeConsole, tried: Tried) -> None:
+    """Print the roles of all columns, so that readers see the ones released unchanged."""
     from dbt_anonymize.extensions.drafting.places import families_of  # noqa: PLC0415 (keeps --help fast)
 
     roles: dict[str, list[str]] = {}
@@ -66,26 +75,30 @@ def _show_roles(console: SafeConsole, tried: Tried) -> None:
         roles.setdefault(column.role, []).append(name)
     total = f"{tried.counted.table.total:,} records"
     if tried.spec.is_tested:
-        by = f" by {tried.spec.tests.time}" if tried.spec.tests.time else ""
-        console.print(f"Predicts {tried.spec.target}{by} from {total}.")
+        time_text = f" by {tried.spec.tests.time}" if tried.spec.tests.time else ""
+        console.print(f"Predicts {tried.spec.target}{time_text} from {total}.")
     else:
         console.print(f"Predicts nothing; {total}.")
     console.print(f"record key (never released): {tried.spec.record_key}")
     for role, names in roles.items():
         console.print(f"{role.replace('_', '-')} ({_ROLES[role]}): {', '.join(names)}")
     if families := families_of(tried.drafted.proposals):
-        said = "; ".join(", ".join(names) for names in families)
-        console.print(f"One attribute{' each' if families[1:] else ''}, nobody has two: {said}")
+        families_text = "; ".join(", ".join(names) for names in families)
+        console.print(
+            f"One attribute{' each' if families[1:] else ''}, nobody has two: {families_text}"
+        )
 
 
 def warnings(tried: Tried) -> Iterator[str]:
-    """Yield what somebody should decide before a release."""
+    """Yield the decisions that a person should make before a release."""
     proposals = tried.drafted.proposals
-    if leaks := [one for one in proposals if one.is_leak]:
-        said = ", ".join(f"{one.name} ({one.reason.partition(': ')[2]})" for one in leaks)
-        names = ",".join(one.name for one in leaks)
+    if leaks := [column for column in proposals if column.is_leak]:
+        columns = ", ".join(
+            f"{column.name} ({column.reason.partition(': ')[2]})" for column in leaks
+        )
+        names = ",".join(column.name for column in leaks)
         yield (
-            f"Left out, since models would learn little else: {said}. Known before "
+            f"Left out, since models would learn little else: {columns}. Known before "
             f"{tried.spec.target}? --keep {shlex.quote(names)}"
         )
     for first, other in tried.times:
@@ -94,63 +107,73 @@ def warnings(tried: Tried) -> Iterator[str]:
             f"{tried.spec.target}. Predict the time: --time {shlex.quote(other)}; or leave both "
             f"out: --drop {shlex.quote(f'{first},{other}')}"
         )
-    if telling := [one for one in proposals if one.gives_away]:
-        said = ", ".join(f"{one.name} {one.facts.explains}" for one in telling)
-        options = " ".join(f"--drop {shlex.quote(one.name)}" for one in telling)
+    if singling := [column for column in proposals if column.gives_away]:
+        columns = ", ".join(f"{column.name} {column.facts.explains}" for column in singling)
+        options = " ".join(f"--drop {shlex.quote(column.name)}" for column in singling)
         yield (
-            f"By itself, {said} of {tried.spec.target}: part of it, or known only after it? Then "
-            f"leave it out: {options}"
+            f"By itself, {columns} of {tried.spec.target}: part of it, or known only after it? "
+            f"Then leave it out: {options}"
         )
-    copied = {kept: (quasi, count) for quasi, kept, count in tried.copies}
-    for one in (one for one in proposals if one.is_telling or one.name in copied):
-        what = [f"{one.facts.singled:,} records have a value of their own"] * one.is_telling
-        remedy = f"Round {one.name} in a dbt model before"
-        if one.name in copied:
-            quasi, count = copied[one.name]
+    copies = {kept: (quasi, count) for quasi, kept, count in tried.copies}
+    for column in (column for column in proposals if column.is_telling or column.name in copies):
+        what = [f"{column.facts.singled:,} records have a value of their own"] * column.is_telling
+        remedy = f"Round {column.name} in a dbt model before"
+        if column.name in copies:
+            quasi, count = copies[column.name]
             what.append(f"{count:,} equal {quasi}")
             remedy += f", or --drop {shlex.quote(quasi)} if nobody could know that"
         yield (
-            f"{one.name} is released as it is: {', '.join(what)}. Who knows it finds them, "
+            f"{column.name} is released as it is: {', '.join(what)}. Who knows it finds them, "
             f"whatever k is. {remedy}."
         )
 
 
-def _show_alternatives(console: SafeConsole, tried: Tried) -> None:
-    """Show figures and levels of the alternatives side by side."""
+def _print_alternatives(console: SafeConsole, tried: Tried) -> None:
+    """Print figures and levels of the alternatives side by side."""
     alternatives = tried.trial.alternatives
-    table = figures_table((), ["", *("\n".join(one.names) for one in alternatives)])
-    table.add_row("k", *(str(one.checked.k) for one in alternatives))
-    table.add_row("left out", *(f"{one.checked.suppressed:,}" for one in alternatives))
+    table = figures_table((), ["", *("\n".join(alternative.names) for alternative in alternatives)])
+    table.add_row("k", *(str(alternative.checked.k) for alternative in alternatives))
+    table.add_row(
+        "left out", *(f"{alternative.checked.suppressed:,}" for alternative in alternatives)
+    )
     table.add_row(tried.spec.shown_measure, *map(_score, alternatives))
-    if any(one.raced for one in alternatives):
+    if any(alternative.raced for alternative in alternatives):
         table.add_row(
-            "untouched", *(f"{one.raced.untouched:.3f}" for one in alternatives if one.raced)
+            "untouched",
+            *(
+                f"{alternative.raced.untouched:.3f}"
+                for alternative in alternatives
+                if alternative.raced
+            ),
         )
-        table.add_row("detail", *(f"{one.detail:.0%}" for one in alternatives))
+        table.add_row("detail", *(f"{alternative.detail:.0%}" for alternative in alternatives))
     table.add_section()
     levels = _levels(tried)
-    for name, of_one in levels.items():
-        if {*of_one} != {_GONE}:
-            table.add_row(name, *of_one)
+    for name, words in levels.items():
+        if {*words} != {_ROOT}:
+            table.add_row(name, *words)
     console.print(table)
-    if gone := [name for name, of_one in levels.items() if {*of_one} == {_GONE}]:
-        console.print(f"`*` in every alternative: {', '.join(gone)}")
+    if generalized_away := [name for name, words in levels.items() if {*words} == {_ROOT}]:
+        console.print(f"`*` in every alternative: {', '.join(generalized_away)}")
 
 
-def _score(one: Alternative) -> str:
-    """Return how well models do, with the share of what they gain from the untouched table."""
-    if one.raced is None:
-        return f"{1 - one.checked.loss:.3f}"
-    share = _share(one.raced)
-    return f"{one.raced.score:.3f}" + ("" if share is None else f" ({share:.0%})")
+def _score(alternative: Alternative) -> str:
+    """Return the score of models, with their share of the gain on the untouched table."""
+    if alternative.raced is None:
+        return f"{1 - alternative.checked.loss:.3f}"
+    share = _share(alternative.raced)
+    return f"{alternative.raced.score:.3f}" + ("" if share is None else f" ({share:.0%})")
 
 
 def _levels(tried: Tried) -> dict[str, list[str]]:
-    """Return by quasi-identifier what each alternative leaves of it, in words."""
+    """Return, by quasi-identifier, its detail in each alternative, in words."""
     from dbt_anonymize.hierarchies.words import AS_IT_IS  # noqa: PLC0415 (keeps --help fast)
 
     return {
-        name: [[AS_IT_IS, *words][one.checked.node[place]] for one in tried.trial.alternatives]
+        name: [
+            [AS_IT_IS, *words][alternative.checked.node[place]]
+            for alternative in tried.trial.alternatives
+        ]
         for place, (name, words) in enumerate(tried.words.items())
     }
 
@@ -174,77 +197,91 @@ def _legend(tried: Tried, seconds: float) -> str:
     )
 
 
-def _left_out(tried: Tried, alternatives: Sequence[Alternative]) -> Iterator[str]:
-    """Say of which value far more records are left out than of all others."""
-    from dbt_anonymize.extensions.trial.left_out import left_out_of  # noqa: PLC0415 (keeps --help fast)
+def _uneven_suppression(tried: Tried, alternatives: Sequence[Alternative]) -> Iterator[str]:
+    """Yield the values whose records are suppressed far more often than others."""
+    from dbt_anonymize.extensions.trial.left_out import most_left_out  # noqa: PLC0415 (keeps --help fast)
 
-    named: dict[str, list[str]] = {}
-    for one in alternatives:
-        if found := left_out_of(tried.spec, tried.counted, one):
-            named.setdefault(str(found), []).extend(one.names)
-    if named:
-        said = "; ".join(f"{', '.join(names)}: {found}" for found, names in named.items())
-        yield f"Left out far more than others. {said}."
+    names_by_value: dict[str, list[str]] = {}
+    for alternative in alternatives:
+        if value := most_left_out(tried.spec, tried.counted, alternative):
+            names_by_value.setdefault(str(value), []).extend(alternative.names)
+    if names_by_value:
+        values_text = "; ".join(
+            f"{', '.join(names)}: {value}" for value, names in names_by_value.items()
+        )
+        yield f"Left out far more than others. {values_text}."
 
 
-def _alike(tried: Tried) -> Iterator[str]:
-    """Say whose target is known to whoever finds their class, and which guarantee prevents it."""
-    counts = [one.alike for one in tried.trial.alternatives]
+def _homogeneous_text(tried: Tried) -> Iterator[str]:
+    """Yield the records whose class reveals their target, and the guarantee that prevents it."""
+    counts = [alternative.alike for alternative in tried.trial.alternatives]
     if any(counts):
-        listed, target = ", ".join(f"{count:,}" for count in counts), tried.spec.target
+        counts_text, target = ", ".join(f"{count:,}" for count in counts), tried.spec.target
         sample = len(tried.sampled.rows)
-        of = "" if sample == tried.counted.table.total else f" of {sample:,}"
+        of_sample = "" if sample == tried.counted.table.total else f" of {sample:,}"
         yield (
-            f"In classes of which all have the same {target}: {listed}{of} records. Who finds the "
-            f"class of somebody knows it; the guarantee l_diversity (attribute {target}, l 2) in "
-            "the spec, and a search, prevent that."
+            f"In classes of which all have the same {target}: {counts_text}{of_sample} records. "
+            f"Who finds the class of somebody knows it; the guarantee l_diversity (attribute "
+            f"{target}, l 2) in the spec, and a search, prevent that."
         )
 
 
-def _misses(tried: Tried, *, verbose: bool) -> Iterator[str]:
-    """Yield what columns that are given up would add, and which had better go."""
+def _missed_gains(tried: Tried, *, verbose: bool) -> Iterator[str]:
+    """Yield the gains of columns that are given up, and advice on useless ones."""
     from dbt_anonymize.extensions.search.reasons import missed  # noqa: PLC0415 (keeps --help fast)
 
-    for one in tried.trial.alternatives:
+    for alternative in tried.trial.alternatives:
         if verbose:
-            yield f"{', '.join(one.names)}: {tried.reason(one)}."
-        elif said := missed(one.given, tried.spec.measure) if one.given else "":
-            yield f"{', '.join(one.names)}: {said}."
-    kept = {*tried.drafted.keep}
-    burdens = [one for one in tried.trial.burdens if one.column not in kept]
-    yield from (one.option for one in burdens[:1])
+            yield f"{', '.join(alternative.names)}: {tried.reason(alternative)}."
+        elif gains := missed(alternative.given, tried.spec.measure) if alternative.given else "":
+            yield f"{', '.join(alternative.names)}: {gains}."
+    readable = {*tried.drafted.keep}
+    burdens = [
+        alternative for alternative in tried.trial.burdens if alternative.column not in readable
+    ]
+    yield from (alternative.option for alternative in burdens[:1])
 
 
-def _show_records(console: SafeConsole, tried: Tried, one: Alternative) -> None:
-    """Show five records as an alternative releases them, without the columns that it gives up."""
-    from dbt_anonymize.extensions.trial.shown import generalized, others, shown_places  # noqa: PLC0415
+def _print_records(console: SafeConsole, tried: Tried, alternative: Alternative) -> None:
+    """Print five records as an alternative releases them, without the columns that it gives up."""
+    from dbt_anonymize.extensions.trial.example_rows import (  # noqa: PLC0415 (keeps --help fast)
+        example_places,
+        generalized_labels,
+        other_values,
+    )
 
-    places = shown_places(tried.sampled, tried.trial)
-    labels = generalized(tried.sampled, tried.counted.plans, one.checked.node, places)
-    gone = {name for name, of in _levels_of(tried, one).items() if of == _GONE}
-    shown = {name: of for name, of in labels.items() if name not in gone}
-    left_out = ", without what is `*`" if gone else ""
-    console.print(f"Five records as {', '.join(one.names)} would release them{left_out}:")
-    console.print(_cells({**shown, **others(tried.sampled, places)}))
+    places = example_places(tried.sampled, tried.trial)
+    labels = generalized_labels(
+        tried.sampled, tried.counted.plans, alternative.checked.node, places
+    )
+    generalized_away = {
+        name
+        for name, values in _levels_of_alternative(tried, alternative).items()
+        if values == _ROOT
+    }
+    visible = {name: values for name, values in labels.items() if name not in generalized_away}
+    note = ", without what is `*`" if generalized_away else ""
+    console.print(f"Five records as {', '.join(alternative.names)} would release them{note}:")
+    console.print(_records_table({**visible, **other_values(tried.sampled, places)}))
 
 
-def _levels_of(tried: Tried, one: Alternative) -> Mapping[str, str]:
-    place = tried.trial.alternatives.index(one)
+def _levels_of_alternative(tried: Tried, alternative: Alternative) -> Mapping[str, str]:
+    place = tried.trial.alternatives.index(alternative)
     return {name: levels[place] for name, levels in _levels(tried).items()}
 
 
-def _cells(columns: dict[str, list[str]]) -> Any:
-    """Return a line for each column: records stand side by side, so that wide tables fit."""
+def _records_table(columns: dict[str, list[str]]) -> Any:
+    """Return a table with a row per column and records side by side, so that wide tables fit."""
     most = max(map(len, columns.values()), default=0)
     table = figures_table((), ["column", *([""] * most)])
     table.show_header = False
     for name, values in columns.items():
-        shown = (one if len(one) <= _WIDEST else f"{one[: _WIDEST - 1]}…" for one in values)
-        table.add_row(name, *shown)
+        cells = (value if len(value) <= _WIDEST else f"{value[: _WIDEST - 1]}…" for value in values)
+        table.add_row(name, *cells)
     return table
 
 
-def _share(raced: Raced) -> float | None:
-    """Return which share of what the untouched table gains over the zero rule is kept."""
-    gain = raced.untouched - raced.zero_rule
-    return (raced.score - raced.zero_rule) / gain if gain > 0 else None
+def _share(scores: WinnerScores) -> float | None:
+    """Return the kept share of the gain of the untouched table over the zero rule."""
+    gain = scores.untouched - scores.zero_rule
+    return (scores.score - scores.zero_rule) / gain if gain > 0 else None

@@ -1,4 +1,4 @@
-"""Writing of an alternative that ``dbt-anonymize try`` found."""
+"""Write an alternative of ``dbt-anonymize try``."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from dbt_anonymize.extensions.trial.commands.tried import Tried, count
 from dbt_anonymize.pluralize import pluralized
 
 
-def take(place: Place, tried: Tried, wanted: str, path: Path, *, replaces: bool) -> None:
-    """Count the alternatives once more; write spec, hierarchies and models of them."""
+def take(place: Place, tried: Tried, name: str, path: Path, *, replaces: bool) -> None:
+    """Count the alternatives again; write their spec, hierarchies and models."""
     from dbt_anonymize.extensions.drafting.commands.init import write_seeds  # noqa: PLC0415 (keeps --help fast)
     from dbt_anonymize.extensions.drafting.text import spec_text  # noqa: PLC0415
     from dbt_anonymize.extensions.trial.alternatives import recount  # noqa: PLC0415
@@ -21,26 +21,33 @@ def take(place: Place, tried: Tried, wanted: str, path: Path, *, replaces: bool)
     from dbt_anonymize.spec.json_schema import write_schema  # noqa: PLC0415
 
     alternatives = tried.trial.alternatives
-    number = next(at for at, one in enumerate(alternatives, start=1) if wanted in one.names)
+    number = next(
+        at for at, alternative in enumerate(alternatives, start=1) if name in alternative.names
+    )
     with place.warehouse() as warehouse:
         relation = warehouse.relation_of(tried.source)
         recounted = count(warehouse, relation, tried.spec, tried.drafted)
-    for one in alternatives:
-        recount(tried.spec, recounted, one)
-    efforts = [one.effort(tried.spec) for one in alternatives]
-    # What stands there already would keep its text, without a reason.
+    for alternative in alternatives:
+        recount(tried.spec, recounted, alternative)
+    efforts = [alternative.effort(tried.spec) for alternative in alternatives]
+    # Existing efforts would keep their text without reasons.
     drafted = replace(tried.drafted, efforts=[{}], is_tried=True)
     text = spec_text(
         *(tried.name, tried.source, drafted), takes_all=True, purpose=tried.aim.purpose.value
     )
-    reasons = [f"{', '.join(one.names)}: {tried.reason(one)}" for one in alternatives]
+    reasons = [
+        f"{', '.join(alternative.names)}: {tried.reason(alternative)}"
+        for alternative in alternatives
+    ]
     text = with_released_effort(with_efforts(text, efforts, reasons), number)
     write_schema(place.project.root)
     written = write_seeds(place, tried.name, tried.drafted, replaces=replaces)
     (place.project.root / path).write_text(text, encoding="utf-8")
     changed = generate.generate(place.folder, [tried.name])
-    others = f", the release takes effort {number}" if efforts[1:] else ""
-    note(f"{path.as_posix()}: {pluralized(len(efforts), 'effort')}{others}. Read its reasons.")
+    released_note = f", the release takes effort {number}" if efforts[1:] else ""
+    note(
+        f"{path.as_posix()}: {pluralized(len(efforts), 'effort')}{released_note}. Read its reasons."
+    )
     seeds = place.relative_name(place.project.seeds)
     note(
         f"{seeds}/: {pluralized(len(written), 'file')} of hierarchies; models/{tried.name}/: "

@@ -15,28 +15,34 @@ from dbt_anonymize.hierarchies.model import ROOT, IntervalHierarchy
 _ROWS = 5
 
 
-def shown_places(sampled: Drawn, trial: Trial) -> list[int]:
-    """Return which of the records that can be shown are: such as every alternative releases."""
-    places, is_kept = sampled.shown.places, np.ones(len(sampled.shown.places), dtype=np.bool_)
-    for one in trial.alternatives:
-        is_kept &= ~one.suppressed[places]
-    return [int(at) for at in np.flatnonzero(is_kept)[:_ROWS]]
+def example_places(sampled: Drawn, trial: Trial) -> list[int]:
+    """Return the positions of a few example records that every alternative releases."""
+    places, is_released = (
+        sampled.examples.places,
+        np.ones(len(sampled.examples.places), dtype=np.bool_),
+    )
+    for alternative in trial.alternatives:
+        is_released &= ~alternative.suppressed[places]
+    return [int(place) for place in np.flatnonzero(is_released)[:_ROWS]]
 
 
-def generalized(
-    sampled: Drawn, plans: Sequence[Plan], node: Sequence[int], shown: Sequence[int]
+def generalized_labels(
+    sampled: Drawn, plans: Sequence[Plan], node: Sequence[int], rows: Sequence[int]
 ) -> dict[str, list[str]]:
     """Return the labels of records by quasi-identifier."""
-    leaves = sampled.leaves[sampled.shown.places[list(shown)]]
+    leaves = sampled.leaves[sampled.examples.places[list(rows)]]
     return {
         plan.column: [_label(plan, leaf, level) for leaf in leaves[:, place]]
         for place, (plan, level) in enumerate(zip(plans, node, strict=True))
     }
 
 
-def others(sampled: Drawn, shown: Sequence[int]) -> dict[str, list[str]]:
-    """Return what is released of records beside the quasi-identifiers, by column."""
-    return {name: [_text(of[at]) for at in shown] for name, of in sampled.shown.values.items()}
+def other_values(sampled: Drawn, rows: Sequence[int]) -> dict[str, list[str]]:
+    """Return the released values beside the quasi-identifiers, by column."""
+    return {
+        name: [_text(values[row]) for row in rows]
+        for name, values in sampled.examples.values.items()
+    }
 
 
 def _label(plan: Plan, leaf: int, level: int) -> str:
@@ -49,7 +55,7 @@ def _label(plan: Plan, leaf: int, level: int) -> str:
 
 
 def _text(value: Any) -> str:
-    """Return a value as a reader sees it: of a binary fraction, six digits.
+    """Return a value as text, with six digits of a binary fraction.
 
     Examples
     --------

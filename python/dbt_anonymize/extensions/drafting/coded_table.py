@@ -1,4 +1,4 @@
-"""The coded table of a relation and of hierarchies that no warehouse has yet.
+"""The coded table of a relation, for hierarchies that are not in the warehouse yet.
 
 The warehouse codes and counts: only whole numbers are fetched.
 """
@@ -24,10 +24,10 @@ from dbt_anonymize.project.warehouse import Warehouse
 
 
 @dataclass(frozen=True)
-class Counted:
-    """A table, and the leaf of the hierarchy that each code of a quasi-identifier stands for.
+class CodedTable:
+    """A coded table with the hierarchy leaf of each code of its quasi-identifiers.
 
-    ``leaves`` has an array per quasi-identifier; NULL is the leaf behind all others.
+    ``leaves`` has an array per quasi-identifier; NULL comes after all leaves.
     """
 
     table: Table
@@ -42,16 +42,16 @@ def count_combinations(
     *,
     subject: str | None = None,
     sensitive: Sequence[str] = (),
-    most: int | None = None,
+    limit: int | None = None,
     highest: Mapping[str, int] | None = None,
-) -> Counted:
+) -> CodedTable:
     """Count the records of each combination of leaves, at most so many combinations.
 
     With a ``subject``, a column, combinations are told apart by person, and by the values of the
     ``sensitive`` columns. Raw values are their leaves here: no raw number is released. A search may
     use levels up to the ``highest``.
     """
-    codes = [_leaf_sql(warehouse, one, place) for place, one in enumerate(plans)]
+    codes = [_leaf_sql(warehouse, plan, place) for place, plan in enumerate(plans)]
     ranked = [*([subject] if subject else []), *sensitive]
     ranks = [f"dense_rank() over (order by origin.{quote_name(name)}) - 1" for name in ranked]
     names = [f"c{place}" for place in range(len(codes) + len(ranks))]
@@ -59,54 +59,57 @@ def count_combinations(
     listed = ", ".join(f"{sql} as {n}" for n, sql in zip(names, expressions, strict=True))
     joins = "".join(join for _, join in codes)
     coded = f"select {listed} from {relation} as origin{joins}"  # noqa: S608 (quoted)
-    keys, limit = ", ".join(names), "" if most is None else f" limit {most}"
-    found = warehouse.numbers(
+    keys, limit_sql = ", ".join(names), "" if limit is None else f" limit {limit}"
+    counts = warehouse.numbers(
         f"select {keys}, count(*) as records from ({coded}) as coded "  # noqa: S608 (our names)
-        f"group by {keys} order by {keys}{limit}"
+        f"group by {keys} order by {keys}{limit_sql}"
     )
-    arrays = [found[name].astype(np.int64, copy=False) for name in names]
+    arrays = [counts[name].astype(np.int64, copy=False) for name in names]
     attributes, rows, leaves = [], [], []
-    for one, values in zip(plans, arrays, strict=False):
+    for plan, values in zip(plans, arrays, strict=False):
         present, of_row = np.unique(values, return_inverse=True)
-        attributes.append(_attribute(one, present, (highest or {}).get(one.column)))
+        attributes.append(_attribute(plan, present, (highest or {}).get(plan.column)))
         rows.append(of_row.reshape(-1))
         leaves.append(present)
-    others = dict(zip(ranked, arrays[len(plans) :], strict=True))
+    ranks_by_column = dict(zip(ranked, arrays[len(plans) :], strict=True))
     table = Table(
         attributes=tuple(attributes),
         leaves=np.column_stack(rows).astype(np.int64, order="F"),
-        records=found["records"].astype(np.int64, copy=False),
+        records=counts["records"].astype(np.int64, copy=False),
         sensitive=tuple(
-            (SensitiveAttribute(name, int(others[name].max(initial=-1)) + 1), others[name])
+            (
+                SensitiveAttribute(name, int(ranks_by_column[name].max(initial=-1)) + 1),
+                ranks_by_column[name],
+            )
             for name in sensitive
         ),
-        subject=others[subject] if subject else None,
+        subject=ranks_by_column[subject] if subject else None,
     )
-    return Counted(table, plans, tuple(leaves))
+    return CodedTable(table, plans, tuple(leaves))
 
 
-def leaf_of(one: Plan, values: Sequence[Any]) -> IntArray:
-    """Return the leaf of each value; NULL, and what the hierarchy lacks, is behind all others."""
-    tree, size = one.hierarchy, len(one.hierarchy.labels[0])
-    known: dict[Any, int | None]
+def leaves_of(plan: Plan, values: Sequence[Any]) -> IntArray:
+    """Return the leaf of each value; NULL and missing values come after all leaves."""
+    tree, size = plan.hierarchy, len(plan.hierarchy.labels[0])
+    leaf_by_value: dict[Any, int | None]
     if isinstance(tree, CategoricalHierarchy):
-        known = {value: place for place, value in enumerate(tree.values)}
+        leaf_by_value = {value: place for place, value in enumerate(tree.values)}
     else:
-        known = {value: tree.leaf(_bound(value)) for value in {*values} - {None}}
-    found = [known.get(value) for value in values]
-    return np.array([size if leaf is None else leaf for leaf in found], dtype=np.int64)
+        leaf_by_value = {value: tree.leaf(_bound(value)) for value in {*values} - {None}}
+    leaves = [leaf_by_value.get(value) for value in values]
+    return np.array([size if leaf is None else leaf for leaf in leaves], dtype=np.int64)
 
 
-def _leaf_sql(warehouse: Warehouse, one: Plan, place: int) -> tuple[str, str]:
-    """Return SQL of the leaf of a column, and the join that it needs."""
-    column, size = f"origin.{quote_name(one.column)}", len(one.hierarchy.labels[0])
-    tree = one.hierarchy
+def _leaf_sql(warehouse: Warehouse, plan: Plan, place: int) -> tuple[str, str]:
+    """Return the SQL of the leaf of a column, and of its join."""
+    column, size = f"origin.{quote_name(plan.column)}", len(plan.hierarchy.labels[0])
+    tree = plan.hierarchy
     if isinstance(tree, IntervalHierarchy):
-        above = [
+        cases = [
             f"when {column} < {_literal(bound)} then {leaf}"
             for leaf, bound in enumerate(tree.upper_bounds)
         ]
-        return f"case when {column} is null then {size} {' '.join(above)} else {size} end", ""
+        return f"case when {column} is null then {size} {' '.join(cases)} else {size} end", ""
     literal = engine_of(warehouse).literal
     values = ", ".join(f"({literal(value)}, {leaf})" for leaf, value in enumerate(tree.values))
     text = warehouse.macro("_as_text", expression=column)
@@ -120,19 +123,21 @@ def _literal(bound: Bound) -> str:
     return f"date {quote_text(bound.isoformat())}"
 
 
-def _attribute(one: Plan, present: IntArray, highest: int | None) -> Attribute:
-    """Return a quasi-identifier with the leaves that occur."""
-    size = len(one.hierarchy.labels[0])
+def _attribute(plan: Plan, present: IntArray, highest: int | None) -> Attribute:
+    """Return a quasi-identifier with its present leaves."""
+    size = len(plan.hierarchy.labels[0])
     levels, shares = [np.arange(len(present))], [np.full(len(present), 1.0 / size)]
-    for labels in one.hierarchy.labels:
+    for labels in plan.hierarchy.labels:
         counts = {**Counter(labels), ROOT: size}
-        named = [*labels, ROOT]
-        distinct, of_leaf = np.unique([named[leaf] for leaf in present], return_inverse=True)
+        labels_and_root = [*labels, ROOT]
+        distinct, of_leaf = np.unique(
+            [labels_and_root[leaf] for leaf in present], return_inverse=True
+        )
         levels.append(of_leaf.reshape(-1).astype(np.int64))
         shares.append(np.array([counts[label] / size for label in distinct.tolist()]))
-    is_interval = one.kind == "interval"
+    is_interval = plan.kind == "interval"
     return Attribute(
-        name=one.column,
+        name=plan.column,
         levels=tuple(levels),
         shares=tuple(shares),
         domain_size=size,

@@ -1,4 +1,4 @@
-"""All that is known of a column, without a value of anybody."""
+"""Report of all facts about a column, without any of its values."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dbt_anonymize.extensions.drafting.facts import ColumnFacts, singled_out
-from dbt_anonymize.extensions.drafting.names import said_by
+from dbt_anonymize.extensions.drafting.names import name_indicates
 from dbt_anonymize.extensions.drafting.plans import Plan
 from dbt_anonymize.extensions.drafting.proposal import KEY, Proposal
 from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.project.warehouse import Warehouse
 
-# Pairs are counted one by one.
+# Most pairs of columns, which are counted one by one.
 _MOST_PAIRS = 40
-_SAYINGS = {
+_KIND_TEXTS = {
     "identifier": "an identifier",
     "key": "a key",
     "row_number": "a row number",
@@ -26,16 +26,16 @@ _SAYINGS = {
 }
 
 
-def explain(
-    warehouse: Warehouse, relation: Any, proposals: Sequence[Proposal], one: Proposal
+def report_lines(
+    warehouse: Warehouse, relation: Any, proposals: Sequence[Proposal], proposal: Proposal
 ) -> Iterator[str]:
-    """Yield a line for each thing that is known of a column, from counts to its role."""
-    facts = one.facts
-    yield f"{one.name}: {one.role}{'' if one.is_decided else ' (in doubt)'}"
-    yield f"  reason: {one.reason}"
-    yield from (f"  {line}" for line in _of_counts(facts))
-    said = [text for kind, text in _SAYINGS.items() if said_by(one.name, kind)]
-    yield f"  its name says: {', '.join(said) or 'nothing'}"
+    """Yield lines of facts about a column, from its role to counts of pairs."""
+    facts = proposal.facts
+    yield f"{proposal.name}: {proposal.role}{'' if proposal.is_decided else ' (in doubt)'}"
+    yield f"  reason: {proposal.reason}"
+    yield from (f"  {line}" for line in _count_lines(facts))
+    kinds = [text for kind, text in _KIND_TEXTS.items() if name_indicates(proposal.name, kind)]
+    yield f"  its name says: {', '.join(kinds) or 'nothing'}"
     yield f"  most values look like: {facts.looks or 'nothing that names a person'}"
     if facts.follows:
         yield f"  follows from: {', '.join(facts.follows)}"
@@ -47,17 +47,17 @@ def explain(
     others = [
         other.name
         for other in proposals
-        if other is not one
+        if other is not proposal
         and other.role in {"quasi_identifier", "sensitive", "insensitive"}
         and other.facts.kind != "other"
     ]
-    if facts.kind != "other" and one.role != KEY and not facts.is_unique:
+    if facts.kind != "other" and proposal.role != KEY and not facts.is_unique:
         for other in others[:_MOST_PAIRS]:
-            count = singled_out(warehouse, relation, [one.name, other])
+            count = singled_out(warehouse, relation, [proposal.name, other])
             yield f"  singled out together with {other}: {pluralized(count, 'record')}"
 
 
-def _of_counts(facts: ColumnFacts) -> Iterator[str]:
+def _count_lines(facts: ColumnFacts) -> Iterator[str]:
     missing = pluralized(facts.records - facts.known, "NULL")
     yield f"type: {facts.type}, {pluralized(facts.records, 'record')}, {missing}"
     yield f"different values: {facts.distinct:,}"
@@ -67,8 +67,8 @@ def _of_counts(facts: ColumnFacts) -> Iterator[str]:
         yield f"values of several words: {facts.phrases:,}"
 
 
-def explain_hierarchy(plan: Plan) -> Iterator[str]:
-    """Yield how many labels each level has; a label may be a value."""
+def hierarchy_lines(plan: Plan) -> Iterator[str]:
+    """Yield the number of labels of each level, and the command; labels may be values."""
     for level, labels in enumerate(plan.hierarchy.labels, start=1):
         yield f"  level {level}: {pluralized(len(set(labels)), 'label')}"
     yield f"  {plan.command}"
