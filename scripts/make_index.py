@@ -39,7 +39,7 @@ _PART = re.compile(
     r"(?P<begin>(?P<sign><!--|#) written: (?P<name>[\w ]+?)(?: -->)?\n).*?(?=^ *(?P=sign) end\b)",
     re.M | re.S,
 )
-_NAMED = re.compile(r"extensions/README\.md#(\w+)")
+_LINK = re.compile(r"\]\(([^)#\s]*README\.md)#(\w+)\)")
 
 
 def about(page: Path) -> dict[str, Any]:
@@ -75,7 +75,12 @@ def index() -> str:
     """Return the page that has a section for each extension."""
     here = {one.name for one in shipped()}
     pages = [*DOCS.rglob("*.md"), *(ROOT / name for name in ABOVE)]
-    named = {n for page in pages for n in _NAMED.findall(page.read_text(encoding="utf-8"))}
+    named = {
+        name
+        for page in pages
+        for target, name in _LINK.findall(page.read_text(encoding="utf-8"))
+        if (page.parent / target).resolve() == INDEX
+    }
     gone = [f"## {name}\n\nIs not here." for name in sorted(named - here)]
     parts = ["# Extensions", _NOTE, _INTRODUCTION, *map(_section, shipped()), *gone]
     return "\n\n".join(parts) + "\n"
