@@ -98,16 +98,13 @@ def _check_rare_classes(target: Codes, classes: int, splitting: Splitting, name:
     sizes = np.bincount(target, minlength=classes)
     rare, records = int((sizes < needed).sum()), int(sizes[sizes < needed].sum())
     if rare:
+        clause = "has 1 record" if records == 1 else f"have {records} records together"
         why = "one to each fold" if splitting.folds else "one to train and one to test"
         raise EvaluationError(
             f"every class of target `{name}` must have at least {needed} records, {why}; got "
-            f"{rare} of {classes} classes with fewer, which {_record_clause(records)}. "
+            f"{rare} of {classes} classes with fewer, which {clause}. "
             + _remedy(rare, classes, int(sizes.max()), splitting)
         )
-
-
-def _record_clause(records: int) -> str:
-    return "has 1 record" if records == 1 else f"have {records} records together"
 
 
 def _remedy(rare: int, classes: int, largest: int, splitting: Splitting) -> str:

@@ -137,14 +137,8 @@ def run_quietly(problem: Problem, task: Task) -> tuple[TaskResult, float]:
 @contextmanager
 def quiet_training() -> Iterator[None]:
     """Train with one thread and without warnings of scikit-learn."""
-    with _single_thread(), warnings.catch_warnings():
+    with _thread_pools().limit(limits=1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        yield
-
-
-@contextmanager
-def _single_thread() -> Iterator[None]:
-    with _thread_pools().limit(limits=1):
         yield
 
 

@@ -1,1 +1,1 @@
-"""Privacy models as fast checks of equivalence classes, and what they count."""
+"""Privacy models as fast checks of equivalence classes, and their coded tables."""

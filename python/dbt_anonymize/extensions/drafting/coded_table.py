@@ -45,11 +45,11 @@ def count_combinations(
     limit: int | None = None,
     highest: Mapping[str, int] | None = None,
 ) -> CodedTable:
-    """Count the records of each combination of leaves, at most so many combinations.
+    """Count the records of each combination of leaves, for at most ``limit`` combinations.
 
-    With a ``subject``, a column, combinations are told apart by person, and by the values of the
-    ``sensitive`` columns. Raw values are their leaves here: no raw number is released. A search may
-    use levels up to the ``highest``.
+    With a ``subject``, a column, combinations also differ by person, and by the values of the
+    ``sensitive`` columns. Raw values are coded as leaves, since no raw number is released. A search
+    may use levels up to ``highest``.
     """
     codes = [_leaf_sql(warehouse, plan, place) for place, plan in enumerate(plans)]
     ranked = [*([subject] if subject else []), *sensitive]

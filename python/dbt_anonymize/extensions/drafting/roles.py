@@ -220,7 +220,7 @@ def _propose_by_name(facts: ColumnFacts) -> Proposal | None:
 
 
 def _propose_sensitive(facts: ColumnFacts) -> Proposal:
-    """Propose a quasi-identifier if values are so many that they find a person."""
+    """Propose a quasi-identifier if the values are detailed enough to find a person."""
     is_telling = facts.distinct > MOST_CATEGORIES or (facts.singled and facts.distinct > _FEW)
     if facts.kind in {"number", "date"} and is_telling:
         knows = "an employer, bank or insurer knows it and finds the person"

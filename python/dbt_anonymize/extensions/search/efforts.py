@@ -207,12 +207,11 @@ def find_efforts(task: Task, steps: Steps = lambda _: None) -> SearchOutcome:
         )
     efforts: tuple[Effort, ...]
     local: tuple[LocalEffort, ...] = ()
-    if races is not None:
-        efforts = _raced_efforts(task, races, guarantees)
-    elif is_local:
+    if is_local and races is None:
         efforts, local = _local_efforts(task, efforts_chain, guarantees, clock, steps)
     else:
-        efforts = _full_domain_efforts(task, efforts_chain, guarantees)
+        rounds = races.rounds if races else ((),) * len(efforts_chain.points)
+        efforts = _efforts(task, efforts_chain, rounds, guarantees)
     is_aside = is_local or is_raced
     seconds = _SECONDS_OF_FRONT_BESIDE_EFFORTS if is_aside else SECONDS_OF_FRONT
     time_left = clock.share(1.0)
@@ -272,22 +271,16 @@ def _class_sizes(task: Task, guarantees: Guarantees) -> list[int]:
     return sizes
 
 
-def _full_domain_efforts(task: Task, chain_: Chain, guarantees: Guarantees) -> tuple[Effort, ...]:
+def _efforts(
+    task: Task, chain_: Chain, rounds: Sequence[Sequence[Node]], guarantees: Guarantees
+) -> tuple[Effort, ...]:
+    """Return the efforts of a chain, with the rounds of each; empty for full-domain recoding."""
     return tuple(
-        Effort(levels=_levels(task.spec, checked.node), k=_effort_k(required, guarantees))
-        for required, checked in chain_.points
-        if any(checked.node)  # level 0 everywhere is the source, which is never released
-    )
-
-
-def _raced_efforts(task: Task, races: Races, guarantees: Guarantees) -> tuple[Effort, ...]:
-    winners = zip(races.points, races.rounds, strict=True)
-    return tuple(
-        _local_effort(task.spec, rounds, _effort_k(required, guarantees))
-        if rounds
+        _local_effort(task.spec, nodes, _effort_k(required, guarantees))
+        if nodes
         else Effort(levels=_levels(task.spec, checked.node), k=_effort_k(required, guarantees))
-        for (required, checked), rounds in winners
-        if any(checked.node)  # as above
+        for (required, checked), nodes in zip(chain_.points, rounds, strict=True)
+        if any(checked.node)  # level 0 everywhere is the source, which is never released
     )
 
 

@@ -43,8 +43,13 @@ class SumsOfCodes:
     def _sum(self, attributes: Node, node: Node) -> IntArray:
         key = attributes, tuple(node[a] for a in attributes)
         if key not in self._cache:
-            self._keep(key, self._compute(attributes, node))
-        return self._get(key)
+            self._cache[key] = numbers = self._compute(attributes, node)
+            self._free_bytes -= numbers.nbytes
+            # The last sum is about to be used.
+            while self._free_bytes < 0 and len(self._cache) > 1:
+                self._free_bytes += self._cache.popitem(last=False)[1].nbytes
+        self._cache.move_to_end(key)
+        return self._cache[key]
 
     def _compute(self, attributes: Node, node: Node) -> IntArray:
         if not attributes:
@@ -54,17 +59,6 @@ class SumsOfCodes:
             return of_level.take(self._leaves[attributes[0]])
         left, right = _halves(attributes)
         return self._sum(left, node) + self._sum(right, node)
-
-    def _get(self, key: tuple[Node, Node]) -> IntArray:
-        self._cache.move_to_end(key)
-        return self._cache[key]
-
-    def _keep(self, key: tuple[Node, Node], numbers: IntArray) -> None:
-        self._cache[key] = numbers
-        self._free_bytes -= numbers.nbytes
-        # The last sum is about to be used.
-        while self._free_bytes < 0 and len(self._cache) > 1:
-            self._free_bytes += self._cache.popitem(last=False)[1].nbytes
 
 
 def _halves(numbers: Node) -> tuple[Node, Node]:

@@ -1,4 +1,4 @@
-"""Trials of a table: a few ways to release it side by side, of which nothing is written."""
+"""Trials of a table: a few ways to release it side by side, without writing anything."""
 
 from dbt_anonymize.extension import Command, Extension, Stage
 

@@ -102,11 +102,6 @@ def _print_optimum(
     console.print(_search_text(outcome, measure, seconds))
 
 
-def _required_sizes(outcome: SearchOutcome) -> list[int]:
-    """Return the required class size of each effort of a race."""
-    return [k for k, node in outcome.chain.points if any(node.node)]
-
-
 def describe_reasons(spec: Spec, outcome: SearchOutcome, words: Words) -> list[str]:
     """Describe the columns that each effort of a race keeps and gives up, and their gains."""
     from dbt_anonymize.extensions.search.reasons import given_up  # noqa: PLC0415 (as above)
@@ -190,8 +185,10 @@ def _skipped_sizes_text(task: Task, outcome: SearchOutcome) -> str:
 
 
 def _search_text(outcome: SearchOutcome, measure: str, seconds: float) -> str:
+    from dbt_anonymize.extensions.search.optimum import MOST_ENUMERATED  # noqa: PLC0415
+
     result = outcome.result
-    way = "best-first through " if _is_best_first(outcome) else ""
+    way = "best-first through " if result.lattice_size > MOST_ENUMERATED else ""
     is_raced = outcome.races is not None
     # The reason for the end of races is printed below their efforts.
     is_complete = result.is_complete if is_raced else outcome.is_complete
@@ -273,7 +270,8 @@ def _print_reasons(console: SafeConsole, spec: Spec, outcome: SearchOutcome, wor
         console.print("What a column adds is measured one level finer, on the same splits.")
     for number, text in enumerate(describe_reasons(spec, outcome, words), start=1):
         console.print(f"Effort {number} {text}.")
-    numbers = {k: number for number, k in enumerate(_required_sizes(outcome), start=1)}
+    required = (k for k, node in outcome.chain.points if any(node.node))
+    numbers = {k: number for number, k in enumerate(required, start=1)}
     for burden in outcome.reasons.burdens[:_MOST_ADVICE]:
         if burden.required in numbers:
             console.print(burden.advice(numbers[burden.required]))
@@ -287,12 +285,6 @@ def _score(value: float) -> str:
     if math.isnan(value) or math.isinf(value):
         return "-"
     return f"{value:.3f}" if abs(value) < 10 else f"{value:.4g}"
-
-
-def _is_best_first(outcome: SearchOutcome) -> bool:
-    from dbt_anonymize.extensions.search.optimum import MOST_ENUMERATED  # noqa: PLC0415
-
-    return outcome.result.lattice_size > MOST_ENUMERATED
 
 
 def _levels(spec: Spec, checked: CheckedNode) -> list[str]:

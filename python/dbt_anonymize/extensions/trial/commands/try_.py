@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from dbt_anonymize.project.warehouse import Warehouse
     from dbt_anonymize.spec import Source, Spec
 
-# Models that are trained of at most so many records, of more in proportion fewer: a number and not
-# seconds, so that what is taken is what was shown. Those of times take longer.
+# Models to train on at most RECORDS records, in proportion fewer on more. A number, not seconds, so
+# that repeated trials have equal results. Models of times take longer.
 MODELS, MODELS_OF_TIMES, FEWEST_MODELS, RECORDS = 240, 60, 40, 10_000
-# CPU seconds after which a search ends all the same; and in which levels are searched by loss.
+# CPU seconds that limit the training; and a search of levels by loss.
 SECONDS, SECONDS_BY_LOSS = 60.0, 14.0
 
 
@@ -173,7 +173,7 @@ def _run_trial(
             counted = count(warehouse, relation, spec, drafted)
             read = read_sample if spec.is_tested else read_examples
             drawn = read(warehouse, relation, spec, counted, session)
-    # The warehouse is closed meanwhile: a file of DuckDB would be locked for everybody else.
+    # The warehouse is closed during the search: a file of DuckDB would be locked for all others.
     try:
         trial = _search_alternatives(spec, counted, drawn, budget)
     except SearchError as error:
@@ -182,7 +182,7 @@ def _run_trial(
 
 
 def _models(spec: Spec, records: int) -> int:
-    """Return how many models are trained on so many records.
+    """Return the number of models to train on ``records`` records.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def _models(spec: Spec, records: int) -> int:
 def _search_alternatives(
     spec: Spec, counted: CodedTable, drawn: Drawn, budget: Budget | None
 ) -> Trial:
-    """Find alternatives by what models learn, or by what is lost where none is trained."""
+    """Search alternatives by scores of models, or by the loss if none are trained."""
     from dbt_anonymize.extensions.search.race import Budget  # noqa: PLC0415
     from dbt_anonymize.extensions.trial.alternatives import find_alternatives, find_least_losses  # noqa: PLC0415
     from dbt_anonymize.extensions.trial.sample import Sampled  # noqa: PLC0415

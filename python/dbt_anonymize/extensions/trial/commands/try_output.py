@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.cli.common import SafeConsole, figures_table
@@ -254,20 +254,12 @@ def _print_records(console: SafeConsole, tried: Tried, alternative: Alternative)
     labels = generalized_labels(
         tried.sampled, tried.counted.plans, alternative.checked.node, places
     )
-    generalized_away = {
-        name
-        for name, values in _levels_of_alternative(tried, alternative).items()
-        if values == _ROOT
-    }
-    visible = {name: values for name, values in labels.items() if name not in generalized_away}
-    note = ", without what is `*`" if generalized_away else ""
+    number = tried.trial.alternatives.index(alternative)
+    hidden = {name for name, levels in _levels(tried).items() if levels[number] == _ROOT}
+    visible = {name: values for name, values in labels.items() if name not in hidden}
+    note = ", without what is `*`" if hidden else ""
     console.print(f"Five records as {', '.join(alternative.names)} would release them{note}:")
     console.print(_records_table({**visible, **other_values(tried.sampled, places)}))
-
-
-def _levels_of_alternative(tried: Tried, alternative: Alternative) -> Mapping[str, str]:
-    place = tried.trial.alternatives.index(alternative)
-    return {name: levels[place] for name, levels in _levels(tried).items()}
 
 
 def _records_table(columns: dict[str, list[str]]) -> Any:
