@@ -99,8 +99,7 @@ def try_(
             "Leave them or it out."
         )
     aim = Aim(purpose, predict, time, event, tuple(drop or ()), tuple(keep or ()))
-    declared = _source(relation)
-    anonymization = name or _name_of(relation)
+    declared, anonymization = _source(relation), name or _name_of(relation)
     path = check_name(place.project, anonymization, replaces=replace_) if take or name else None
     has_budget = evaluations is not None or time_limit is not None
     budget = Budget(evaluations, None if evaluations else time_limit) if has_budget else None
