@@ -195,6 +195,13 @@ def value_counts(
     return ValueCounts(occurring >> bits, occurring & ((1 << bits) - 1), records_of_pair)
 
 
+def running_sums(numbers: NDArray[Any], starts: IntArray, group_of: IntArray) -> NDArray[Any]:
+    """Return running sums within groups of contiguous rows, which begin at ``starts``."""
+    total = np.cumsum(numbers)
+    sums_: NDArray[Any] = total - (total - numbers)[starts][group_of]
+    return sums_
+
+
 def run_starts(sizes: IntArray) -> IntArray:
     """Return the start of each run of rows, one run after the other."""
     return np.cumsum(sizes) - sizes

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dbt_anonymize.errors import HierarchyError
-from dbt_anonymize.extensions.hierarchy_builders.by_target import Seen, merge_by_target
+from dbt_anonymize.extensions.hierarchy_builders.by_target import TargetCounts, merge_by_target
 from dbt_anonymize.hierarchies.model import CategoricalHierarchy
 from dbt_anonymize.hierarchies.rules import violations
 
@@ -21,7 +21,7 @@ def hidden(city: str) -> bool:
     return CITIES.index(city) * 11 % 30 < 12
 
 
-def drawn(rates: tuple[float, float], *, is_amount: bool = False) -> dict[str, Seen]:
+def drawn(rates: tuple[float, float], *, is_amount: bool = False) -> dict[str, TargetCounts]:
     """Return counts of two classes, or of numbers, of 30 categories in two hidden groups."""
     draw = np.random.default_rng(3)
     found = {}
@@ -32,7 +32,7 @@ def drawn(rates: tuple[float, float], *, is_amount: bool = False) -> dict[str, S
         else:
             first = int(draw.binomial(count, rate))
             sums = (first, count - first)
-        found[city] = Seen(count, sums)
+        found[city] = TargetCounts(count, sums)
     return found
 
 
@@ -61,7 +61,7 @@ def test_thirty_categories_are_split_where_two_hidden_groups_differ(is_amount: b
 
 def test_several_classes_are_told_apart_where_their_first_one_is_not() -> None:
     shares = {"a": (50, 40, 10), "b": (50, 10, 40), "c": (50, 38, 12), "d": (50, 11, 39)}
-    seen = {value: Seen(100, counts) for value, counts in shares.items()}
+    seen = {value: TargetCounts(100, counts) for value, counts in shares.items()}
     tree = merge_by_target(dict.fromkeys(shares, 100), seen, k=5)
     assert groups(tree, 1) == {frozenset("ac"), frozenset("bd")}
 
@@ -70,7 +70,9 @@ def test_each_merge_loses_the_least_information() -> None:
     """A second computation tries all pairs by the definition of mutual information."""
     draw = np.random.default_rng(8)
     counts = {value: draw.integers(5, 60, 3) for value in "abcdef"}
-    seen = {value: Seen(int(own.sum()), tuple(own.tolist())) for value, own in counts.items()}
+    seen = {
+        value: TargetCounts(int(own.sum()), tuple(own.tolist())) for value, own in counts.items()
+    }
     records = {value: one.subjects for value, one in seen.items()}
 
     def information(parts: list[str]) -> float:
@@ -98,7 +100,7 @@ def test_the_target_of_rare_categories_never_changes_the_tree() -> None:
     trees = {
         merge_by_target(
             records,
-            seen | {v: Seen(n, (n, 0) if is_first else (0, n)) for v, n in rare.items()},
+            seen | {v: TargetCounts(n, (n, 0) if is_first else (0, n)) for v, n in rare.items()},
             k=5,
         )
         for is_first in (True, False)
@@ -111,9 +113,9 @@ def test_the_target_of_rare_categories_never_changes_the_tree() -> None:
 
 
 def test_rare_categories_are_pooled_first_however_many_there_are() -> None:
-    seen = {"a": Seen(90, (60, 30)), "b": Seen(80, (10, 70))}
+    seen = {"a": TargetCounts(90, (60, 30)), "b": TargetCounts(80, (10, 70))}
     records = {"a": 90, "b": 80, "x": 3, "y": 4, "z": 2}
-    tree = merge_by_target(records, seen | {"x": Seen(3, (3, 0))}, k=5)
+    tree = merge_by_target(records, seen | {"x": TargetCounts(3, (3, 0))}, k=5)
     assert groups(tree, 1) == {frozenset("a"), frozenset("b"), frozenset("xyz")}
     assert set(tree.labels[0]) == {"a", "b", "other (3 values)"}
     # So few are no group of their own.
@@ -123,18 +125,20 @@ def test_rare_categories_are_pooled_first_however_many_there_are() -> None:
 
 def test_labels_name_the_first_members_by_their_first_words() -> None:
     values = [f"{word} and all that belongs to it" for word in ("abc", "abd", "abe", "abf", "abg")]
-    seen = {value: Seen(50, (25, 25)) for value in values} | {"z": Seen(50, (50, 0))}
+    seen = {value: TargetCounts(50, (25, 25)) for value in values} | {
+        "z": TargetCounts(50, (50, 0))
+    }
     tree = merge_by_target(dict.fromkeys(seen, 50), seen, k=5)
     assert tree.labels[1][0] == "abc and all that… | abd and all that… +3"
     assert "z" in tree.labels[1]
     # Beginnings that coincide name values whole.
     same = {f"the very same beginning of {letter}": 50 for letter in "pqrs"}
-    seen = {v: Seen(50, (50, 0) if v[-1] in "pq" else (0, 50)) for v in same}
+    seen = {v: TargetCounts(50, (50, 0) if v[-1] in "pq" else (0, 50)) for v in same}
     assert len(set(merge_by_target(same, seen, k=5).labels[0])) == 2
 
 
 @pytest.mark.parametrize("records", [{}, {"a": 9}, {"a": 9, "b": 9}, {"a": 9, "*": 9, "c": 9}])
 def test_what_no_tree_fits_is_refused(records: dict[str, int]) -> None:
-    seen = {value: Seen(count, (count, 0)) for value, count in records.items()}
+    seen = {value: TargetCounts(count, (count, 0)) for value, count in records.items()}
     with pytest.raises(HierarchyError):
         merge_by_target(records, seen, k=5)

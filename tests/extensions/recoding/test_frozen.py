@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.spec.columns import Hierarchy
-from dbt_anonymize.verify.recomputation.frozen import placement
+from dbt_anonymize.verify.recomputation.frozen import place_records
 from dbt_anonymize.verify.recomputation.labels import Generalization
 from dbt_anonymize.verify.recomputation.tables import Tables
 from tests.extensions.recoding.compilation import (
@@ -224,7 +224,7 @@ def verified(case: Case, warehouse: Warehouse) -> dict[int, list[Any]]:
         )
         for place, quasi in enumerate(case.quasi_identifiers)
     }
-    found = placement(tables, generalizations, case.microdata, "verified")
+    found = place_records(tables, generalizations, case.microdata, "verified")
     columns = ", ".join(found.columns.values())
     rows = warehouse.connection.execute(
         f"select rows_.{quote(case.record_key)}, {columns} from {case.microdata} as rows_ "

@@ -13,7 +13,7 @@ from dbt_anonymize.errors import HierarchyError, SpecError
 from dbt_anonymize.extensions.drafting.facts import ColumnFacts, kind_of
 from dbt_anonymize.extensions.drafting.proposal import KEY, Proposal, is_amount
 from dbt_anonymize.extensions.drafting.subjects import propose_subject
-from dbt_anonymize.extensions.hierarchy_builders.by_target import Seen, merge_by_target
+from dbt_anonymize.extensions.hierarchy_builders.by_target import TargetCounts, merge_by_target
 from dbt_anonymize.hierarchies.model import CategoricalHierarchy
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.values import TableColumn
@@ -60,7 +60,7 @@ class Inner:
         subjects = self.warehouse.rows(f"select {text}, {people} {source} group by 1")
         sums = self._numbers(text, source) if is_number else self._classes(text, source)
         counts_of_target = {
-            str(value): Seen(int(count), sums[str(value)]) for value, count in subjects
+            str(value): TargetCounts(int(count), sums[str(value)]) for value, count in subjects
         }
         tree = merge_by_target(records, counts_of_target, k=k, is_amount=is_number)
         options = {"predict": self.target, "person": self.person}

@@ -27,8 +27,8 @@ from dbt_anonymize.extensions.drafting.names import name_indicates
 from dbt_anonymize.extensions.hierarchy_builders.dates import date_intervals
 from dbt_anonymize.extensions.hierarchy_builders.growing import (
     growing_intervals,
-    tells_little,
-    truncated,
+    is_nearly_constant,
+    truncate_values,
 )
 from dbt_anonymize.extensions.hierarchy_builders.integers import integer_groups
 from dbt_anonymize.extensions.hierarchy_builders.intervals import equal_width_intervals
@@ -222,7 +222,7 @@ def number_plan(name: str, records: Mapping[Decimal, int]) -> tuple[Hierarchy, s
     is_small = lower >= 0 and upper - lower < _FEW_INTEGERS
     if whole and is_small and len(records) > 1:
         return integer_groups(records), "integers"
-    few = truncated(records)
+    few = truncate_values(records)
     # Years are far from zero, where growing bounds would be too far from each other.
     is_narrow = whole and upper - lower < _LEAVES and upper < 2 * lower
     is_skewed = not is_narrow and _is_skewed(few, lower, upper)
@@ -254,7 +254,9 @@ def _width_plan(
     *,
     whole: bool,
 ) -> tuple[Hierarchy, str]:
-    while len(widths) > 1 and tells_little(*(_largest_share(records, w) for w in widths[:-3:-1])):
+    while len(widths) > 1 and is_nearly_constant(
+        *(_largest_share(records, w) for w in widths[:-3:-1])
+    ):
         widths = widths[:-1]
     start, end = widened(*ends, widths[-1])
     built = padded_labels(equal_width_intervals(start, end, widths), whole=whole)

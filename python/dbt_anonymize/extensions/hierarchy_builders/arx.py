@@ -42,18 +42,20 @@ def read_arx(path: Path, *, delimiter: str = ";", nested: bool = True) -> Catego
             f"only, with a {other!r} in it, read with the delimiter {delimiter!r}. Write "
             f"--delimiter {other!r}."
         )
-    kept = [row.cells for row in rows if row.cells[0] not in (ARX_NULL, ROOT)]
-    if not kept:
+    cells_of_rows = [row.cells for row in rows if row.cells[0] not in (ARX_NULL, ROOT)]
+    if not cells_of_rows:
         raise HierarchyError(f"{path} must hold values; it holds none. Export the hierarchy again.")
-    values, *levels = zip(*kept, strict=True)
+    values, *levels = zip(*cells_of_rows, strict=True)
     hierarchy = CategoricalHierarchy(values, _up_to_root(levels, len(values)))
     return check(hierarchy, name=str(path), nested=nested)
 
 
 def _other_delimiter(cells: Sequence[str], delimiter: str) -> str | None:
-    """Return what separates the cells of a file that was read with another delimiter, if any."""
-    others = (other for other in ",;\t|" if other != delimiter)
-    return next((other for other in others if all(other in cell for cell in cells)), None)
+    """Return the delimiter that all cells of a misread file contain, if any."""
+    candidates = (candidate for candidate in ",;\t|" if candidate != delimiter)
+    return next(
+        (candidate for candidate in candidates if all(candidate in cell for cell in cells)), None
+    )
 
 
 def arx_text(
@@ -80,13 +82,13 @@ def arx_text(
         leaves = {value: place for place, value in enumerate(hierarchy.values)}
     else:
         bounds = {value: parse_value(value) for value in dict.fromkeys(values)}
-        found = {value: None if b is None else _leaf(hierarchy, b) for value, b in bounds.items()}
-        if missing := sum(place is None for place in found.values()):
+        places = {value: None if b is None else _leaf(hierarchy, b) for value, b in bounds.items()}
+        if missing := sum(place is None for place in places.values()):
             raise HierarchyError(
-                f"every value must be in an interval; {missing} of {len(found)} are in none. "
+                f"every value must be in an interval; {missing} of {len(places)} are in none. "
                 "Extend the hierarchy, or correct the values."
             )
-        leaves = {value: place for value, place in found.items() if place is not None}
+        leaves = {value: place for value, place in places.items() if place is not None}
     if not leaves or ARX_NULL in leaves:
         raise HierarchyError(
             f"there must be values, none of them {ARX_NULL}, which ARX takes for a missing one. "
@@ -123,15 +125,15 @@ def to_interval_hierarchy(
     ([2, 4], (('0-1', '2-3'), ('*', '*')))
     """
     bounds = [parse_bound(value) for value in hierarchy.values]
-    known = [bound for bound in bounds if bound is not None]
-    if len(known) < len(bounds) or len({type(bound) for bound in known}) != 1:
+    parsed = [bound for bound in bounds if bound is not None]
+    if len(parsed) < len(bounds) or len({type(bound) for bound in parsed}) != 1:
         raise HierarchyError(
             f"values must be all numbers or all dates to become intervals; "
-            f"{len(bounds) - len(known)} of {len(bounds)} are neither, or kinds are mixed. "
+            f"{len(bounds) - len(parsed)} of {len(bounds)} are neither, or kinds are mixed. "
             "Import it as a categorical hierarchy."
         )
-    order = sorted(range(len(known)), key=known.__getitem__)
-    ordered = [known[row] for row in order]
+    order = sorted(range(len(parsed)), key=parsed.__getitem__)
+    ordered = [parsed[row] for row in order]
     columns = [[level[row] for row in order] for level in hierarchy.labels]
     starts = [
         row for row in range(len(order)) if row == 0 or columns[0][row] != columns[0][row - 1]
@@ -150,7 +152,7 @@ def _up_to_root(levels: Sequence[tuple[str, ...]], rows: int) -> tuple[tuple[str
 
 
 def _after(ordered: Sequence[Bound]) -> Bound:
-    """Return where the last value ends: one step after it."""
+    """Return the end of the last leaf: one step after the last value."""
     last = ordered[-1]
     if isinstance(last, Decimal):
         return last + min(_steps([Decimal(str(bound)) for bound in ordered]), default=Decimal(1))

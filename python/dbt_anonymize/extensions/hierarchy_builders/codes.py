@@ -1,4 +1,4 @@
-"""Codes by their structure: ever shorter beginnings. A01.1, A01*, A*."""
+"""Codes by their prefixes: A01.1, A01*, A*."""
 
 from __future__ import annotations
 
@@ -51,5 +51,5 @@ def code_prefixes(
 
 
 def _hidden(rest: str) -> str:
-    """Return what is left out of a code with its separators."""
+    """Return the hidden part of a code, its separators kept."""
     return "".join(_SYMBOL if character.isalnum() else character for character in rest)

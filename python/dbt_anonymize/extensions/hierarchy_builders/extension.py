@@ -1,4 +1,4 @@
-"""Cover values that a hierarchy does not hold yet; every label that it has stays as it is."""
+"""Extend hierarchies to new values; existing labels stay as they are."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from dbt_anonymize.hierarchies.rules import check
 _SYMBOLS = "*#"
 
 
-def extended_categories(
+def extend_categories(
     hierarchy: CategoricalHierarchy, values: Sequence[str], *, into: str | None = None
 ) -> CategoricalHierarchy:
     """Return a hierarchy that also has ``values``.
@@ -38,14 +38,14 @@ def extended_categories(
     Examples
     --------
     >>> codes = CategoricalHierarchy(("123", "145"), (("12*", "14*"), ("1**", "1**"), ("*", "*")))
-    >>> extended_categories(codes, ["167"]).labels
+    >>> extend_categories(codes, ["167"]).labels
     (('12*', '14*', '16*'), ('1**', '1**', '1**'), ('*', '*', '*'))
     >>> cities = CategoricalHierarchy(("Porto", "Vigo"), (("Portugal", "Spain"), ("*", "*")))
-    >>> extended_categories(cities, ["Faro"], into="Portugal").labels[0]
+    >>> extend_categories(cities, ["Faro"], into="Portugal").labels[0]
     ('Portugal', 'Spain', 'Portugal')
     """
-    known = set(hierarchy.values)
-    new = [value for value in dict.fromkeys(values) if value not in known]
+    old = set(hierarchy.values)
+    new = [value for value in dict.fromkeys(values) if value not in old]
     paths = [_path(hierarchy, value, into) for value in new]
     labels = tuple(
         (*level, *(path[place] for path in paths)) for place, level in enumerate(hierarchy.labels)
@@ -67,15 +67,15 @@ def _path(hierarchy: CategoricalHierarchy, value: str, into: str | None) -> list
 
 
 def _redacted(hierarchy: CategoricalHierarchy, value: str) -> list[str] | None:
-    """Return the labels of a code where all others are redacted by one rule and as long as it."""
+    """Return the labels of a code by the redaction of all others, if one rule fits them."""
     if {len(old) for old in hierarchy.values} != {len(value)}:
         return None
     labels: list[str] = []
     for level in hierarchy.labels[:-1]:
-        found = _redaction(hierarchy.values, level)
-        if found is None:
+        redaction = _redaction(hierarchy.values, level)
+        if redaction is None:
             return None
-        count, symbol, is_suffix = found
+        count, symbol, is_suffix = redaction
         hidden = symbol * count
         labels.append(value[:-count] + hidden if is_suffix else hidden + value[count:])
     return [*labels, ROOT] if labels and not any(s in value for s in _SYMBOLS) else None
@@ -96,9 +96,7 @@ def _redaction(values: Sequence[str], labels: Sequence[str]) -> tuple[int, str, 
     return None
 
 
-def extended_intervals(
-    hierarchy: IntervalHierarchy, lower: Bound, upper: Bound
-) -> IntervalHierarchy:
+def extend_intervals(hierarchy: IntervalHierarchy, lower: Bound, upper: Bound) -> IntervalHierarchy:
     """Return a hierarchy that also holds everything from ``lower`` to ``upper``, both included.
 
     Equal widths and units of the calendar go on; any other gets one leaf at each end. Bounds of
@@ -107,7 +105,7 @@ def extended_intervals(
     Examples
     --------
     >>> ages = equal_width_intervals(0, 20, [5, 10])
-    >>> extended_intervals(ages, Decimal(3), Decimal(21)).labels[0][-3:]
+    >>> extend_intervals(ages, Decimal(3), Decimal(21)).labels[0][-3:]
     ('[15, 20)', '[20, 25)', '[25, 30)')
     """
     ends = hierarchy.lower_bounds[0], hierarchy.upper_bounds[-1]
@@ -119,17 +117,24 @@ def extended_intervals(
     is_below, is_above = lower < ends[0], upper >= ends[1]  # type: ignore[operator]
     if not is_below and not is_above:
         return hierarchy
-    going_on = (_going_on(hierarchy, lower, upper), _split_again(hierarchy, lower, upper))
-    for one in chain.from_iterable(going_on):
-        if _keeps(hierarchy, one) and one.leaf(lower) is not None and one.leaf(upper) is not None:
-            return one
+    continuations = (
+        _continued(hierarchy, lower, upper),
+        _continued_with_split(hierarchy, lower, upper),
+    )
+    for candidate in chain.from_iterable(continuations):
+        if (
+            _keeps(hierarchy, candidate)
+            and candidate.leaf(lower) is not None
+            and candidate.leaf(upper) is not None
+        ):
+            return candidate
     return _with_ends(hierarchy, lower if is_below else None, upper if is_above else None)
 
 
-def _going_on(
+def _continued(
     hierarchy: IntervalHierarchy, lower: Bound, upper: Bound
 ) -> Iterator[IntervalHierarchy]:
-    """Yield what the same builder would make of the wider range."""
+    """Yield hierarchies of the wider range by the same builder."""
     start, end = hierarchy.lower_bounds[0], hierarchy.upper_bounds[-1]
     try:
         if isinstance(start, date):
@@ -156,20 +161,20 @@ def _going_on(
         return
 
 
-def _split_again(
+def _continued_with_split(
     hierarchy: IntervalHierarchy, lower: Bound, upper: Bound
 ) -> Iterator[IntervalHierarchy]:
-    """Yield what goes on below a last level that parts it; what is new has parts of its own."""
+    """Yield continued hierarchies below a last split level, with further parts for new values."""
     if hierarchy.levels < 3:
         return
     *labels, level, root = hierarchy.labels
     lowers, end = hierarchy.lower_bounds, hierarchy.upper_bounds[-1]
     parts = [lowers[0], *(lowers[at] for at in range(1, len(level)) if level[at] != level[at - 1])]
-    for one in _going_on(replace(hierarchy, labels=(*labels, root)), lower, upper):
-        bounds = [bound for bound in (*parts, end) if one.lower_bounds[0] < bound]  # type: ignore[operator]
-        bounds = [bound for bound in bounds if bound < one.upper_bounds[-1]]  # type: ignore[operator]
+    for continued in _continued(replace(hierarchy, labels=(*labels, root)), lower, upper):
+        bounds = [bound for bound in (*parts, end) if continued.lower_bounds[0] < bound]  # type: ignore[operator]
+        bounds = [bound for bound in bounds if bound < continued.upper_bounds[-1]]  # type: ignore[operator]
         try:
-            built = split_at(one, bounds)
+            built = split_at(continued, bounds)
         except HierarchyError:  # equal widths by chance
             return
         yield built
@@ -178,9 +183,9 @@ def _split_again(
 
 
 def _digits(hierarchy: IntervalHierarchy) -> int | None:
-    """Return with how many digits labels write a lower bound."""
-    found = (re.match(r"\[?(\d+)", label) for label in hierarchy.labels[0] if label != "0")
-    return min((len(match[1]) for match in found if match), default=None)
+    """Return the number of digits of lower bounds in labels."""
+    matches = (re.match(r"\[?(\d+)", label) for label in hierarchy.labels[0] if label != "0")
+    return min((len(match[1]) for match in matches if match), default=None)
 
 
 def _units(hierarchy: IntervalHierarchy) -> list[str]:
@@ -243,7 +248,7 @@ def _add(labels: list[list[str]], place: int, lower: Bound, upper: Bound) -> Non
 
 
 def _beyond(value: Bound, direction: int) -> Bound:
-    """Return a round bound beyond a value, which is somebody's and must not be published."""
+    """Return a round bound beyond a value, which belongs to somebody and must not be published."""
     if isinstance(value, date):
         return date(value.year + (direction > 0), 1, 1)
     size = Decimal(1).scaleb(value.adjusted()) if value else Decimal(1)

@@ -15,15 +15,15 @@ from dbt_anonymize.hierarchies.rules import check
 
 # Intervals of fewer records, or of a smaller share of them, join a neighbour.
 _FEW, _SMALL = 5, 0.002
-# Zero, where so large a share of the records has it, stands by itself.
+# Share of zeros from which zero is a leaf of its own.
 _MANY_ZEROS = 0.02
 _MOST_LEVELS = 5
-# A level has at most so large a share of the cuts of the one below.
+# Largest share of the cuts of the level below that a level may keep.
 _FEWER = 0.85
-# A level that puts so large a share of the records into one interval tells little.
+# Share of records in one interval from which a level is nearly constant.
 _NEARLY_ALL = 0.9
 _MANY, _SHORT = 10_000, Context(prec=4, rounding=ROUND_DOWN)
-# So many powers of ten are cut below the median.
+# Powers of ten that are cut below the median.
 _POWERS = 2
 # Ranks of cuts: those that always stay, powers of ten, 5 and 2 times them, steps between them.
 _ALWAYS, _DECADE, _FIVE, _TWO, _STEP = range(-1, 4)
@@ -49,7 +49,7 @@ def growing_intervals(
     """
     if not records:
         raise HierarchyError("growing intervals need at least one value; got none. Give some.")
-    records = truncated(records)
+    records = truncate_values(records)
     share = 1.0 / leaves
     while True:
         ranks = _ranks(records, share, whole=whole)
@@ -66,24 +66,24 @@ def growing_intervals(
     return check(hierarchy, name="of growing intervals")
 
 
-def truncated(records: Mapping[Decimal, int]) -> Mapping[Decimal, int]:
-    """Return many values with four digits each, toward zero: no bound has as many.
+def truncate_values(records: Mapping[Decimal, int]) -> Mapping[Decimal, int]:
+    """Truncate many values to four digits each: no bound has as many.
 
     Examples
     --------
-    >>> sorted(truncated({Decimal(n) / 7: 1 for n in range(-9000, 9000)}))[:2]
+    >>> sorted(truncate_values({Decimal(n) / 7: 1 for n in range(-9000, 9000)}))[:2]
     [Decimal('-1285'), Decimal('-1284')]
     """
     if len(records) <= _MANY:
         return records
-    found: dict[Decimal, int] = {}
+    short_records: dict[Decimal, int] = {}
     for number, count in records.items():
         short = _SHORT.plus(number)
-        found[short] = found.get(short, 0) + count
-    return found
+        short_records[short] = short_records.get(short, 0) + count
+    return short_records
 
 
-def tells_little(fullest: float, below: float) -> bool:
+def is_nearly_constant(fullest: float, below: float) -> bool:
     """Tell whether nearly all records are in one interval of a level, and not of that below."""
     return fullest > _NEARLY_ALL and fullest > below
 
@@ -106,7 +106,7 @@ class _Side:
         return self.records[end] - self.records[start]
 
     def fullest(self, cuts: Sequence[Decimal]) -> float:
-        """Return the share of the records in the interval that has most of them."""
+        """Return the share of the records in the fullest interval."""
         return max(self.between(*pair) for pair in pairwise(cuts)) / self.records[-1]
 
     def is_one_value(self, lower: Decimal, upper: Decimal) -> bool:
@@ -114,7 +114,7 @@ class _Side:
         return bisect_left(self.sizes, upper) - bisect_left(self.sizes, lower) <= 1
 
     def quantile(self, share: float) -> Decimal:
-        """Return the value below which so large a share of the records is."""
+        """Return the quantile of a share of the records."""
         place = bisect_left(self.records, share * self.records[-1])
         return self.sizes[min(max(place - 1, 0), len(self.sizes) - 1)]
 
@@ -221,14 +221,16 @@ def _without_sparse(
 
 
 def _levels(ranks: Mapping[Decimal, int], side: _Side) -> list[list[Decimal]]:
-    """Return the cuts of each level: fewer ranks at each, those that tell least left out."""
+    """Return the cuts of each level: fewer ranks at each, without nearly constant levels."""
     ends = {min(ranks), max(ranks)}
     levels: list[list[Decimal]] = []
     for highest in sorted(set(ranks.values()), reverse=True):
         cuts = [cut for cut, rank in ranks.items() if rank <= highest or cut in ends]
         if not levels or (len(cuts) > 2 and _is_coarser(len(cuts), len(levels[-1]))):
             levels.append(cuts)
-    while len(levels) > 1 and tells_little(side.fullest(levels[-1]), side.fullest(levels[-2])):
+    while len(levels) > 1 and is_nearly_constant(
+        side.fullest(levels[-1]), side.fullest(levels[-2])
+    ):
         levels.pop()
     while len(levels) > _MOST_LEVELS:
         ratios = [len(a) / len(b) for a, b in pairwise(levels)]

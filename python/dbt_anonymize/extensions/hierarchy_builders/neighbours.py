@@ -7,10 +7,10 @@ from itertools import accumulate
 
 
 def neighbour_levels(records: Sequence[int], *, halves: int | None = None) -> list[list[int]]:
-    """Return for each level the group of each member: half as many groups each, two at the end.
+    """Return the group of each member at each level: half as many groups each, two at the end.
 
-    Groups are numbered in order. Those of a level are made of whole ones of the level below, so
-    that the sum of their squared records is the least. Fewer than three members have no level.
+    Groups are numbered in order. Each consists of whole groups of the level below, so that the sum
+    of squared records is the least. Fewer than three members have no level.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def neighbour_levels(records: Sequence[int], *, halves: int | None = None) -> li
 
 
 def partition(weights: Sequence[float], parts: int) -> list[int]:
-    """Cut an order into parts so that the sum of their squared weights is the least."""
+    """Cut a sequence into parts so that the sum of their squared weights is the least."""
     totals = [0.0, *accumulate(weights)]
     size = len(weights)
     # cost[end] and where the last part starts, for the number of parts so far.

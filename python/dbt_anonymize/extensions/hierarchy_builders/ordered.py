@@ -1,4 +1,4 @@
-"""Values whose order people know: neighbours merge, and each label says what it holds."""
+"""Values with a known order: neighbours merge, and each label says what it holds."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def order_values(records: Mapping[str, int]) -> CategoricalHierarchy:
     >>> order_values({"high": 9, "low": 5, "medium": 4}).labels[0]
     ('1-2: low | medium', '1-2: low | medium', '3: high')
     """
-    found = _order(sorted(records))
-    if found is None:
+    order = _order(sorted(records))
+    if order is None:
         raise HierarchyError(
             "ordered values must be words or ranges in an order that is known (low, medium, high; "
             "18-25, 26-35); they are not. Name groups (`groups --group`), or use `others`."
         )
-    ordered, name = found
+    ordered, name = order
     unknown = sorted(set(records) - set(ordered))
     levels = neighbour_levels([records[value] for value in ordered])
     plain = _labels(levels, name, len(ordered), unknown, is_ranked=False)
@@ -54,7 +54,7 @@ def has_known_order(values: Sequence[str]) -> bool:
 
 def _order(values: Sequence[str]) -> tuple[list[str], _Name] | None:
     ranges = order_of_ranges(values)
-    if has_order(values, {text: one.key for text, one in ranges.items()}):
+    if has_order(values, {text: range_.key for text, range_ in ranges.items()}):
         bounds = list(ranges.values())
         return list(ranges), lambda first, last: name_of_ranges(bounds, first, last)
     places = order_of_words(values)

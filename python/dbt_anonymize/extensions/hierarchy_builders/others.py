@@ -10,7 +10,7 @@ from dbt_anonymize.hierarchies.rules import check
 from dbt_anonymize.pluralize import pluralized
 
 _MOST_ALONE, _MOST_LEVELS = 32, 5
-# So few values, in a label of so many characters, are named in it.
+# Most values that a label names, and its most characters.
 _NAMED, _LONGEST = 3, 60
 _OTHER = frozenset({"other", "others", "andere", "sonstige", "otro", "otros", "autre", "autres"})
 
@@ -33,7 +33,7 @@ def rare_together(records: Mapping[str, int]) -> CategoricalHierarchy:
     refuse_unusable(records)
     ordered = sorted(records, key=lambda v: (v.casefold() in _OTHER, -records[v], v))
     labels = []
-    for alone in _alone(len(ordered)):
+    for alone in _single_counts(len(ordered)):
         rest = ordered[alone:]
         labels.append((*ordered[:alone], *([_name(rest)] * len(rest))))
     root = (ROOT,) * len(ordered)
@@ -50,13 +50,13 @@ def refuse_unusable(records: Mapping[str, int]) -> None:
         )
 
 
-def _alone(size: int) -> list[int]:
-    """Return how many values stay alone at each level: half as many each, one at the last."""
+def _single_counts(size: int) -> list[int]:
+    """Return the number of single values at each level: half as many each, one at the last."""
     sizes = []
-    left = min((size + 1) // 2, _MOST_ALONE, size - 2)
-    while left > 0:
-        sizes.append(left)
-        left = (left + 1) // 2 if left > 1 else 0
+    size_ = min((size + 1) // 2, _MOST_ALONE, size - 2)
+    while size_ > 0:
+        sizes.append(size_)
+        size_ = (size_ + 1) // 2 if size_ > 1 else 0
     if len(sizes) <= _MOST_LEVELS:
         return sizes
     steps = _MOST_LEVELS - 1

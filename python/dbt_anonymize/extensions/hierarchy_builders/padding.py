@@ -80,7 +80,7 @@ def places_label(first: int, last: int, digits: int) -> str:
 def _writer(
     lowers: Sequence[Decimal], last: Decimal, digits: int | None
 ) -> Callable[[Decimal], str]:
-    """Return what writes numbers with as many digits before and after the point as the longest.
+    """Return a function that formats numbers with the digits of the longest.
 
     Lower bounds give the order, so that the last upper bound may be longer before the point.
     """

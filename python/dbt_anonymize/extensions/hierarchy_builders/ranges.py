@@ -32,13 +32,13 @@ _UNITS = (
     r"|kg|cm|grade|stage|level|class|tier|phase|quarter|klasse|stufe|nivel|score|q"
 )
 _SIGNS = r"[\s$€£%().\[\]]"
-# Numbers without a word are an order where at least one of so many in their range occurs.
+# Numbers without a word are an order if at least one in this many of their range occurs.
 _DENSE = 3
 
 
 @dataclass(frozen=True)
 class Range:
-    """Range in a text: ends, None where open, and where the numbers stand in it."""
+    """Range in a text: its ends, None where open, and the spans of its numbers."""
 
     text: str
     lower: Decimal | None
@@ -68,9 +68,9 @@ class Range:
 
 
 def order_of_ranges(values: Sequence[str]) -> dict[str, Range]:
-    """Return what each text says, in their order; empty if they are no ranges beside each other.
+    """Return the range of each text, in order; empty if they are no disjoint ranges.
 
-    Texts that say none are left out.
+    Texts without a range are left out.
 
     Examples
     --------
@@ -79,20 +79,20 @@ def order_of_ranges(values: Sequence[str]) -> dict[str, Range]:
     >>> order_of_ranges(["11-1011", "11-1021", "12-9000"])
     {}
     """
-    found = [one for value in values if (one := parse_range(value)) is not None]
-    ordered = sorted(found, key=lambda one: (one.key, one.text))
-    words = {one.words.rstrip("s") for one in ordered} - {""}
+    ranges = [range_ for value in values if (range_ := parse_range(value)) is not None]
+    ordered = sorted(ranges, key=lambda range_: (range_.key, range_.text))
+    words = {range_.words.rstrip("s") for range_ in ordered} - {""}
     overlaps = sum(a.key[1] > b.key[0] or a.key == b.key for a, b in pairwise(ordered))
     if len(ordered) < 3 or len(words) > 1 or overlaps:
         return {}
-    is_plain = all(one.lower == one.upper for one in ordered)
+    is_plain = all(range_.lower == range_.upper for range_ in ordered)
     if is_plain and (words or not _is_dense(ordered)):
         return {}
-    return {one.text: one for one in ordered}
+    return {range_.text: range_ for range_ in ordered}
 
 
 def parse_range(text: str) -> Range | None:
-    """Return what a text says of a range; None if it says none.
+    """Return the range in a text; None if there is none.
 
     Examples
     --------
@@ -164,17 +164,17 @@ def _open_name(start: Range, end: Range, following: Range | None) -> str | None:
 
 
 def _size(text: str, number: re.Match[str]) -> Decimal:
-    written = number.group()
-    if re.fullmatch(r"\d{1,3}([,.' ]\d{3})+", written):
-        written = re.sub(r"\D", "", written)
+    digits = number.group()
+    if re.fullmatch(r"\d{1,3}([,.' ]\d{3})+", digits):
+        digits = re.sub(r"\D", "", digits)
     is_thousands = text[number.end() : number.end() + 1] in {"k", "K"}
-    return Decimal(written.replace(",", ".")) * (1000 if is_thousands else 1)
+    return Decimal(digits.replace(",", ".")) * (1000 if is_thousands else 1)
 
 
 def _is_dense(ordered: Sequence[Range]) -> bool:
     lower, upper = ordered[0].key[0], ordered[-1].key[0]
-    has_zeros = any(re.match(r"0\d", one.token(0)) for one in ordered)
-    has_unit = any(re.search(r"[^\W\d]", one.text) for one in ordered)
+    has_zeros = any(re.match(r"0\d", range_.token(0)) for range_ in ordered)
+    has_unit = any(re.search(r"[^\W\d]", range_.text) for range_ in ordered)
     return not has_zeros and (has_unit or upper - lower < _DENSE * len(ordered))
 
 

@@ -37,7 +37,7 @@ def redact_codes(
     (('0123*', '0129*'), ('01***', '01***'), ('*', '*'))
     """
     _refuse_bad_characters(values, symbol=symbol, pad=pad, alphabet=alphabet)
-    codes = _padded(values, end=end, pad=pad)
+    codes = _pad(values, end=end, pad=pad)
     length = len(codes[0]) if codes else 0
     chosen = list(counts) if counts is not None else list(range(1, length))
     rises = all(a < b for a, b in zip([0, *chosen], [*chosen, length], strict=True))
@@ -46,7 +46,7 @@ def redact_codes(
             f"counts must rise from 1 and stay below the length {length} of the codes; they do "
             "not. The root follows by itself."
         )
-    labels = [tuple(_redacted(code, count, end, symbol) for code in codes) for count in chosen]
+    labels = [tuple(_redact(code, count, end, symbol) for code in codes) for count in chosen]
     root = (ROOT,) * len(values)
     return check(CategoricalHierarchy(tuple(values), (*labels, root)), name="of redacted codes")
 
@@ -71,7 +71,7 @@ def all_codes(alphabet: str, length: int) -> tuple[str, ...]:
     return tuple("".join(code) for code in product(alphabet, repeat=length))
 
 
-def _padded(values: Sequence[str], *, end: End, pad: str | None) -> list[str]:
+def _pad(values: Sequence[str], *, end: End, pad: str | None) -> list[str]:
     length = max(map(len, values), default=0)
     if pad is None:
         other = sum(1 for value in values if len(value) != length)
@@ -86,9 +86,11 @@ def _padded(values: Sequence[str], *, end: End, pad: str | None) -> list[str]:
     return [value.rjust(length, pad) for value in values]
 
 
-def _redacted(code: str, count: int, end: End, symbol: str) -> str:
-    kept = len(code) - count
-    return code[:kept] + symbol * count if end == "suffix" else symbol * count + code[count:]
+def _redact(code: str, count: int, end: End, symbol: str) -> str:
+    shown_length = len(code) - count
+    return (
+        code[:shown_length] + symbol * count if end == "suffix" else symbol * count + code[count:]
+    )
 
 
 def _refuse_bad_characters(

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
 
-# Education is said in too many ways: the first pattern that a text holds is its place.
+# Education has too many wordings for a list: the first matching pattern gives the place.
 _EDUCATION = tuple(
     (place, re.compile(pattern))
     for place, pattern in (
@@ -53,12 +53,12 @@ _EDUCATION = tuple(
 _GRADE = re.compile(r"\b(1[0-2]|[1-9])(st|nd|rd|th)\b")
 _FIRST_OF_MIDDLE = 7
 _FEWEST = 3
-# Of a column, so few values or such a share may have no place, beside words for unknown.
+# Number or share of values that may have no place, beside words for unknown.
 _FEW_STRANGE, _SHARE_STRANGE = 1, 0.2
 
 
 def order_of_words(values: Sequence[str]) -> Mapping[str, float] | None:
-    """Return the place of each word; None if they have no order that people know.
+    """Return the place of each word; None if they have no known order.
 
     Words without a place are left out.
 
@@ -70,30 +70,30 @@ def order_of_words(values: Sequence[str]) -> Mapping[str, float] | None:
     True
     """
     plain = {value: plain_words(value) for value in values}
-    found = [
+    candidates = [
         {v: scale[word] for v, word in plain.items() if word in scale} for scale in _scales()[1:]
     ]
     schools = {value: _education(word) for value, word in plain.items()}
-    found.append({value: place for value, place in schools.items() if place is not None})
-    places = max(found, key=len)
+    candidates.append({value: place for value, place in schools.items() if place is not None})
+    places = max(candidates, key=len)
     return places if has_order(values, places) else None
 
 
 def has_order(values: Sequence[str], places: Mapping[str, object]) -> bool:
     """Tell whether enough values have a place in an order, and few of them the same."""
-    others = [value for value in values if value not in places]
-    words = [plain_words(value) for value in others]
+    placeless = [value for value in values if value not in places]
+    words = [plain_words(value) for value in placeless]
     strange = [word for word in words if word and word not in _unknown()]
     return (
         len(set(places.values())) >= _FEWEST
         and len(strange) <= max(_FEW_STRANGE, _SHARE_STRANGE * len(places))
-        and 2 * len(others) <= max(2 * _FEWEST, len(places))
-        and len(others) < len(places)
+        and 2 * len(placeless) <= max(2 * _FEWEST, len(places))
+        and len(placeless) < len(places)
     )
 
 
 def plain_words(value: str) -> str:
-    """Return a text as scales write it: without case, punctuation and a number in front.
+    """Normalize a text as scales write it: without case, punctuation and a leading number.
 
     Examples
     --------

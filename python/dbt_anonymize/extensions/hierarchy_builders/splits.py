@@ -13,14 +13,14 @@ from dbt_anonymize.hierarchies.bounds import Bound, interval_label
 from dbt_anonymize.hierarchies.model import ROOT, IntervalHierarchy
 from dbt_anonymize.hierarchies.rules import check
 
-# From so many intervals on `*` comes too early after them, and two parts are too few.
+# Intervals from which a level before `*` is worth it, and from which it has three parts.
 _HALVES, _THIRDS = 4, 7
-# A part of a smaller share of the records tells of few.
+# Smallest share of the records in a part.
 _LEAST = 0.1
 
 
 def even_bounds(hierarchy: IntervalHierarchy, records: Mapping[Bound, int]) -> tuple[Bound, ...]:
-    """Return the bounds at which a level before ``*`` parts the records most evenly.
+    """Return the bounds at which a level before ``*`` divides the records most evenly.
 
     They are bounds of the highest level, which must have records in four intervals or more: from
     seven on there are two bounds, else one; none where a part would have less than a tenth of them.
@@ -39,8 +39,8 @@ def even_bounds(hierarchy: IntervalHierarchy, records: Mapping[Bound, int]) -> t
         return ()
     parts = partition(sums, 3 if occupied >= _THIRDS else 2)
     shares = [
-        sum(count for count, part in zip(sums, parts, strict=True) if part == one)
-        for one in sorted(set(parts))
+        sum(count for count, part in zip(sums, parts, strict=True) if part == number)
+        for number in sorted(set(parts))
     ]
     if min(shares) < _LEAST * sum(sums):
         return ()
@@ -48,7 +48,7 @@ def even_bounds(hierarchy: IntervalHierarchy, records: Mapping[Bound, int]) -> t
 
 
 def split_at(hierarchy: IntervalHierarchy, bounds: Sequence[Bound | None]) -> IntervalHierarchy:
-    """Return it with a level before ``*`` that is parted at bounds of the highest level.
+    """Add a level before ``*`` that is split at bounds of the highest level.
 
     Numbers are labelled by their bounds, dates by the first and the last label: ``2019 to 2021``.
     Bounds that do not rise or are none of that level are a `HierarchyError`.

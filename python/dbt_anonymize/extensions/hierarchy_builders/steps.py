@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-# What becomes of a step of 1, 2 or 5 times a power of ten: each divides the next.
+# Factors from a step of 1, 2 or 5 times a power of ten to the next, which it divides.
 _NEXT = {1: (5, 2), 2: (5,), 5: (2,)}
 _MOST_WIDTHS = 4
-# A range of whole steps may be so much longer than that of the values.
+# Largest ratio of a range of whole steps to that of the values.
 _OVERHANG = Decimal("1.5")
 
 
@@ -39,7 +39,7 @@ def widened(lower: Decimal, upper: Decimal, step: Decimal) -> tuple[Decimal, Dec
     """
     start = (lower / step).to_integral_value("ROUND_FLOOR") * step
     end = ((upper / step).to_integral_value("ROUND_FLOOR") + 1) * step
-    # Nothing is below zero where nothing can be: that says nothing of a person.
+    # Zero may stay as the lower bound: it discloses nobody's value.
     if start == lower and lower != 0:
         start -= step
     return start, end
@@ -65,8 +65,8 @@ def nice_widths(
     if whole:
         rounds = (Decimal(part).scaleb(power) for power in range(9) for part in (1, 2, 5))
         first = max(first, *(step for step in rounds if grid % step == 0))
-    found = max(_chains(lower, upper, [first]), key=lambda chain: (len(chain), chain[-1]))
-    return [Decimal(format(width.normalize(), "f")) for width in found]
+    widths = max(_chains(lower, upper, [first]), key=lambda chain: (len(chain), chain[-1]))
+    return [Decimal(format(width.normalize(), "f")) for width in widths]
 
 
 def _chains(lower: Decimal, upper: Decimal, chain: list[Decimal]) -> Iterator[list[Decimal]]:

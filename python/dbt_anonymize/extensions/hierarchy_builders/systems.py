@@ -1,4 +1,4 @@
-"""Systems of codes whose parts are no beginnings of one length: countries, postcodes, prefixes."""
+"""Systems of codes without prefixes of fixed length: countries, postcodes, calling codes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _CALLING = re.compile(r"(?:\+|00)?([1-9][\d ()/-]{0,9})", re.ASCII)
 
 
 def code_system(values: Sequence[str], system: str) -> CategoricalHierarchy:
-    """Group distinct codes by the parts of a system; what is none of its codes are other values.
+    """Group distinct codes by the parts of a system; all else are other values.
 
     Levels that merge nothing are left out; where none is left it is a `HierarchyError`.
 
@@ -44,13 +44,13 @@ def code_system(values: Sequence[str], system: str) -> CategoricalHierarchy:
     ('SW1A *', 'SW1A *', 'M1 *')
     """
     refuse_unusable(dict.fromkeys(values, 1))
-    found = {value: SYSTEMS[system](value) for value in values}
-    others = [value for value, parts in found.items() if parts is None]
-    depth = max((len(parts) for parts in found.values() if parts), default=0)
+    parts_of = {value: SYSTEMS[system](value) for value in values}
+    foreign = [value for value, parts in parts_of.items() if parts is None]
+    depth = max((len(parts) for parts in parts_of.values() if parts), default=0)
     labels, size = [], len(values)
     for level in range(depth):
         label = tuple(
-            parts[level] if parts else count_rest(others) for parts in map(found.get, values)
+            parts[level] if parts else count_rest(foreign) for parts in map(parts_of.get, values)
         )
         if 1 < len({*label}) < size:
             labels.append(label)
@@ -66,7 +66,7 @@ def code_system(values: Sequence[str], system: str) -> CategoricalHierarchy:
 
 
 def share_of_system(values: Collection[str], system: str) -> float:
-    """Return which share of the values are codes of a system.
+    """Return the share of values that are codes of a system.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def plain_name(value: str) -> str:
 def _countries() -> dict[str, tuple[str, str]]:
     """Return subregion and region of each code and each plain name."""
     text = resources.files(__package__).joinpath("countries.txt")
-    found, place = {}, ("", "")
+    places, place = {}, ("", "")
     for line in text.read_text(encoding="utf-8").splitlines():
         if line.startswith("["):
             region, _, subregion = line.strip("[]").partition(" | ")
@@ -104,31 +104,31 @@ def _countries() -> dict[str, tuple[str, str]]:
         elif not line.startswith("#"):
             alpha2, alpha3, names = line.split(" ", 2)
             keys = [alpha2, alpha3, *map(plain_name, names.split(", "))]
-            found.update(dict.fromkeys(keys, place))
-    return found
+            places.update(dict.fromkeys(keys, place))
+    return places
 
 
 def _country(value: str) -> tuple[str, ...] | None:
     """Codes are in capitals or small letters, but for names of two or three letters."""
-    known, plain = _countries(), value.strip()
+    countries, plain = _countries(), value.strip()
     has_case = plain.isupper() or plain.islower()
     code = plain.upper() if len(plain) in {2, 3} and has_case else ""
-    return known.get(code) or known.get(plain_name(plain))
+    return countries.get(code) or countries.get(plain_name(plain))
 
 
 def _uk_postcode(value: str) -> tuple[str, ...] | None:
-    found = _POSTCODE.fullmatch(" ".join(value.upper().split()))
-    if found is None or found[2] not in _AREAS:
+    match = _POSTCODE.fullmatch(" ".join(value.upper().split()))
+    if match is None or match[2] not in _AREAS:
         return None
-    district, area, sector = found.groups()
+    district, area, sector = match.groups()
     return f"{district} {sector or ''}*", f"{district} *", f"{area}*"
 
 
 def _calling_code(value: str) -> tuple[str, ...] | None:
-    found = _CALLING.fullmatch(value.strip().removesuffix(".0"))
-    if found is None:
+    match = _CALLING.fullmatch(value.strip().removesuffix(".0"))
+    if match is None:
         return None
-    digits = re.sub(r"\D", "", found[1])
+    digits = re.sub(r"\D", "", match[1])
     length = next((size for size in (1, 2) if digits[:size] in _SHORT), 3)
     return f"+{digits[:length]}*", f"+{digits[0]}*"
 

@@ -1,4 +1,4 @@
-"""Cell suppression: single cells of records in classes that are too weak become `*`."""
+"""Cell suppression: single cells of records in weak classes become `*`."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def cell_suppression(
 ) -> duckdb.DuckDBPyRelation:
     """Return one row per record, at its base levels or `*`.
 
-    A pass takes the quasi-identifiers from the least to the most important one, equal ones as
-    declared; ``importance`` is 1 where nothing is said.
+    A pass takes the quasi-identifiers by ascending importance, equal ones as declared; the default
+    of ``importance`` is 1.
     """
     records, ladders = read_levels(source, [levels])
     cells = [
@@ -34,23 +34,23 @@ def cell_suppression(
     weights = [(importance or {}).get(name, 1.0) for name in source.names]
     order = sorted(range(len(cells)), key=weights.__getitem__)
     hidden = hidden_cells(cells, Judge.of(records), order)
-    found = [
+    labelled = [
         ladder.labels(keys, np.full(len(records), levels[name]), is_hidden)
         for ladder, name, keys, is_hidden in zip(
             ladders, source.names, records.key_of_row, hidden, strict=True
         )
     ]
-    return records.recoded([labels for labels, _ in found], [ids for _, ids in found])
+    return records.recoded([labels for labels, _ in labelled], [ids for _, ids in labelled])
 
 
 def hidden_cells(cells: Sequence[IntArray], judge: Judge, order: Sequence[int]) -> list[BoolArray]:
-    """Return which cells of each row show `*`.
+    """Return a mask of the rows that show `*`, for each quasi-identifier.
 
-    ``cells`` are codes of labels at the base levels, 0 of `*`. A step is about one of them, in this
-    order: every weak class that shows it is tried without it. Classes that are alike otherwise then
-    become one, with the class that shows `*` there already; if that keeps every guarantee, they
-    lose the cell. Then the classes that no single cell saves lose the first one that they show, and
-    after the last pass all. The order of rows never counts, and rows that look the same stay so.
+    ``cells`` are codes of labels at the base levels, 0 of `*`. Each step is about one
+    quasi-identifier, in ``order``: the weak classes that show it are merged without it, and with
+    classes that have `*` there already. Where the merged class keeps every guarantee, they lose the
+    cell. After a pass, classes that are still weak lose their first shown cell, after the last pass
+    all. The order of rows never counts, and equal rows stay equal.
     """
     table = _Cells(cells, judge)
     for number in range(1, len(order) + 1):
@@ -58,12 +58,12 @@ def hidden_cells(cells: Sequence[IntArray], judge: Judge, order: Sequence[int]) 
             table.hide(place)
         if not table.is_weak.any():
             break
-        table.give_up(order, takes_all=number == len(order))
+        table.suppress_first(order, takes_all=number == len(order))
     return [codes[table.group_of_row] == 0 for codes in table.cells.T]
 
 
 class _Cells:
-    """Groups of rows with the same base labels: what they show, and whether they are weak."""
+    """Groups of rows with the same base labels: their current labels, and a mask of weak ones."""
 
     def __init__(self, cells: Sequence[IntArray], judge: Judge) -> None:
         self._judge, self._sizes = judge, [int(codes.max(initial=0)) + 1 for codes in cells]
@@ -80,14 +80,14 @@ class _Cells:
         self._count(np.arange(len(first)))
 
     def _keys(self, cells: IntArray) -> NDArray[Any]:
-        """Return what tells classes apart, one number where it is large enough."""
+        """Return a key of each row of cells, one integer if it is large enough."""
         if np.prod([float(size) for size in self._sizes]) < 2.0**62:
             return cells @ np.cumprod([1, *self._sizes[:-1]])
         texts = np.ascontiguousarray(cells, dtype=">u4")
         return texts.view(f"S{texts.shape[1] * 4}").reshape(-1)
 
     def _violating(self, groups: IntArray, keys: NDArray[Any]) -> BoolArray:
-        """Return whether each of some groups is in a class, by these keys, that is too weak."""
+        """Return a mask of the groups in weak classes, by these keys."""
         if not len(groups):
             return np.zeros(0, dtype=np.bool_)
         classes, of_group = np.unique(keys, return_inverse=True)
@@ -97,12 +97,12 @@ class _Cells:
         return violating[of_group]
 
     def _count(self, groups: IntArray) -> None:
-        """Judge the classes of some groups anew; these are all of their classes."""
+        """Judge the classes of some groups anew; groups must be complete classes."""
         is_shown = (self.cells[groups] != 0).any(axis=1)
         self.is_weak[groups] = self._violating(groups, self.keys[groups]) & is_shown
 
     def hide(self, place: int) -> None:
-        """Take a cell from the weak classes that are good enough without."""
+        """Suppress a cell of the weak classes that keep all guarantees without it."""
         weak = np.flatnonzero(self.is_weak & (self.cells[:, place] != 0))
         if not len(weak):
             return
@@ -111,15 +111,15 @@ class _Cells:
         keys = self._keys(cells)
         there = np.flatnonzero(np.isin(self.keys, keys))
         tried = np.concatenate([keys, self.keys[there]])
-        kept = ~self._violating(np.concatenate([weak, there]), tried)
-        moved = kept[: len(weak)]
+        is_kept = ~self._violating(np.concatenate([weak, there]), tried)
+        moved = is_kept[: len(weak)]
         self.cells[weak[moved], place] = 0
         self.keys[weak[moved]] = keys[moved]
         self.is_weak[weak[moved]] = False
-        self.is_weak[there[kept[len(weak) :]]] = False
+        self.is_weak[there[is_kept[len(weak) :]]] = False
 
-    def give_up(self, order: Sequence[int], *, takes_all: bool) -> None:
-        """Take the first cell that they show from all weak classes, or all."""
+    def suppress_first(self, order: Sequence[int], *, takes_all: bool) -> None:
+        """Suppress the first shown cell of all weak classes, or all their cells."""
         weak = np.flatnonzero(self.is_weak)
         cells = self.cells[weak]
         if takes_all:

@@ -20,7 +20,7 @@ from dbt_anonymize.privacy.table import IntArray
 if TYPE_CHECKING:
     import duckdb
 
-# Pairs of a group and a distinct record: half an hour or more on one core.
+# Most pairs of a group and a distinct record: half an hour or more on one core.
 MOST_COMPARED = 200_000_000_000
 Method = Literal["mdav", "optimal", "systematic", "mondrian"]
 
@@ -36,12 +36,12 @@ def grouped_recoding(
     p_percent: float = 10,
     categories: Literal["ancestor", "mode"] = "ancestor",
 ) -> duckdb.DuckDBPyRelation:
-    """Return one row per record: what is released of the group which it is in.
+    """Return one row per record: the released labels of its group.
 
-    ``method``: those of Mondrian, which keep the guarantees; or of ``least`` records or more, by
-    quasi-identifiers alone: mdav; optimal for one interval; systematic, which alone has ``passes``
-    and ``halve``. Of a number its mean, median or interval is released, of a category the lowest
-    label that covers the group or its mode.
+    ``method``: mondrian forms groups that keep the guarantees; the others form groups of ``least``
+    records or more by quasi-identifiers alone: mdav; optimal for one interval; systematic, which
+    alone has ``passes`` and ``halve``. Numbers are released as mean, median or interval, categories
+    as the lowest label that covers the group, or its mode.
     """
     records = Records.read(source, by_value=source.names)
     if method == "mondrian":
@@ -69,12 +69,12 @@ def groups_of(
     if method == "systematic":
         groups = systematic_clusters(tuples, least, passes=passes, halve=halve)
     else:
-        groups = (_optimal if method == "optimal" else mdav)(tuples, least)
+        groups = (_optimal_grouping if method == "optimal" else mdav)(tuples, least)
     return groups[tuple_of_row]
 
 
 def check_size(tuples: int, least: int, method: Method) -> None:
-    """Refuse what would take hours: every group is compared with all tuples that are left."""
+    """Refuse tables that would take hours: each group is compared with all remaining tuples."""
     most = int((MOST_COMPARED * least) ** 0.5)
     if tuples > most:
         raise RecodingError(
@@ -112,17 +112,17 @@ def distinct_tuples(records: Records) -> tuple[Tuples, IntArray]:
     return Tuples(attributes, counts), tuple_of_row
 
 
-def _optimal(tuples: Tuples, k: int) -> IntArray:
-    (number, *others) = tuples.attributes
-    if others or not isinstance(number, Number):
+def _optimal_grouping(tuples: Tuples, k: int) -> IntArray:
+    (number, *further) = tuples.attributes
+    if further or not isinstance(number, Number):
         raise RecodingError(
             "method optimal must have one quasi-identifier, a number or a date; got "
-            f"{1 + len(others)}. Use mdav."
+            f"{1 + len(further)}. Use mdav."
         )
-    known = ~np.isnan(number.numbers)
+    is_value = ~np.isnan(number.numbers)
     groups = np.zeros(len(tuples), dtype=np.int64)
-    if known.any():
-        groups[known] = optimal_groups(number.numbers[known], tuples.counts[known], k)
-    if tuples.counts[~known].sum() >= k:
-        groups[~known] = groups[known].max(initial=-1) + 1
+    if is_value.any():
+        groups[is_value] = optimal_groups(number.numbers[is_value], tuples.counts[is_value], k)
+    if tuples.counts[~is_value].sum() >= k:
+        groups[~is_value] = groups[is_value].max(initial=-1) + 1
     return groups

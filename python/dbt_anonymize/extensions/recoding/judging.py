@@ -19,7 +19,7 @@ from dbt_anonymize.privacy.table import BoolArray, IntArray, Table
 
 @dataclass(frozen=True)
 class Judge:
-    """Tells which classes break a guarantee; P, the whole table, is that of all records.
+    """Judges classes by the guarantees; P, the whole table, is that of all records.
 
     ``guarantees`` is None where no class can keep them.
     """
@@ -40,7 +40,7 @@ class Judge:
                     "levels, or another guarantee."
                 )
             if has_labels or not model_of(guarantee).READS_LABELS:
-                required.append(_coded(guarantee, records))
+                required.append(_with_codes(guarantee, records))
         if source.k:
             required.append({"model": "k_anonymity", "k": source.k})
         k = max([g["k"] for g in required if g["model"] == "k_anonymity"], default=1)
@@ -52,7 +52,7 @@ class Judge:
 
     @property
     def counts_alone(self) -> bool:
-        """Tell whether k records are all that a class needs."""
+        """Tell whether a class of k records keeps all guarantees."""
         return (
             self.guarantees is not None
             and self.guarantees.is_class_size_alone
@@ -61,17 +61,17 @@ class Judge:
         )
 
     def violating(self, rows: IntArray, class_of_row: IntArray, classes: int) -> BoolArray:
-        """Return which classes, of these rows, break a guarantee."""
+        """Return a mask of the classes of these rows that break a guarantee."""
         if self.guarantees is None:
             return np.ones(classes, dtype=np.bool_)
         part = select_rows(self.table, rows)
         return self.guarantees.violating(count_classes(part, class_of_row, classes))
 
 
-def _coded(guarantee: Mapping[str, Any], records: Records) -> dict[str, Any]:
-    """Return a guarantee with limited values as codes; one that does not occur limits nothing."""
+def _with_codes(guarantee: Mapping[str, Any], records: Records) -> dict[str, Any]:
+    """Return a guarantee with its ``values`` as codes, without values that do not occur."""
     if "values" not in guarantee:
         return dict(guarantee)
     texts = list(records.sensitive_texts[guarantee["attribute"]])
-    known = [value_text(value) for value in guarantee["values"]]
-    return {**guarantee, "values": [texts.index(text) for text in known if text in texts]}
+    texts_of_values = [value_text(value) for value in guarantee["values"]]
+    return {**guarantee, "values": [texts.index(text) for text in texts_of_values if text in texts]}

@@ -18,9 +18,9 @@ from dbt_anonymize.privacy.table import FloatArray, IntArray
 class Labels:
     """Labels of one quasi-identifier; arrays are (labels,).
 
-    ``first`` and ``last`` are the codes of the leaves at its ends, ``levels`` -1 where the label is
-    that of no level, ``numbers`` NaN where the text is released, and else a mean in the unit of the
-    leaves. ``raw`` has the codes of values that are released as they are, or 0.
+    ``first`` and ``last`` are the codes of the leaves at its ends; ``levels`` is -1 for a label of
+    no level; ``numbers`` are means in the unit of the leaves, NaN where the text is released.
+    ``raw`` has the codes of values that are released unchanged, or 0.
     """
 
     texts: Texts
@@ -32,7 +32,7 @@ class Labels:
     raw: IntArray | None = None
 
     def frame(self) -> pd.DataFrame:
-        """Return them as a table, with the number of each from 0."""
+        """Return the labels as a table with their numbers from 0."""
         return pd.DataFrame(
             {
                 "id": np.arange(len(self.texts), dtype=np.int32),
@@ -48,7 +48,7 @@ class Labels:
 
 
 def span_labels(leaves: Leaves, low: IntArray, high: IntArray) -> Labels:
-    """Return the lowest labels that cover spans of codes; the root where 0 (NULL) is in one."""
+    """Return the lowest labels that cover spans of codes; the root for a span with 0 (NULL)."""
     low_leaf, whole = np.maximum(low, 1), len(leaves)
     levels = np.full(len(low), leaves.height, dtype=np.int64)
     texts = np.full(len(low), "*", dtype=object)
@@ -84,16 +84,20 @@ def span_labels(leaves: Leaves, low: IntArray, high: IntArray) -> Labels:
 def check_labels(
     leaves: Sequence[Leaves], labels: Sequence[Labels], classes: IntArray | None = None
 ) -> None:
-    """Check that a label stands for one interval: classes are told apart by labels.
+    """Check that each label stands for one interval, since classes are distinguished by labels.
 
-    Else people would be one class whom the bounds in the release part again. With ``classes`` all
-    labels of a class together stand for one interval.
+    Otherwise the released bounds would split a class. With ``classes`` all labels of a class
+    together stand for one interval.
     """
-    for of_place, shown in zip(leaves, labels, strict=True):
-        if not of_place.is_interval or not len(shown.texts):
+    for of_place, label_set in zip(leaves, labels, strict=True):
+        if not of_place.is_interval or not len(label_set.texts):
             continue
-        meaning = pd.factorize(shown.texts)[0] if classes is None else classes
-        spans = [shown.first, shown.last, *([] if shown.raw is None else [shown.raw])]
+        meaning = pd.factorize(label_set.texts)[0] if classes is None else classes
+        spans = [
+            label_set.first,
+            label_set.last,
+            *([] if label_set.raw is None else [label_set.raw]),
+        ]
         _, several = distinct_rows([meaning, *spans])
         meanings = np.bincount(meaning[np.unique(several, return_index=True)[1]])
         if (meanings > 1).any():
@@ -113,7 +117,7 @@ def _texts(leaves: Leaves, level: int, codes: IntArray) -> Texts:
 
 
 def _between(leaves: Leaves, low: IntArray, high: IntArray) -> Texts:
-    """Return labels of intervals that are no level, written like the leaves at their ends."""
+    """Return labels of intervals between levels, in the notation of the leaves at their ends."""
     notation = _notation(leaves)
     first, last = _texts(leaves, 1, low), _texts(leaves, 1, high)
     if notation == "bounds":
@@ -125,10 +129,10 @@ def _between(leaves: Leaves, low: IntArray, high: IntArray) -> Texts:
 
 
 def _notation(leaves: Leaves) -> str:
-    """Tell how leaves are written, so that what is between two of them sorts where they do.
+    """Return the notation of the leaves, so that labels between two of them sort in their order.
 
-    `brackets` [05, 10), where zero may stand by itself; `numbers` 05, 05-09 or 8+; `texts`, others
-    that begin with a digit and sort, such as 2024-Q1; else by their `bounds`.
+    `brackets` [05, 10), where zero may be plain; `numbers` 05, 05-09 or 8+; `texts`, others that
+    begin with a digit and sort, such as 2024-Q1; else `bounds`.
     """
     labels = [str(label) for label in leaves.texts[1]]
     sides = [(_side(label, 0), _side(label, 1)) for label in labels]

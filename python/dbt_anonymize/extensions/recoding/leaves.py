@@ -1,4 +1,4 @@
-"""The leaves of a hierarchy as codes, in an order in which every label covers neighbours."""
+"""The leaves of a hierarchy as codes, ordered so that every label covers a contiguous range."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Leaves:
         leaf = "lower_bound" if is_interval else as_text.format("value")
         columns = [f"min({as_text.format(f'level_{level}')}) as level_{level}" for level in levels]
         columns += ["max(upper_bound) as upper_bound"] if is_interval else []
-        # By bytes, as everywhere: a collation may take different values for the same.
+        # By bytes, as everywhere: a collation may equate different values.
         order = [f"encode(level_{level})" for level in reversed(levels)] + ["encode(leaf)"]
         ordered = "leaf" if is_interval else ", ".join(order)
         leaves = query(
@@ -73,13 +73,13 @@ class Leaves:
             wanted += [as_text.format("upper_bound")]
         listed = ", ".join(f"{sql} as c{place}" for place, sql in enumerate(wanted))
         rows = query(leaves, f"select {listed} from {SOURCE} order by code").fetchnumpy()  # noqa: S608
-        found = [np.ma.getdata(rows[f"c{place}"]) for place in range(len(wanted))]
-        if is_interval and not len(found[0]):
+        arrays = [np.ma.getdata(rows[f"c{place}"]) for place in range(len(wanted))]
+        if is_interval and not len(arrays[0]):
             raise RecodingError(f"the hierarchy of {name} must have intervals; it is empty.")
-        texts = tuple(found[: len(levels) + 1])
+        texts = tuple(arrays[: len(levels) + 1])
         if not is_interval:
             return cls(name, leaves, texts)
-        lower, upper, ends = found[len(texts) :]
+        lower, upper, ends = arrays[len(texts) :]
         return cls(name, leaves, texts, (lower, upper), (texts[0], ends), unit)
 
     def number_sql(self, column: str, relation: duckdb.DuckDBPyRelation) -> str:
@@ -90,7 +90,7 @@ class Leaves:
 
     @property
     def written_number(self) -> str:
-        """SQL of the `number` of a label as it is released, beside its `first_bound`."""
+        """SQL of the released form of a label's `number`, beside its `first_bound`."""
         if self.unit == "number":
             return "number"
         if self.unit == "day":
@@ -143,9 +143,9 @@ class Leaves:
         return lower[first - 1], upper[last - 1]
 
     def spread(self, low: IntArray, high: IntArray) -> FloatArray:
-        """Return how much of the domain Mondrian sees between two codes: 1 of NULL beside values.
+        """Return the width between two codes as Mondrian measures it: 1 with NULL beside values.
 
-        Of categories it is that of the label which covers them.
+        For categories it is the share of the covering label.
         """
         if self.bounds is None:
             level = self.cover(np.maximum(low, 1), high)

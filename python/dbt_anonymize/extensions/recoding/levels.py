@@ -18,10 +18,10 @@ from dbt_anonymize.privacy.table import Attribute, BoolArray, FloatArray, IntArr
 def read_levels(
     source: Source, levels: Sequence[Mapping[str, int]]
 ) -> tuple[Records, list[Ladder]]:
-    """Read the rows that these levels tell apart; of level 0 numbers stay as they are."""
-    exact = [name for name in source.names if any(one[name] == 0 for one in levels)]
+    """Read the distinct rows at these levels; numbers at level 0 keep their values."""
+    exact = [name for name in source.names if any(vector[name] == 0 for vector in levels)]
     records = Records.read(source, by_value=exact)
-    used = [sorted({one[name] for one in levels}) for name in source.names]
+    used = [sorted({vector[name] for vector in levels}) for name in source.names]
     return records, [Ladder(*pair) for pair in zip(records.keys, used, strict=True)]
 
 
@@ -60,7 +60,7 @@ class Ladder:
     @cached_property
     def shares(self) -> dict[int, FloatArray]:
         """Share of the domain that the label of each key covers, by level; 1 of `*` and NULL."""
-        leaves, found = self.key.leaves, {}
+        leaves, shares_of = self.key.leaves, {}
         for level in self.levels:
             if level == 0 and leaves.is_interval:
                 shares = np.zeros(len(self.key.codes))
@@ -70,11 +70,11 @@ class Ladder:
                 if level:
                     shares[self.texts[level] == "*"] = 1.0
             shares[0] = 1.0
-            found[level] = shares
-        return found
+            shares_of[level] = shares
+        return shares_of
 
     def attribute(self) -> Attribute:
-        """Return the levels as guarantees weigh them, in the order of ``levels``."""
+        """Return the attribute that guarantees judge, its levels in the order of ``levels``."""
         levels, shares = [], []
         for level in self.levels:
             first, codes = np.unique(self.codes[level], return_index=True, return_inverse=True)[1:]
@@ -87,9 +87,9 @@ class Ladder:
     def labels(
         self, keys: IntArray, levels: IntArray, is_hidden: BoolArray | None = None
     ) -> tuple[Labels, IntArray]:
-        """Return the labels of rows at levels of their own, and which one each row has.
+        """Return the distinct labels of rows, each at its own level, and the label of each row.
 
-        What ``is_hidden`` is `*`, the root.
+        Rows that are ``is_hidden`` have `*`, the root.
         """
         leaves, size = self.key.leaves, len(self.key.codes)
         if is_hidden is not None:
@@ -102,10 +102,10 @@ class Ladder:
         is_value = (level == 0) & ~is_null & (self.key.raw is not None)
         texts = np.full(len(pairs), "*", dtype=object)
         shares = np.ones(len(pairs))
-        for one in self.levels:
-            some = (level == one) & ~is_null
-            texts[some] = self.texts[one][key[some]]
-            shares[some] = self.shares[one][key[some]]
+        for used in self.levels:
+            is_here = (level == used) & ~is_null
+            texts[is_here] = self.texts[used][key[is_here]]
+            shares[is_here] = self.shares[used][key[is_here]]
         if leaves.is_interval:
             first, last = np.where(is_null, 1, first), np.where(is_null, len(leaves), last)
         return Labels(

@@ -23,46 +23,46 @@ def local_recoding(
 ) -> duckdb.DuckDBPyRelation:
     """Return one row per record, at the levels of the first round that protects it.
 
-    The records that are left go through each round as a table of their own (the iterative scheme
-    of ARX); those that the last one leaves have its labels. P, the distribution of a sensitive
-    attribute in the whole table, stays that of all records. Classes of two rounds that look the
-    same are one in the release, which `<n>_classes` judges.
+    Each round judges the remaining records as a table of their own (the iterative scheme of ARX);
+    records that no round protects get the labels of the last. P, the distribution of a sensitive
+    attribute in the whole table, stays that of all records. Equal classes of two rounds are one in
+    the release, which `<n>_classes` judges.
     """
     records, ladders = read_levels(source, rounds)
     attributes = tuple(ladder.attribute() for ladder in ladders)
     judge = Judge.of(records.with_attributes(attributes), has_labels=True)
     nodes = [
         tuple(
-            list(ladder.levels).index(one[name])
+            list(ladder.levels).index(round_[name])
             for ladder, name in zip(ladders, source.names, strict=True)
         )
-        for one in rounds
+        for round_ in rounds
     ]
     of_rows = rounds_of_rows(judge.table, judge.guarantees, nodes)
-    found = []
+    labelled = []
     for place, (ladder, name) in enumerate(zip(ladders, source.names, strict=True)):
-        levels = np.array([one[name] for one in rounds])[of_rows]
-        found.append(ladder.labels(records.key_of_row[place], levels))
-    return records.recoded([labels for labels, _ in found], [ids for _, ids in found])
+        levels = np.array([round_[name] for round_ in rounds])[of_rows]
+        labelled.append(ladder.labels(records.key_of_row[place], levels))
+    return records.recoded([labels for labels, _ in labelled], [ids for _, ids in labelled])
 
 
 def rounds_of_rows(table: Table, guarantees: Guarantees | None, nodes: Sequence[Node]) -> IntArray:
-    """Return which of the nodes each row has in the end; without guarantees nothing is kept."""
-    found = np.full(len(table.records), len(nodes) - 1, dtype=np.int64)
-    left = np.arange(len(table.records))
+    """Return the place of each row's node; without guarantees every row has the last one."""
+    round_of_row = np.full(len(table.records), len(nodes) - 1, dtype=np.int64)
+    remaining = np.arange(len(table.records))
     for place, node in enumerate(nodes[:-1]):
-        if guarantees is None or not len(left):
+        if guarantees is None or not len(remaining):
             break
-        is_released = kept_rows(table, left, guarantees, node)
-        found[left[is_released]] = place
-        left = left[~is_released]
-    return found
+        is_released = protected_rows(table, remaining, guarantees, node)
+        round_of_row[remaining[is_released]] = place
+        remaining = remaining[~is_released]
+    return round_of_row
 
 
-def kept_rows(table: Table, rows: IntArray, guarantees: Guarantees, node: Node) -> BoolArray:
-    """Return which of some rows are in classes that keep everything, formed by these rows alone."""
+def protected_rows(table: Table, rows: IntArray, guarantees: Guarantees, node: Node) -> BoolArray:
+    """Return a mask of the rows whose classes, among these rows alone, keep all guarantees."""
     part = select_rows(table, rows)
     labels = labels_of(part, node, np.arange(len(rows)))
     violating = guarantees.violating(classes_by_labels(part, labels, node))
-    kept: BoolArray = ~violating[group(labels)[1]]
-    return kept
+    is_protected: BoolArray = ~violating[group(labels)[1]]
+    return is_protected

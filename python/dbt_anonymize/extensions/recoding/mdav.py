@@ -12,49 +12,48 @@ from dbt_anonymize.extensions.recoding.tuples import Codes, Floats, Tuples
 def mdav(tuples: Tuples, k: int) -> Codes:
     """Return the group of each tuple, 0 and up, each of at least ``k`` records.
 
-    While 3k records are left: r is the tuple that is farthest from their mean, and forms a group
-    with those nearest to it; so does s, which is farthest from r among the others. Of 2k to 3k - 1
-    records that are left, r forms a group, and the rest is one. Equal records stay together, so a
-    group may have more than 2k - 1 of them, and fewer than k may be left in the end: these go to
-    the group whose mean is nearest. Of equally far tuples the first wins. Fewer than k records in
-    all are one group.
+    While at least 3k records are left, r, the tuple farthest from their mean, forms a group with
+    its nearest tuples, and so does s, the tuple farthest from r. With 2k to 3k - 1 records left, r
+    forms a group, and the rest is another. Equal records stay together, so a group may have more
+    than 2k - 1 records, and fewer than k may be left: these go to the group with the nearest mean.
+    Of equally far tuples the first wins. Fewer than k records in all are one group.
 
     References
     ----------
     .. [1] J. Domingo-Ferrer and J. M. Mateo-Sanz, IEEE TKDE 14(1):189-201, 2002;
        J. Domingo-Ferrer and V. Torra, Data Mining and Knowledge Discovery 11(2), 2005.
     """
-    left = _Left(tuples)
-    made = 0
-    while left.records >= 2 * k:
-        is_last = left.records < 3 * k
-        point = left.farthest(left.distances(left.tuples.center()))
-        # The second group is that of the tuple which is farthest from the first.
+    ungrouped = _Ungrouped(tuples)
+    count = 0
+    while ungrouped.records >= 2 * k:
+        is_last = ungrouped.records < 3 * k
+        point = ungrouped.farthest(ungrouped.distances(ungrouped.tuples.center()))
+        # The second group is around the tuple farthest from the first.
         for _ in range(1 if is_last else 2):
-            distances = left.distances(point)
-            left.form(made, left.tuples.nearest(distances, k))
-            made += 1
-            if left.records < 2 * k:
+            distances = ungrouped.distances(point)
+            ungrouped.form(count, ungrouped.tuples.nearest(distances, k))
+            count += 1
+            if ungrouped.records < 2 * k:
                 break
-            point = left.farthest(distances)
+            point = ungrouped.farthest(distances)
         if is_last:
             break
-    groups, rows = left.groups, np.flatnonzero(left.groups < 0)
-    if left.records >= k or made == 0:
-        groups[rows] = made
+    groups, rows = ungrouped.groups, np.flatnonzero(ungrouped.groups < 0)
+    if ungrouped.records >= k or count == 0:
+        groups[rows] = count
     elif len(rows):
         rest = tuples.take(rows)
-        centers = [tuples.take(groups == number).center() for number in range(made)]
+        centers = [tuples.take(groups == number).center() for number in range(count)]
         far = np.column_stack([rest.distances(center) for center in centers])
         groups[rows] = far.argmin(axis=1)
     return groups
 
 
-class _Left:
+class _Ungrouped:
     """The tuples that have no group yet, in their order.
 
-    Those that have one count no records and are cleared away once they are many: copying what is
-    left after each group would take most of the time.
+    Grouped tuples count no records, and are removed once they are many: copying after each group
+    would take most of the time.
     """
 
     def __init__(self, tuples: Tuples) -> None:
@@ -68,16 +67,16 @@ class _Left:
         self._gone: list[int] = []
 
     def distances(self, point: Sequence[float]) -> Floats:
-        """Return the squared distance of each tuple; infinite of those that have a group."""
+        """Return the squared distance of each tuple; infinite for grouped ones."""
         if 5 * len(self._gone) > len(self._rows):
-            left = self.groups[self._rows] < 0
-            self._keep(self.tuples.take(left), self._rows[left])
+            is_ungrouped = self.groups[self._rows] < 0
+            self._keep(self.tuples.take(is_ungrouped), self._rows[is_ungrouped])
         distances = self.tuples.distances(point)
         distances[self._gone] = np.inf
         return distances
 
     def farthest(self, distances: Floats) -> list[float]:
-        """Return the first of the tuples that are farthest away."""
+        """Return the farthest tuple, the first of several."""
         distances[self._gone] = -1.0
         return self.tuples.at(int(distances.argmax()))
 

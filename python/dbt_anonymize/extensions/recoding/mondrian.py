@@ -1,15 +1,15 @@
 """Mondrian multidimensional partitioning over the distinct rows of a table, round by round.
 
-A round takes all parts at once: each is cut along the attribute that spans the widest share of its
-domain, if every side keeps k and the other guarantees, else along the next widest; a part that no
-attribute cuts is finished. Ties are decided by the order of the attributes and of the codes.
+A round cuts all parts at once: each along the attribute that spans the widest share of its domain,
+if every side keeps k and the other guarantees, else along the next widest; a part that no attribute
+can cut is finished. Ties are decided by the order of the attributes and of the codes.
 
-    NULLs in it    apart from the values; their label is `*` until then, so nothing is wider
-    interval       in two between two leaves, where the smaller side is largest; relaxed: in halves,
-                   and the rows of the leaf in the middle are shared out in their order
-    categorical    the label that covers the part into the labels below it. Those with fewer than k
-                   records stay together under the label itself, with the next smaller ones until
-                   they are k: one rare value does not stop a cut
+    with NULLs     NULLs are separated from the values first: their label is `*`, the widest
+    interval       into two between leaves, so that the smaller side is largest; relaxed: into
+                   halves, and the rows of the middle leaf are distributed in their order
+    categorical    the covering label into the labels below it. Those with fewer than k records stay
+                   together under the label itself, with the next smaller ones until they are k: one
+                   rare value does not prevent a cut
 
 References
 ----------
@@ -24,16 +24,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from dbt_anonymize.extensions.recoding.leaves import Leaves
-from dbt_anonymize.privacy.grouping import run_positions, run_starts
+from dbt_anonymize.privacy.grouping import run_positions, run_starts, running_sums
 from dbt_anonymize.privacy.table import BoolArray, FloatArray, IntArray
 
-# Given rows, the class of each and the number of classes: which classes break a guarantee.
+# From rows, the class of each and the number of classes: a mask of classes that break a guarantee.
 Violating = Callable[[IntArray, IntArray, int], BoolArray]
 
 
 @dataclass(frozen=True)
 class _Parts:
-    """Rows, those of a part side by side, and where parts start."""
+    """Rows ordered by part, and the start of each part."""
 
     rows: IntArray
     starts: IntArray
@@ -58,7 +58,7 @@ class _Parts:
 
 @dataclass(frozen=True)
 class _Table:
-    """The rows that are cut, and what their parts must keep."""
+    """The rows to cut, and the conditions on their parts."""
 
     attributes: Sequence[Leaves]
     codes: Sequence[IntArray]
@@ -79,19 +79,19 @@ def mondrian(
 ) -> IntArray:
     """Return the part of each row, 0 and up, each of at least ``k`` records.
 
-    ``codes`` has those of each attribute. Equal rows stay together if ``is_strict``, else each is
-    one record. ``violating`` judges parts by what else they must keep. What cannot be cut is one
-    part, however small.
+    ``codes`` has those of each attribute. Equal rows stay together if ``is_strict``, else each row
+    is one record. ``violating`` judges parts by the other guarantees. A table that cannot be cut is
+    one part, however small.
     """
     table = _Table(attributes, codes, records, k, is_strict, violating)
     part_of_row = np.zeros(len(records), dtype=np.int64)
     waiting = _Parts(np.arange(len(records)), np.zeros(min(len(records), 1), dtype=np.int64))
-    made = 0
+    count = 0
     while len(waiting):
         finished, sides = _round(table, waiting)
-        done = waiting.take(finished)
-        part_of_row[done.rows] = made + done.of_rows()
-        made += len(done)
+        parts = waiting.take(finished)
+        part_of_row[parts.rows] = count + parts.of_rows()
+        count += len(parts)
         waiting = _Parts(
             np.concatenate([side.rows for side in sides]),
             run_starts(np.concatenate([side.sizes for side in sides])),
@@ -100,31 +100,31 @@ def mondrian(
 
 
 def _round(table: _Table, waiting: _Parts) -> tuple[IntArray, list[_Parts]]:
-    """Return the parts that nothing cuts, and the sides of the others."""
+    """Return the parts that no attribute can cut, and the sides of the others."""
     lows, highs, widths = _spans(table, waiting)
     totals = np.add.reduceat(table.records[waiting.rows], waiting.starts)
     widths[totals < 2 * table.k] = -1.0
     widest = np.argsort(-widths, axis=1, kind="stable")
-    left = np.arange(len(waiting))
+    uncut = np.arange(len(waiting))
     sides = [_Parts(waiting.rows[:0], waiting.starts[:0])]
     for place in range(len(table.attributes)):
-        chosen = widest[left, place]
-        tried = left[widths[left, chosen] >= 0.0]
+        chosen = widest[uncut, place]
+        tried = uncut[widths[uncut, chosen] >= 0.0]
         if not len(tried):
             break
         tried = tried[np.argsort(widest[tried, place], kind="stable")]
         chosen = widest[tried, place]
         cut = _Cut(table, waiting.take(tried), chosen, lows[tried, chosen], highs[tried, chosen])
-        kept, children = cut.made()
+        is_cut, children = cut.sides()
         sides.append(children)
-        left = np.setdiff1d(left, tried[kept], assume_unique=True)
-    return left, sides
+        uncut = np.setdiff1d(uncut, tried[is_cut], assume_unique=True)
+    return uncut, sides
 
 
 def _spans(table: _Table, parts: _Parts) -> tuple[IntArray, IntArray, FloatArray]:
     """Return lowest and highest code and width of each attribute, shape (parts, attributes).
 
-    The width is the share of the domain, and -1 of what is of one value alone.
+    The width is the share of the domain, and -1 for a single value.
     """
     shape = (len(parts), len(table.attributes))
     lows, highs = np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.int64)
@@ -138,10 +138,10 @@ def _spans(table: _Table, parts: _Parts) -> tuple[IntArray, IntArray, FloatArray
 
 
 class _Cut:
-    """Parts that are cut, each along an attribute; these ascend.
+    """Parts to cut, each along one attribute; attributes ascend.
 
-    Rows are sorted by the units that stay whole: leaves of an interval (`halved`), labels below the
-    one that is cut, or NULL and all values. Runs are the rows of one unit in a part.
+    Rows are sorted by units that stay whole: leaves of an interval (`halved`), labels below the cut
+    one, or NULL and all values. A run is the rows of one unit in a part.
     """
 
     def __init__(
@@ -180,12 +180,10 @@ class _Cut:
         return np.where(np.repeat(has_null, sizes), codes > 0, units) if has_null.any() else units
 
     def _up_to(self, numbers: IntArray) -> IntArray:
-        """Add up numbers of runs within each part."""
-        total = np.cumsum(numbers)
-        return total - (total - numbers)[self.firsts][self.part]
+        return running_sums(numbers, self.firsts, self.part)
 
-    def made(self) -> tuple[BoolArray, _Parts]:
-        """Return which parts are cut so that all sides keep everything, and these sides."""
+    def sides(self) -> tuple[BoolArray, _Parts]:
+        """Return a mask of the parts whose sides all keep the guarantees, and these sides."""
         is_cut, whole, side, starts, sizes = self._segments()
         some = is_cut[whole]
         whole, side, starts, sizes = whole[some], side[some], starts[some], sizes[some]
@@ -203,7 +201,7 @@ class _Cut:
         return is_cut, sides
 
     def _segments(self) -> tuple[BoolArray, IntArray, IntArray, IntArray, IntArray]:
-        """Return which parts k lets be cut; part, side, start and size of runs of rows."""
+        """Return a mask of the parts that k lets be cut; part, side, start and size of runs."""
         sizes = np.diff(self.starts, append=len(self.rows))
         is_rest = self._rest()
         is_cut = np.logical_or.reduceat(~is_rest, self.firsts)
@@ -214,20 +212,20 @@ class _Cut:
             self.halved, (smaller >= self.table.k) | (not self.table.is_strict), is_cut
         )
         halves = np.flatnonzero(self.halved)
-        others = np.flatnonzero(~self.halved[self.part])
+        whole_runs = np.flatnonzero(~self.halved[self.part])
         below = position - first
         return (
             is_cut,
-            np.concatenate([halves, halves, self.part[others]]),
+            np.concatenate([halves, halves, self.part[whole_runs]]),
             np.concatenate(
                 [
                     halves * 0,
                     halves * 0 + 1,
-                    np.where(is_rest, 0, 1 + np.arange(len(is_rest)))[others],
+                    np.where(is_rest, 0, 1 + np.arange(len(is_rest)))[whole_runs],
                 ]
             ),
-            np.concatenate([first[halves], position[halves], self.starts[others]]),
-            np.concatenate([below[halves], (end - position)[halves], sizes[others]]),
+            np.concatenate([first[halves], position[halves], self.starts[whole_runs]]),
+            np.concatenate([below[halves], (end - position)[halves], sizes[whole_runs]]),
         )
 
     def _middle(self) -> tuple[IntArray, IntArray]:
@@ -245,7 +243,7 @@ class _Cut:
         return last, self.starts[last] + self.totals // 2 - (self.up_to - self.records)[last]
 
     def _rest(self) -> BoolArray:
-        """Return which units stay together: those below k, and the next until they are k."""
+        """Return a mask of the units that stay together: those below k, and the next up to k."""
         order = np.lexsort((self.records, self.part))
         records = self.records[order]
         before = self._up_to(records) - records

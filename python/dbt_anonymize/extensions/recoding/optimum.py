@@ -40,8 +40,8 @@ def optimal_groups(values: Floats, counts: Codes, k: int) -> Codes:
         total = cost[starts] + np.maximum(within, 0.0)
         best = int(total.argmin())
         cost[end], begins[end] = total[best], starts[best]
-    groups, end, made = np.empty(n, dtype=np.int64), n, 0
+    groups, end, count = np.empty(n, dtype=np.int64), n, 0
     while end > 0:
-        groups[begins[end] : end] = made
-        end, made = int(begins[end]), made + 1
-    return made - 1 - groups
+        groups[begins[end] : end] = count
+        end, count = int(begins[end]), count + 1
+    return count - 1 - groups

@@ -13,7 +13,7 @@ from dbt_anonymize.errors import RecodingError
 from dbt_anonymize.extensions.recoding.judging import Judge
 from dbt_anonymize.extensions.recoding.levels import Ladder, read_levels
 from dbt_anonymize.extensions.recoding.records import Source
-from dbt_anonymize.privacy.grouping import distinct_codes, sums
+from dbt_anonymize.privacy.grouping import distinct_codes, running_sums, sums
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.profitable import Profitable
 from dbt_anonymize.privacy.registry import model_of
@@ -28,11 +28,11 @@ def payout_recoding(
 ) -> duckdb.DuckDBPyRelation:
     """Return one row per record, at the levels where its publisher's payout is highest.
 
-    All begin at the levels of the first round. In each further one every class that could be formed
-    at its levels takes those of its records that are worth the least now, as many as bring the most
-    together; a record that breaks a guarantee is worth nothing. All of them may move, or none, so
-    the release brings at least what any of its rounds brings alone. Rounds must be a chain, each at
-    least as coarse as the one before, so that a class moves as a whole.
+    All records begin at the levels of the first round. In each further round, every class that
+    could be formed takes the records that are worth least now, as many as maximize the payout; a
+    record that breaks a guarantee is worth nothing. All may move, or none, so the release is worth
+    at least as much as any of its rounds alone. Rounds must be a chain, each at least as coarse as
+    the one before, so that a class moves as a whole.
 
     References
     ----------
@@ -47,9 +47,9 @@ def payout_recoding(
     game = _Game(cast(Profitable, model_of(declared)), judge.guarantees, records.table.records)
     places = list(zip(ladders, records.key_of_row, source.names, strict=True))
 
-    def shown(of_rows: IntArray) -> list[_Shown]:
+    def shown(of_rows: IntArray) -> list[_RowLabels]:
         return [
-            _Shown(ladder, keys, np.array([one[name] for one in rounds]), of_rows)
+            _RowLabels(ladder, keys, np.array([one[name] for one in rounds]), of_rows)
             for ladder, keys, name in places
         ]
 
@@ -57,32 +57,32 @@ def payout_recoding(
     for number in range(1, len(rounds)):
         formed = np.full(len(records), number)
         of_rows = np.where(game.moves(shown(of_rows), shown(formed)), formed, of_rows)
-    found = [one.ladder.labels(one.keys, one.levels[of_rows]) for one in shown(of_rows)]
-    return records.recoded([labels for labels, _ in found], [ids for _, ids in found])
+    labelled = [one.ladder.labels(one.keys, one.levels[of_rows]) for one in shown(of_rows)]
+    return records.recoded([labels for labels, _ in labelled], [ids for _, ids in labelled])
 
 
 def _check(source: Source) -> None:
-    """Refuse what may decide what a class is worth beside its records and labels."""
+    """Refuse guarantees that depend on more than the size and the labels of a class."""
     models = [model_of(guarantee) for guarantee in source.guarantees]
     errors = [
         f"{guarantee['model']} cannot be kept by payouts per record, which know the size of a "
         "class and what its labels lose. Use rounds without payouts, or another guarantee."
-        for guarantee, one in zip(source.guarantees, models, strict=True)
-        if not one.READS_SIZES_ALONE
+        for guarantee, model in zip(source.guarantees, models, strict=True)
+        if not model.READS_SIZES_ALONE
     ]
     if source.has_subject:
         errors.append(
             "payouts per record count records; a subject is declared. Use rounds without payouts."
         )
-    if not any(isinstance(one, Profitable) for one in models):
+    if not any(isinstance(model, Profitable) for model in models):
         errors.append("payouts per record need the guarantee profitable; got none. Declare it.")
     if errors:
         raise RecodingError("\n".join(errors))
 
 
 @dataclass(frozen=True)
-class _Shown:
-    """Labels of one quasi-identifier, each row at the level of its round; made when asked for."""
+class _RowLabels:
+    """Labels of one quasi-identifier, each row at the level of its round; computed lazily."""
 
     ladder: Ladder
     keys: IntArray
@@ -105,11 +105,11 @@ class _Shown:
         return len(self.ladder.key.leaves)
 
     def _of_rows(self, by_level: Mapping[int, NDArray[Any]], kind: type) -> NDArray[Any]:
-        found: NDArray[Any] = np.empty(len(self.keys), dtype=kind)
+        values: NDArray[Any] = np.empty(len(self.keys), dtype=kind)
         for number, level in enumerate(self.levels.tolist()):
             rows = self.of_rows == number
-            found[rows] = by_level[level][self.keys[rows]]
-        return found
+            values[rows] = by_level[level][self.keys[rows]]
+        return values
 
 
 @dataclass(frozen=True)
@@ -120,27 +120,27 @@ class _Game:
     guarantees: Guarantees | None
     records: IntArray
 
-    def moves(self, chosen: Sequence[_Shown], formed: Sequence[_Shown]) -> BoolArray:
-        """Return which rows move from the labels they have to those of the round."""
+    def moves(self, chosen: Sequence[_RowLabels], formed: Sequence[_RowLabels]) -> BoolArray:
+        """Return a mask of the rows that move from their labels to those of the round."""
         rows = len(self.records)
         if not rows:
             return np.zeros(0, dtype=np.bool_)
-        now = distinct_codes((one.codes for one in chosen), rows)
+        now = distinct_codes((attribute.codes for attribute in chosen), rows)
         sizes = sums(now, self.records, int(now.max()) + 1)
         worth = self._worth(sizes, _losses(chosen, now))[now]
-        then = distinct_codes((one.codes for one in formed), rows)
+        then = distinct_codes((attribute.codes for attribute in formed), rows)
         order = np.lexsort((worth, then))
         of_class, ascending = then[order], worth[order]
-        # All that are worth so much or less move together.
+        # Records of equal worth move together.
         last = np.flatnonzero(np.append((np.diff(of_class) != 0) | (np.diff(ascending) != 0), True))
         starts = np.searchsorted(of_class, np.arange(int(then.max()) + 1))
         records = self.records[order]
-        members = _up_to(records, starts, of_class)[last]
-        payouts = _up_to(records * ascending, starts, of_class)[last]
+        members = running_sums(records, starts, of_class)[last]
+        payouts = running_sums(records * ascending, starts, of_class)[last]
         classes, up_to = of_class[last], ascending[last]
         losses = _losses(formed, then)[classes]
         gains = members * self._worth(members, losses) - payouts
-        # Of equal gains that of fewer records counts, up to rounding.
+        # Of gains that are equal up to rounding, the one with fewer records counts.
         rounding = self.profitable.publisher_benefit * 1e-12 * members
         most = np.maximum.reduceat(gains, np.searchsorted(classes, np.arange(len(starts))))[classes]
         rising = np.flatnonzero((gains > rounding) & (gains >= most - rounding))
@@ -150,7 +150,7 @@ class _Game:
         return moves
 
     def _worth(self, sizes: IntArray, losses: FloatArray) -> FloatArray:
-        """Return what a record of each class brings: nothing where it is not released."""
+        """Return the payout of a record of each class; 0 if it is not released."""
         if self.guarantees is None:
             return np.zeros(len(sizes))
         classes = Classes(
@@ -165,20 +165,13 @@ class _Game:
         return np.where(self.guarantees.violating(classes), 0.0, payouts)
 
 
-def _up_to(numbers: NDArray[Any], starts: IntArray, of_class: IntArray) -> NDArray[Any]:
-    """Add up numbers of rows within each class."""
-    total = np.cumsum(numbers)
-    added: NDArray[Any] = total - (total - numbers)[starts][of_class]
-    return added
-
-
-def _losses(shown: Sequence[_Shown], class_of_row: IntArray) -> FloatArray:
-    """Return what the labels of each class lose: the widest of each quasi-identifier."""
+def _losses(attributes: Sequence[_RowLabels], class_of_row: IntArray) -> FloatArray:
+    """Return the information loss of each class, by its widest label per quasi-identifier."""
     count = int(class_of_row.max()) + 1
-    domain = sum(np.log(max(one.leaves, 1)) for one in shown)
+    domain = sum(np.log(max(attribute.leaves, 1)) for attribute in attributes)
     losses = np.zeros(count)
-    for one in shown:
+    for attribute in attributes:
         widest = np.zeros(count)
-        np.maximum.at(widest, class_of_row, one.shares)
-        losses += np.log(np.maximum(widest * one.leaves, 1.0))
+        np.maximum.at(widest, class_of_row, attribute.shares)
+        losses += np.log(np.maximum(widest * attribute.leaves, 1.0))
     return losses / domain if domain else losses

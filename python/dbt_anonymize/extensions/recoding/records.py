@@ -1,4 +1,4 @@
-"""The records of a table as distinct rows of codes, and back to a label for each record."""
+"""The records of a table as distinct rows of codes, and the way back to labels of records."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Source:
     @property
     def names(self) -> list[str]:
         """Names of the quasi-identifiers."""
-        return [str(one["name"]) for one in self.quasi_identifiers]
+        return [str(declared["name"]) for declared in self.quasi_identifiers]
 
     @property
     def sensitive(self) -> list[str]:
@@ -76,7 +76,7 @@ class Records:
     codes : sequence of arrays of int
         Leaf of each quasi-identifier; see `Leaves`.
     keys, key_of_row : sequences
-        How rows are told apart in each quasi-identifier, and the code of each row there.
+        Key of each quasi-identifier, by which rows are distinct, and the code of each row in it.
     table : Table
         Records, sensitive values and subjects, as guarantees judge them.
     sensitive_texts : mapping
@@ -103,7 +103,7 @@ class Records:
 
     @property
     def numbers(self) -> tuple[FloatArray | None, ...]:
-        """Values that rows are told apart by, in the unit of the leaves; NaN is NULL."""
+        """Values of keys by value, in the unit of the leaves; NaN is NULL."""
         return tuple(
             None if key.numbers is None else key.numbers[codes]
             for key, codes in zip(self.keys, self.key_of_row, strict=True)
@@ -113,10 +113,10 @@ class Records:
     def read(
         cls, source: Source, *, by_value: Collection[str] = (), by_record: bool = False
     ) -> Records:
-        """Count the distinct rows of the microdata; a value that a hierarchy lacks is refused.
+        """Count the distinct rows of the microdata; refuse values that a hierarchy lacks.
 
-        ``by_value``: numbers and dates that are told apart by their values, not by their leaves.
-        ``by_record``: each record is a row, in the order of codes and record keys.
+        ``by_value``: numbers and dates that are distinct by value, not by leaf. ``by_record``: each
+        record is a row, in the order of codes and record keys.
         """
         leaves = tuple(Leaves.read(one, source.as_text) for one in source.quasi_identifiers)
         keyed = query(source.microdata, _columns(source))
@@ -131,23 +131,23 @@ class Records:
         sensitive: list[SensitiveAttribute] = []
         texts: list[list[str | None]] = []
         for place, name in enumerate(source.sensitive):
-            keyed, values = _coded(keyed, f"value_{place}")
+            keyed, values = _encode(keyed, f"value_{place}")
             texts.append(_texts(values, source))
             sensitive.append(_attribute(name, texts[-1], source))
         if source.has_subject:
-            keyed, _ = _coded(keyed, "subject")
+            keyed, _ = _encode(keyed, "subject")
         names = [f"key_{place}" for place in range(len(keys))]
         if by_record:
             number = f"row_number() over (order by {', '.join(names)}, record_key) - 1 as row"
             keyed = query(keyed, f"select *, {number} from {SOURCE}")  # noqa: S608
         extra = [f"value_{place}" for place in range(len(sensitive))]
         extra += ["subject"] if source.has_subject else []
-        rows = _counted(keyed, names, [*extra, *(["row"] if by_record else [])])
+        rows = _count_rows(keyed, names, [*extra, *(["row"] if by_record else [])])
         key_of_row = tuple(rows[name] for name in names)
         return cls(
             tuple(keys),
             key_of_row,
-            tuple(key.leaves_of(found) for key, found in zip(keys, key_of_row, strict=True)),
+            tuple(key.leaves_of(codes) for key, codes in zip(keys, key_of_row, strict=True)),
             Table(
                 attributes=(),
                 leaves=np.empty((len(rows["records"]), 0), dtype=np.int64),
@@ -165,7 +165,7 @@ class Records:
         )
 
     def with_attributes(self, attributes: tuple[Attribute, ...]) -> Records:
-        """Return the same rows with the labels that guarantees weigh."""
+        """Return the same rows with the labels that guarantees judge."""
         leaves = np.empty((len(self), len(attributes)), dtype=np.int64, order="F")
         for place, keys in enumerate(self.key_of_row):
             leaves[:, place] = keys
@@ -179,46 +179,48 @@ class Records:
     ) -> duckdb.DuckDBPyRelation:
         """Return the recoding, one row per record; ``of_rows`` has the label of each row.
 
-        A label has one meaning, or with ``classes`` those of a class together have one.
+        Each label has one meaning; with ``classes``, the labels of a class together have one.
         """
         check_labels(self.leaves, labels, classes)
         keys = list(self._rows.columns)
         ids = {f"id_{place}": of.astype(np.int32) for place, of in enumerate(of_rows)}
         rows = self.source.session.from_df(self._rows.assign(**ids).drop_duplicates(keys))
         same = " and ".join(f"l.{key} = r.{key}" for key in keys)
-        # A record without labels would be lost: the effort stops.
-        labelled = _joined(self._keyed, rows, same, [f"r.{name}" for name in ids], "l.record_key")
+        # Inner joins would lose a record without labels; so it stops the effort.
+        labelled = _left_join(
+            self._keyed, rows, same, [f"r.{name}" for name in ids], "l.record_key"
+        )
         columns = [f"record_key as {quote_name(self.source.record_key)}"]
         for place, (key, of_place) in enumerate(zip(self.keys, labels, strict=True)):
-            leaves, shown = key.leaves, self._shown(key, of_place)
+            leaves, bounded = key.leaves, self._with_bounds(key, of_place)
             parts = ["label", *(["lower", "upper"] if leaves.is_interval else []), "level", "share"]
             names = [leaves.name, *(f"{leaves.name}_{part}" for part in parts[1:])]
             added = [f"r.{part} as {part}_{place}" for part in parts]
-            labelled = _joined(labelled, shown, f"l.id_{place} = r.id", added)
+            labelled = _left_join(labelled, bounded, f"l.id_{place} = r.id", added)
             columns += [
                 f"{part}_{place} as {quote_name(name)}"
                 for part, name in zip(parts, names, strict=True)
             ]
         return query(labelled, f"select {', '.join(columns)} from {SOURCE}")  # noqa: S608
 
-    def _shown(self, key: Key, labels: Labels) -> duckdb.DuckDBPyRelation:
-        """Return labels with the bounds that their leaves have in the hierarchy, or the values."""
-        shown, as_text = self.source.session.from_df(labels.frame()), self.source.as_text
+    def _with_bounds(self, key: Key, labels: Labels) -> duckdb.DuckDBPyRelation:
+        """Return labels with the bounds of their leaves in the hierarchy, or with raw values."""
+        bounded, as_text = self.source.session.from_df(labels.frame()), self.source.as_text
         leaves, label, lower, upper = key.leaves, "label", "first_bound", "last_bound"
         if leaves.is_interval:
             for end, bound in (("first", "leaf"), ("last", "upper_bound")):
                 on, added = f"l.{end}_code = r.code", [f"r.{bound} as {end}_bound"]
-                shown = _joined(shown, leaves.relation, on, added)
+                bounded = _left_join(bounded, leaves.relation, on, added)
             label = f"coalesce({as_text.format(leaves.written_number)}, label)"
         if labels.raw is not None and key.raw is not None:
-            shown = _joined(shown, key.raw, "l.value_code = r.code", ["r.raw"])
+            bounded = _left_join(bounded, key.raw, "l.value_code = r.code", ["r.raw"])
             lower, upper = f"coalesce(raw, {lower})", f"coalesce(raw, {upper})"
         bounds = f"{lower} as lower, {upper} as upper, " if leaves.is_interval else ""
-        return query(shown, f"select id, {label} as label, {bounds} level, share from {SOURCE}")  # noqa: S608
+        return query(bounded, f"select id, {label} as label, {bounds} level, share from {SOURCE}")  # noqa: S608
 
 
 def _columns(source: Source) -> str:
-    """Return a select of the microdata under names of our own."""
+    """Return a select of the microdata under internal names."""
     columns = {"record_key": source.record_key}
     for place, one in enumerate(source.quasi_identifiers):
         columns |= {f"raw_{place}": one["name"], f"leaf_{place}": f"{one['name']}_leaf"}
@@ -228,20 +230,20 @@ def _columns(source: Source) -> str:
     return f"select {listed} from {SOURCE}"  # noqa: S608
 
 
-def _joined(
+def _left_join(
     left: duckdb.DuckDBPyRelation,
     right: duckdb.DuckDBPyRelation,
     condition: str,
     added: Sequence[str],
-    kept: str = "l.*",
+    columns: str = "l.*",
 ) -> duckdb.DuckDBPyRelation:
     joined = left.set_alias("l").join(right.set_alias("r"), condition, how="left")
-    return joined.project(", ".join([kept, *added]))
+    return joined.project(", ".join([columns, *added]))
 
 
 @dataclass(frozen=True, eq=False)
 class Key:
-    """Codes that tell rows apart in one quasi-identifier: of its leaves, or of its values.
+    """Codes by which rows are distinct in one quasi-identifier: of its leaves, or of its values.
 
     0 is NULL. Arrays are (codes + 1,); values ascend.
     """
@@ -264,7 +266,7 @@ class Key:
             f"where raw_{place} is not null group by raw_{place}",
         )
         added = ["coalesce(r.code, -1) as leaf_code"]
-        values = _joined(raw, leaves.relation, "l.leaf = r.leaf", added)
+        values = _left_join(raw, leaves.relation, "l.leaf = r.leaf", added)
         number = leaves.number_sql("raw", values)
         ordered = f"select leaf_code, {number} as number from {SOURCE} order by code"  # noqa: S608
         found = query(values, ordered).fetchnumpy()
@@ -273,21 +275,21 @@ class Key:
         return cls(place, leaves, codes, numbers, values)
 
     def join(self, keyed: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
-        """Add `key_<place>`: -1 of what the hierarchy lacks."""
+        """Add `key_<place>`: -1 for values that the hierarchy lacks."""
         place, own = self.place, "leaf" if self.raw is None else "raw"
         code = f"case when l.{own}_{place} is null then 0 else coalesce(r.code, -1) end"
         keys = self.leaves.relation if self.raw is None else self.raw
-        return _joined(keyed, keys, f"l.{own}_{place} = r.{own}", [f"{code} as key_{place}"])
+        return _left_join(keyed, keys, f"l.{own}_{place} = r.{own}", [f"{code} as key_{place}"])
 
     def texts(self) -> Texts:
-        """Return values as they are released, `*` of NULL."""
+        """Return the released texts of values, `*` for NULL."""
         if self.raw is None:
             return np.append(np.array(["*"], dtype=object), self.leaves.texts[0])
         texts = query(self.raw, f"select text from {SOURCE} order by code").fetchnumpy()  # noqa: S608
         return np.append(np.array(["*"], dtype=object), np.ma.getdata(texts["text"]))
 
     def leaves_of(self, keys: IntArray) -> IntArray:
-        """Return the leaf of each of some keys; what the hierarchy lacks is refused."""
+        """Return the leaves of keys; refuse values that the hierarchy lacks."""
         codes: IntArray = np.where(keys < 0, -1, self.codes[keys])
         missing = int((codes < 0).sum())
         if missing:
@@ -298,10 +300,10 @@ class Key:
         return codes
 
 
-def _coded(
+def _encode(
     keyed: duckdb.DuckDBPyRelation, column: str
 ) -> tuple[duckdb.DuckDBPyRelation, duckdb.DuckDBPyRelation]:
-    """Replace the values of a column by codes in their order, NULL last; return also the values."""
+    """Replace the values of a column by ordered codes, NULL last; return the values too."""
     values = query(
         keyed,
         f"select {column} as value, cast(row_number() over (order by {column} nulls last) - 1 "  # noqa: S608
@@ -327,24 +329,24 @@ def _attribute(name: str, texts: Sequence[str | None], source: Source) -> Sensit
     levels = sum(column.lower().startswith("level_") for column in tree.columns)
     columns = ["value", *(f"level_{level}" for level in range(1, levels + 1))]
     listed = ", ".join(map(source.as_text.format, columns))
-    known = {leaf: path for leaf, *path in query(tree, f"select {listed} from {SOURCE}").fetchall()}  # noqa: S608
-    missing = sum(text not in known for text in texts)
+    paths = {leaf: path for leaf, *path in query(tree, f"select {listed} from {SOURCE}").fetchall()}  # noqa: S608
+    missing = sum(text not in paths for text in texts)
     if missing:
         raise RecodingError(
             f"every value of {name} must be in its hierarchy; {missing} are not. Add them."
         )
-    levels_of_values = zip(*(known[text] for text in texts), strict=True)
+    levels_of_values = zip(*(paths[text] for text in texts), strict=True)
     coded = [pd.factorize(np.array(one, dtype=object))[0] for one in levels_of_values]
     return SensitiveAttribute(name, len(texts), (np.arange(len(texts)), *coded))
 
 
-def _counted(
-    keyed: duckdb.DuckDBPyRelation, keys: Sequence[str], others: Sequence[str]
+def _count_rows(
+    keyed: duckdb.DuckDBPyRelation, keys: Sequence[str], further: Sequence[str]
 ) -> dict[str, NDArray[Any]]:
     """Count the records of each distinct row, in ascending order."""
-    names = [*keys, *others]
+    names = [*keys, *further]
     listed = ", ".join(names)
-    order = ", ".join(["row"] if "row" in others else names)
+    order = ", ".join(["row"] if "row" in further else names)
     rows = query(
         keyed,
         f"select {listed}, count(*) as records from {SOURCE} group by {listed} order by {order}",  # noqa: S608

@@ -1,4 +1,4 @@
-"""Released forms of groups: means, medians and modes, where they tell nobody's value."""
+"""Released forms of groups: means, medians and modes, where they disclose nobody's value."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def released_labels(
     p_percent: float,
     categories: str,
 ) -> tuple[list[Labels], IntArray | None]:
-    """Return what is released of each group in each quasi-identifier, and its class.
+    """Return the released labels of each group in each quasi-identifier, and its class.
 
-    ``labels`` are those that cover the groups. Groups that look the same are one class, which has
-    the bounds of both, and of modes the level that covers both.
+    ``labels`` cover the groups. Groups with equal labels are one class, with the bounds that cover
+    both and, for modes, the level that covers both.
     """
     groups = _Groups.of(records, parts, len(labels[0].texts))
     released = []
@@ -46,7 +46,7 @@ def released_labels(
                 center = groups.means(above)
                 center[~groups.leaves_open(above, below, least)] = np.nan
             center[groups.total(is_null) > 0] = np.nan
-            rounded = _rounded(leaves, lower, center)
+            rounded = _round_half_up(leaves, lower, center)
             levels = np.where(np.isnan(rounded), covering.levels, -1)
             released.append(replace(covering, numbers=rounded, levels=levels))
         elif not leaves.is_interval and categories == "mode":
@@ -56,7 +56,7 @@ def released_labels(
     if groups.count:
         classes = _classes(released)
         released = [
-            _widened(*pair, classes, numbers=numbers, categories=categories)
+            _with_common_bounds(*pair, classes, numbers=numbers, categories=categories)
             for pair in zip(records.leaves, released, strict=True)
         ]
         return released, classes
@@ -65,7 +65,7 @@ def released_labels(
 
 @dataclass(frozen=True)
 class _Groups:
-    """Groups of rows; somebody who holds several records knows all of them."""
+    """Groups of rows; a holder of several records knows all of them."""
 
     parts: IntArray
     count: int
@@ -89,7 +89,7 @@ class _Groups:
         return np.bincount(self.parts, weights=weights, minlength=self.count).astype(np.float64)
 
     def others(self, numbers: FloatArray | IntArray) -> FloatArray:
-        """Add up numbers of all but the holder of most in each group."""
+        """Add up numbers in each group without the holder of the largest sum."""
         most = np.zeros(self.count)
         if self.holder is None:
             np.maximum.at(most, self.parts, numbers)
@@ -110,11 +110,11 @@ class _Groups:
         return values[order[np.searchsorted(up_to, middle)]]
 
     def leaves_open(self, above: FloatArray, below: FloatArray, least: FloatArray) -> BoolArray:
-        """Return where the mean leaves the values of others open: the p %-rule.
+        """Return a mask of the groups whose mean satisfies the p %-rule.
 
-        Whoever is in a group knows its mean, bounds and size, and all records of one holder. Then
-        another value can be anywhere within ``least`` of the interval, or more. Given is how far
-        each value is above and below the bounds.
+        An attacker in the group knows its mean, bounds and size, and all records of one holder.
+        Another value must still be uncertain by at least ``least``. ``above`` and ``below`` are the
+        distances of each value from the bounds.
         """
         return (
             (self.others(np.ones(len(above))) >= 2)
@@ -123,9 +123,9 @@ class _Groups:
         )
 
     def with_modes(self, codes: IntArray, leaves: Leaves, labels: Labels) -> Labels:
-        """Return labels with the mode where whoever holds some records cannot tell the others'.
+        """Return labels with the mode where no holder can infer the values of others.
 
-        It is the most frequent leaf, of equally frequent ones the first. NULL has none.
+        The mode is the most frequent leaf, the first of several; a group with NULL has none.
         """
         if not len(codes):
             return labels
@@ -135,15 +135,15 @@ class _Groups:
         order = np.lexsort((leaf, -counts, part))
         mode = leaf[order][np.searchsorted(part[order], np.arange(self.count))]
         different = np.bincount(part, minlength=self.count).astype(np.int64)
-        known = (different == 1) | (different - self._alone(of_row, part, counts) >= 2)
+        is_safe = (different == 1) | (different - self._alone(of_row, part, counts) >= 2)
         has_null = np.bincount(part, weights=leaf == 0, minlength=self.count) > 0
         texts = labels.texts.copy()
-        shown = known & ~has_null
-        texts[shown] = leaves.texts[0][mode[shown] - 1]
+        has_mode = is_safe & ~has_null
+        texts[has_mode] = leaves.texts[0][mode[has_mode] - 1]
         return replace(labels, texts=texts)
 
     def _alone(self, value_of_row: IntArray, part: IntArray, counts: FloatArray) -> IntArray:
-        """Return how many values of a group one holder has alone, at most."""
+        """Return the largest number of values in each group that one holder has alone."""
         alone = np.zeros(self.count, dtype=np.int64)
         if self.holder is None:
             np.maximum.at(alone, part, (counts == 1).astype(np.int64))
@@ -158,7 +158,7 @@ class _Groups:
         return alone
 
 
-def _rounded(leaves: Leaves, lower: FloatArray, above: FloatArray) -> FloatArray:
+def _round_half_up(leaves: Leaves, lower: FloatArray, above: FloatArray) -> FloatArray:
     """Round half up: to a thousandth of the range or finer, never beyond the whole unit."""
     if leaves.unit != "number":
         return lower + np.floor(above + 0.5)
@@ -169,19 +169,19 @@ def _rounded(leaves: Leaves, lower: FloatArray, above: FloatArray) -> FloatArray
 
 
 def _classes(labels: Sequence[Labels]) -> IntArray:
-    """Return the number of each group's class, which shows the same."""
-    shown = []
-    for one in labels:
-        texts = np.unique(one.texts.astype(str), return_inverse=True)[1]
-        value = np.unique(one.numbers, return_inverse=True)[1]
-        shown.append(np.where(np.isnan(one.numbers), texts, value + len(texts)))
-    return distinct_codes(shown, len(labels[0].texts))
+    """Return the class of each group: groups with equal labels share one."""
+    codes = []
+    for attribute in labels:
+        texts = np.unique(attribute.texts.astype(str), return_inverse=True)[1]
+        value = np.unique(attribute.numbers, return_inverse=True)[1]
+        codes.append(np.where(np.isnan(attribute.numbers), texts, value + len(texts)))
+    return distinct_codes(codes, len(labels[0].texts))
 
 
-def _widened(
+def _with_common_bounds(
     leaves: Leaves, labels: Labels, classes: IntArray, *, numbers: str, categories: str
 ) -> Labels:
-    """Give groups that look the same what covers all of them."""
+    """Give the groups of a class common bounds, levels and shares."""
     order = np.argsort(classes, kind="stable")
     starts = np.searchsorted(classes[order], np.arange(int(classes.max()) + 1))
 

@@ -77,7 +77,7 @@ def _groups_fit_the_table(draft: RawSpec) -> Iterator[Problem]:
 
 
 def _clusters_have_k(draft: RawSpec) -> Iterator[Problem]:
-    """Refuse clusters that would be smaller than what is guaranteed of classes."""
+    """Refuse clusters smaller than the guaranteed k."""
     required = draft.required_k
     for number, effort in draft.efforts_with_keys:
         if effort.get("recoding") != "clustering" or required is None:
@@ -101,13 +101,13 @@ def _clusters_have_k(draft: RawSpec) -> Iterator[Problem]:
 
 
 def _payouts_per_record_are_known(draft: RawSpec) -> Iterator[Problem]:
-    """Refuse what would make a class that might be formed worth something else than counted."""
+    """Refuse keys with which the payout of a class is not known before it is formed."""
     for number, effort in draft.efforts_with_keys:
         if effort.get("maximize") is None:
             continue
-        kept = {**draft.guarantees, **_declared(effort)}
+        guarantees = {**draft.guarantees, **_own_guarantees(effort)}
         place: KeyPath = ("efforts", number, "maximize")
-        if kept.get("profitable") is None:
+        if guarantees.get("profitable") is None:
             yield Problem(
                 place, "must have the amounts of the guarantee profitable", "Declare profitable."
             )
@@ -117,7 +117,7 @@ def _payouts_per_record_are_known(draft: RawSpec) -> Iterator[Problem]:
                 "must not be there where a subject is declared: payouts per record count records",
                 "Remove it.",
             )
-        for model in (name for name, found in kept.items() if found is not None):
+        for model in (name for name, declared in guarantees.items() if declared is not None):
             if model in MODELS and not MODELS[model].READS_SIZES_ALONE:
                 yield Problem(
                     place,
@@ -140,31 +140,31 @@ def _payouts_per_record_are_known(draft: RawSpec) -> Iterator[Problem]:
 def _rounds_are_a_chain(number: int, rounds: list[Any]) -> Iterator[Problem]:
     for position, (finer, coarser) in enumerate(pairwise(rounds), start=2):
         for name, level in mapping(finer).items():
-            lowest, found = integer(level), integer(mapping(coarser).get(name))
-            if lowest is not None and found is not None and found < lowest:
+            lowest, level_after = integer(level), integer(mapping(coarser).get(name))
+            if lowest is not None and level_after is not None and level_after < lowest:
                 yield Problem(
                     ("efforts", number, "rounds", position, name),
                     f"must be at least the level of the round before, {lowest}, where payouts "
                     "decide",
                     "Raise it.",
-                    short_repr(found),
+                    short_repr(level_after),
                 )
 
 
-def _declared(effort: Mapping[str, Any]) -> Mapping[str, Any]:
+def _own_guarantees(effort: Mapping[str, Any]) -> Mapping[str, Any]:
     own = mapping(effort.get("guarantees"))
-    return {name: found for name, found in own.items() if found is not None}
+    return {name: value for name, value in own.items() if value is not None}
 
 
 def _frozen_labels_are_of_values(draft: RawSpec) -> Iterator[Problem]:
-    """Refuse means and modes, which change with everybody who joins or leaves the group."""
+    """Refuse means and modes, which change whenever somebody joins or leaves the group."""
     number = draft.release_effort
     if not draft.freeze or number is None or not 0 < number <= len(draft.efforts):
         return
     effort = draft.efforts[number - 1] or {}
     default = "mean" if effort.get("recoding") == "microaggregation" else "interval"
-    for key, shown in (("numbers", default), ("categories", "ancestor")):
-        released = effort.get(key) or shown
+    for key, fallback in (("numbers", default), ("categories", "ancestor")):
+        released = effort.get(key) or fallback
         if released not in {"interval", "ancestor"}:
             yield Problem(
                 ("efforts", number, key),

@@ -9,7 +9,7 @@ from dbt_anonymize.extensions.recoding.tuples import Codes, Floats, Number, Tupl
 
 # Numbers of clusters, or all of them.
 Rows = Codes | slice
-# Distances of leaves that are kept, so that a large hierarchy does not fill the memory.
+# Most cached distances of leaves, so that a large hierarchy does not fill the memory.
 MOST_KEPT = 10_000_000
 
 
@@ -21,8 +21,8 @@ class NumberSpan:
         self._highest = np.full(clusters, -np.inf)
         self._has_null: NDArray[np.bool_] | None = None
 
-    def joined(self, value: float, rows: Rows) -> Floats:
-        """Return the share of the range of some clusters with a value more; 1 beside NULL."""
+    def widths_with(self, value: float, rows: Rows) -> Floats:
+        """Return the widths of some clusters with one more value; 1 with NULL beside values."""
         lowest, highest = self._lowest[rows], self._highest[rows]
         if np.isnan(value):
             return np.where(highest >= lowest, 1.0, 0.0)
@@ -54,15 +54,15 @@ class CategorySpan:
         self._apart: dict[int, Floats] = {}
 
     def _from(self, leaf: int) -> Floats:
-        """Return how far each leaf is from one: nested leaves differ up to their ancestor."""
+        """Return the distance of each leaf from one: nested leaves differ up to their ancestor."""
         if leaf not in self._apart:
             if len(self._apart) * self._tree.shape[1] > MOST_KEPT:
                 self._apart.clear()
             self._apart[leaf] = np.append((self._tree != self._tree[:, [leaf]]).mean(axis=0), 0.0)
         return self._apart[leaf]
 
-    def joined(self, value: float, rows: Rows) -> Floats:
-        """Return the widths of some clusters with a leaf more."""
+    def widths_with(self, value: float, rows: Rows) -> Floats:
+        """Return the widths of some clusters with one more leaf."""
         width: Floats = self._from(int(value)).take(self._member[rows])
         return np.maximum(width, self._width[rows], out=width)
 
@@ -74,7 +74,7 @@ class CategorySpan:
 
 
 class Spans:
-    """Clusters of tuples: records, and per attribute what they span; some may be empty.
+    """Clusters of tuples: their records, and their span per attribute; some may be empty.
 
     The loss of a cluster is its records times the sum of its widths: a number's share of the range
     of its hierarchy, a category's level of the lowest common ancestor over that of the root, and 1
@@ -93,19 +93,19 @@ class Spans:
 
     @classmethod
     def of(cls, tuples: Tuples, clusters: Codes, size: int) -> Spans:
-        """Return so many clusters of tuples; -1 is none."""
+        """Return ``size`` clusters of tuples; -1 is no cluster."""
         spans = cls(tuples, size)
         for row in np.flatnonzero(clusters >= 0).tolist():
             spans.join(row, clusters[row : row + 1])
         return spans
 
     def join(self, row: int, among: Codes | None = None) -> int:
-        """Put a tuple into the cluster (of some) whose loss rises least; the first of several."""
+        """Put a tuple into the cluster whose loss rises least, the first of several."""
         rows: Rows = slice(None) if among is None else among
         values = self._tuples.at(row)
         width = np.zeros(len(self.records[rows]))
         for span, value in zip(self._spans, values, strict=True):
-            width += span.joined(value, rows)
+            width += span.widths_with(value, rows)
         records, count = self.records[rows], int(self._tuples.counts[row])
         place = int(((records + count) * width - records * self.losses[rows]).argmin())
         number = place if among is None else int(among[place])

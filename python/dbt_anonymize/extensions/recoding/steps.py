@@ -15,14 +15,14 @@ def steps_of(spec: Spec) -> Iterator[Step]:
         yield Step(
             spec.name,
             f"recoding_{number}",
-            _recoded(spec, effort),
+            _column_types(spec, effort),
             spec.record_key,
             writes_labels=True,
         )
 
 
-def _recoded(spec: Spec, effort: Effort) -> dict[str, str | Typed]:
-    """Return the columns of a recoding."""
+def _column_types(spec: Spec, effort: Effort) -> dict[str, str | Typed]:
+    """Return the types of the columns of a recoding."""
     microdata = f"{spec.name}_microdata"
     columns: dict[str, str | Typed] = {spec.record_key: ((microdata, spec.record_key),)}
     exact = effort.exact(spec.quasi_identifiers)

@@ -1,4 +1,4 @@
-"""Systematic clustering over the distinct tuples of a table, by what a cluster loses."""
+"""Systematic clustering over the distinct tuples of a table, by information loss."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ def systematic_clusters(tuples: Tuples, k: int, *, passes: int = 1, halve: bool 
     """Return the cluster of each tuple, 0 and up, each of at least ``k`` records.
 
     ``passes=2`` clusters with 2k and each cluster again with k: no cluster is smaller than k. With
-    ``halve`` those that lose more per record than the mean are clustered again with half of ``k``,
-    rounded down, which no cluster is then smaller than. Fewer than k records in all are one
-    cluster.
+    ``halve``, clusters that lose more per record than the mean are clustered again with half of
+    ``k``, rounded down, then the smallest size. Fewer than k records in all are one cluster.
 
-    One pass: of the sorted records every k-th is the seed of a cluster, beginning with the middle
-    one of the first k (the paper draws it). Every other tuple joins the cluster whose loss rises
-    least. A cluster of more than k records keeps its seed and what is nearest to it, until it has
-    k; the rest joins clusters below k first, then those whose loss rises least. Equal records stay
-    together, so clusters below k may be left: they are dissolved. Of equal ones the first wins.
+    One pass: every k-th of the sorted records is the seed of a cluster, from the middle of the
+    first k on (the paper draws it). Every other tuple joins the cluster whose loss rises least. A
+    cluster of more than k records keeps its seed and the nearest tuples up to k; the rest joins
+    clusters below k first, then those whose loss rises least. Equal records stay together, so
+    clusters below k may remain: they are dissolved. Ties go to the first.
 
     References
     ----------
@@ -31,25 +30,25 @@ def systematic_clusters(tuples: Tuples, k: int, *, passes: int = 1, halve: bool 
         return np.zeros(len(tuples), dtype=np.int64)
     clusters = _one_pass(tuples, 2 * k if passes == 2 else k)
     if passes == 2:
-        return _again(tuples, clusters, range(int(clusters.max(initial=-1)) + 1), k)
+        return _recluster(tuples, clusters, range(int(clusters.max(initial=-1)) + 1), k)
     if halve:
         spans = Spans.of(tuples, clusters, int(clusters.max(initial=-1)) + 1)
         above = np.flatnonzero(spans.losses > spans.losses @ spans.records / tuples.records)
-        return _again(tuples, clusters, above.tolist(), k // 2)
+        return _recluster(tuples, clusters, above.tolist(), k // 2)
     return clusters
 
 
-def _again(tuples: Tuples, clusters: Codes, chosen: range | list[int], k: int) -> Codes:
+def _recluster(tuples: Tuples, clusters: Codes, chosen: range | list[int], k: int) -> Codes:
     """Cluster the tuples of some clusters by themselves; number all clusters anew."""
     order = np.argsort(clusters, kind="stable")
     bounds = np.searchsorted(clusters[order], np.arange(int(clusters.max(initial=-1)) + 2))
-    found, made = clusters.copy(), len(bounds) - 1
+    renumbered, count = clusters.copy(), len(bounds) - 1
     for number in chosen:
         rows = order[bounds[number] : bounds[number + 1]]
         parts = _one_pass(tuples.take(rows), k)
-        found[rows] = parts + made
-        made = int(found.max()) + 1
-    return np.unique(found, return_inverse=True)[1].reshape(-1)
+        renumbered[rows] = parts + count
+        count = int(renumbered.max()) + 1
+    return np.unique(renumbered, return_inverse=True)[1].reshape(-1)
 
 
 def _records(tuples: Tuples, clusters: Codes) -> Codes:
@@ -66,10 +65,10 @@ def _one_pass(tuples: Tuples, k: int) -> Codes:
     spans = Spans.of(tuples, clusters, len(seeds))
     for row in np.flatnonzero(clusters < 0).tolist():
         clusters[row] = spans.join(row)
-    return _balanced(tuples, clusters, seeds, k)
+    return _balance(tuples, clusters, seeds, k)
 
 
-def _balanced(tuples: Tuples, clusters: Codes, seeds: Codes, k: int) -> Codes:
+def _balance(tuples: Tuples, clusters: Codes, seeds: Codes, k: int) -> Codes:
     """Bring all clusters to at least k records."""
     is_rest = np.zeros(len(tuples), dtype=bool)
     order = np.argsort(clusters, kind="stable")
@@ -80,9 +79,9 @@ def _balanced(tuples: Tuples, clusters: Codes, seeds: Codes, k: int) -> Codes:
         far = members.distances(tuples.at(int(seeds[number])))
         # The seed is its own nearest, and the first of equal ones.
         far[np.searchsorted(rows, seeds[number])] = -1.0
-        kept = members.nearest(far, k)
+        nearest = members.nearest(far, k)
         is_rest[rows] = True
-        is_rest[rows[kept]] = False
+        is_rest[rows[nearest]] = False
     clusters = np.where(is_rest, -1, clusters)
     spans = Spans.of(tuples, clusters, len(seeds))
     for row in np.flatnonzero(is_rest).tolist():

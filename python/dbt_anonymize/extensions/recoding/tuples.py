@@ -1,8 +1,8 @@
-"""The distinct tuples of quasi-identifiers, and how far they are from each other.
+"""The distinct tuples of quasi-identifiers, and the distances between them.
 
-A number (or date) is measured in ranges of its hierarchy, so two of them are 0 to 1 apart. Two
-categories are as far apart as their lowest common ancestor is high: its level over that of the
-root. NULL is 0 from NULL and 1 from every value. Distances of tuples are squared and Euclidean.
+Numbers (or dates) are measured in ranges of their hierarchy, so their distance is 0 to 1. The
+distance of two categories is the level of their lowest common ancestor over that of the root. NULL
+has distance 0 from NULL and 1 from every value. Distances of tuples are squared and Euclidean.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ class Number:
         """Return the mean of the values; NULL where most records have none."""
         if not self.has_nulls:
             return float((self.numbers * counts).sum() / counts.sum())
-        known = ~np.isnan(self.numbers)
-        records = counts[known].sum()
+        is_value = ~np.isnan(self.numbers)
+        records = counts[is_value].sum()
         if 2 * records < counts.sum():
             return float("nan")
-        return float((self.numbers[known] * counts[known]).sum() / records)
+        return float((self.numbers[is_value] * counts[is_value]).sum() / records)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +93,7 @@ class Tuples:
 
     @cached_property
     def records(self) -> int:
-        """Return how many records the tuples have together."""
+        """Return the number of records of all tuples."""
         return int(self.counts.sum())
 
     def __len__(self) -> int:
@@ -116,16 +116,16 @@ class Tuples:
 
     def distances(self, point: Sequence[float]) -> Floats:
         """Return the squared distance of each tuple from a point."""
-        first, *others = zip(self.attributes, point, strict=True)
+        first, *further = zip(self.attributes, point, strict=True)
         total = first[0].squares(first[1])
-        for attribute, value in others:
+        for attribute, value in further:
             total += attribute.squares(value)
         return total
 
     def nearest(self, distances: Floats, k: int) -> Codes:
-        """Return the nearest tuples that have ``k`` records together, in their order.
+        """Return the nearest tuples with ``k`` records together, by distance.
 
-        Of equally far ones the first; all where there are fewer records.
+        The first of equally far ones; all tuples if there are fewer records.
         """
         rows = np.arange(len(self))
         if len(rows) > k:

@@ -10,7 +10,7 @@ from decimal import Decimal
 import numpy as np
 
 from dbt_anonymize.errors import SearchError
-from dbt_anonymize.extensions.recoding.local import kept_rows
+from dbt_anonymize.extensions.recoding.local import protected_rows
 from dbt_anonymize.extensions.search.guided import Guided
 from dbt_anonymize.extensions.search.optimum import search
 from dbt_anonymize.extensions.search.results import ProgressCallback
@@ -241,5 +241,5 @@ def _limit(table: Table, remaining: BoolArray, smallest_share: Decimal) -> Decim
 def _released_rows(table: Table, rows: BoolArray, guarantees: Guarantees, node: Node) -> BoolArray:
     """Return a mask of the rows in released classes of some rows alone."""
     released = np.zeros(len(rows), dtype=np.bool_)
-    released[rows] = kept_rows(table, np.flatnonzero(rows), guarantees, node)
+    released[rows] = protected_rows(table, np.flatnonzero(rows), guarantees, node)
     return released

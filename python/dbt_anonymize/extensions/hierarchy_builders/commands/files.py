@@ -57,7 +57,7 @@ def check(
             codes.append(2)
             continue
         broken = [str(violation) for violation in violations(table, nested=nested)]
-        misread, remark = ([], None) if broken else _misread(file, table)
+        misread, remark = ([], None) if broken else _misread_labels(file, table)
         broken += misread
         about = (str(file), table.kind, len(table.rows), table.levels)
         rows += [(*about, text) for text in broken] or [(*about, None)]
@@ -78,20 +78,20 @@ def check(
     raise typer.Exit(max(codes))
 
 
-def _misread(file: Path, table: SeedTable) -> tuple[list[str], str | None]:
-    """Return the rule that labels break, read by dbt, or a remark where no project says how."""
+def _misread_labels(file: Path, table: SeedTable) -> tuple[list[str], str | None]:
+    """Return the rule that misread labels break, or a remark if no project declares types."""
     levels = misread_levels(table)
     if not levels:
         return [], None
     from dbt_anonymize.project.seed_types import declared_types  # noqa: PLC0415 (slow to import)
 
-    found = ", ".join(f"{column} for {kind}" for column, kind in levels.items())
+    misread = ", ".join(f"{column} for {kind}" for column, kind in levels.items())
     declared = declared_types(file)
     if declared is None:
         return [], text_labels_note(file.stem, table)
     if all(declared.is_text(column) for column in levels):
         return [], None
-    return [f"{RULE}; it takes {found}. {declared.remedy(table.kind, table.levels)}"], None
+    return [f"{RULE}; it takes {misread}. {declared.remedy(table.kind, table.levels)}"], None
 
 
 @from_anywhere
@@ -112,14 +112,14 @@ def preview(
         counts: Counter[str] = Counter()
         for label, weight in zip(labels, weights, strict=True):
             counts[label] += weight
-        shown = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-        for place, (label, count) in enumerate(shown[:most]):
-            first = (str(level), f"{len(shown):,}") if place == 0 else ("", "")
+        ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+        for place, (label, count) in enumerate(ordered[:most]):
+            first = (str(level), f"{len(ordered):,}") if place == 0 else ("", "")
             table.add_row(*first, f"{count:,}", label)
-        if len(shown) > most:
-            rest = sum(count for _, count in shown[most:])
-            others = pluralized(len(shown) - most, "other label")
-            table.add_row("", "", f"{rest:,}", f"in {others}, the smallest {shown[-1][1]:,}")
+        if len(ordered) > most:
+            rest = sum(count for _, count in ordered[most:])
+            remaining = pluralized(len(ordered) - most, "other label")
+            table.add_row("", "", f"{rest:,}", f"in {remaining}, the smallest {ordered[-1][1]:,}")
     console.print(table)
     if missing:
         console.print(
@@ -165,32 +165,32 @@ def export_arx(
         raise HierarchyError("--delimiter must be one character that quotes no text.")
     if output.exists() and not force:
         raise HierarchyError(f"{output} must not exist yet. Choose another, or add --force.")
-    found = sorted(values.distinct()) if values.count else []
+    distinct = sorted(values.distinct()) if values.count else []
     output.write_text(
-        arx_text(hierarchy, found, delimiter=delimiter), encoding="utf-8", newline="\n"
+        arx_text(hierarchy, distinct, delimiter=delimiter), encoding="utf-8", newline="\n"
     )
     note(f"Wrote {output} for ARX.")
 
 
 def text_labels_note(seed: str, table: SeedTable) -> str | None:
-    """Return what to declare of a seed, where dbt would read its labels as another type."""
+    """Return the declaration that a seed needs if dbt would misread its labels."""
     levels = misread_levels(table)
     if not levels:
         return None
     lines = text_lines(seed, table.kind, table.levels, declared={})
-    found = ", ".join(f"{column} for {kind}" for column, kind in levels.items())
-    return f"Declare labels as text, or dbt takes {found}:\n{lines}"
+    misread = ", ".join(f"{column} for {kind}" for column, kind in levels.items())
+    return f"Declare labels as text, or dbt takes {misread}:\n{lines}"
 
 
 def _extended(hierarchy: Hierarchy, values: Values, into: str | None) -> Hierarchy:
     if not isinstance(hierarchy, IntervalHierarchy):
-        return extension.extended_categories(hierarchy, values.distinct(), into=into)
+        return extension.extend_categories(hierarchy, values.distinct(), into=into)
     if not values.is_table:
         bounds = _bounds(values.distinct())
-        return extension.extended_intervals(hierarchy, min(bounds), max(bounds))
+        return extension.extend_intervals(hierarchy, min(bounds), max(bounds))
     is_number = isinstance(hierarchy.lower_bounds[0], Decimal)
     ends: Any = values.number_ends() if is_number else values.date_ends()
-    return extension.extended_intervals(hierarchy, *ends)
+    return extension.extend_intervals(hierarchy, *ends)
 
 
 def _bounds(values: list[str]) -> list[Any]:
@@ -205,14 +205,14 @@ def _bounds(values: list[str]) -> list[Any]:
 
 
 def _weights(hierarchy: Hierarchy, values: Values | None) -> tuple[list[int], int]:
-    """Return what each leaf holds, and how many records no leaf holds."""
+    """Return the weight of each leaf, and the number of records that no leaf holds."""
     size = len(hierarchy.labels[0])
     if values is None:
         return [1] * size, 0
     counts = values.counts()
     if not isinstance(hierarchy, IntervalHierarchy):
-        found = [counts.pop(value, 0) for value in hierarchy.values]
-        return found, sum(counts.values())
+        weights_of_values = [counts.pop(value, 0) for value in hierarchy.values]
+        return weights_of_values, sum(counts.values())
     weights, missing = [0] * size, 0
     for value, bound in zip(counts, _bounds(list(counts)), strict=True):
         place = hierarchy.leaf(bound)

@@ -114,7 +114,7 @@ def intervals(
 def _split(built: IntervalHierarchy, bounds: str | None) -> IntervalHierarchy:
     """Add a last level that is parted at bounds."""
     return split_at(
-        built, [parse_bound(one.strip()) for one in bounds.split(",")] if bounds else ()
+        built, [parse_bound(bound.strip()) for bound in bounds.split(",")] if bounds else ()
     )
 
 
