@@ -338,6 +338,11 @@ class CoreSpec(ColumnsByRole, TestedByModels, Strict):
         """The seed that holds the labels of a frozen effort."""
         return None
 
+    @property
+    def recomputation(self) -> Any:
+        """Module that recomputes frozen labels, and releases in which new records wait."""
+        return None
+
     def require_seeds(self, folder: Path) -> None:
         """Stop if the folder of the seeds lacks one that commands write for the spec."""
 

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.spec.columns import Hierarchy
-from dbt_anonymize.verify.recomputation.frozen import place_records
 from dbt_anonymize.verify.recomputation.labels import Generalization
 from dbt_anonymize.verify.recomputation.tables import Tables
 from tests.extensions.recoding.compilation import (
@@ -224,6 +223,8 @@ def verified(case: Case, warehouse: Warehouse) -> dict[int, list[Any]]:
         )
         for place, quasi in enumerate(case.quasi_identifiers)
     }
+    from dbt_anonymize.extensions.second_month.recomputation import place_records
+
     found = place_records(tables, generalizations, case.microdata, "verified")
     columns = ", ".join(found.columns.values())
     rows = warehouse.connection.execute(

@@ -57,6 +57,13 @@ class Keys(Strict):
         """The seed that holds the labels of a frozen effort."""
         return f"{self.name}_frozen_labels" if self.freeze else None
 
+    @property
+    def recomputation(self) -> Any:
+        """Module that recomputes frozen labels, and releases in which new records wait."""
+        from dbt_anonymize.extensions.second_month import recomputation  # noqa: PLC0415 (a cycle)
+
+        return recomputation
+
     def require_seeds(self, folder: Path) -> None:
         """Stop if labels of a frozen effort are not committed: dbt would report a missing node."""
         if self.freeze and not any(folder.rglob(f"{self.frozen_labels}.csv")):

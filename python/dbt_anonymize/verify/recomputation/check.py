@@ -27,7 +27,6 @@ from dbt_anonymize.verify.recomputation.counts import Classes, count_of
 from dbt_anonymize.verify.recomputation.expected import Expected
 from dbt_anonymize.verify.recomputation.guarantees import Recount, name_of
 from dbt_anonymize.verify.recomputation.means import wrong_means
-from dbt_anonymize.verify.recomputation.members import members_findings
 from dbt_anonymize.verify.recomputation.modes import wrong_modes
 from dbt_anonymize.verify.recomputation.tables import Tables
 
@@ -77,7 +76,7 @@ def _findings(expected: Expected) -> Iterator[Finding]:
         yield _modes_finding(expected)
     yield _suppression_finding(expected)
     if spec.holds_back_joiners:
-        yield from members_findings(tables, spec, expected.effort)
+        yield from spec.recomputation.members_findings(tables, spec, expected.effort)
     for comparison in _comparisons(expected):
         differing = comparer.differences(comparison)
         message = "has exactly the rows that follow from the source."

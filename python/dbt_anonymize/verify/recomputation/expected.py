@@ -22,10 +22,8 @@ from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.recomputation.canonical import normalize
 from dbt_anonymize.verify.recomputation.counts import Classes, count_of
-from dbt_anonymize.verify.recomputation.frozen import Placement, place_records
 from dbt_anonymize.verify.recomputation.labels import Generalization, Lookup
 from dbt_anonymize.verify.recomputation.masks import Key, mask_sql, pads
-from dbt_anonymize.verify.recomputation.members import released_members
 from dbt_anonymize.verify.recomputation.midpoints import with_midpoints
 from dbt_anonymize.verify.recomputation.tables import Tables
 
@@ -153,12 +151,13 @@ class Expected:
         return f"(select * from {self.labelled} as rows_ where is_sampled)"  # noqa: S608
 
     @cached_property
-    def _frozen(self) -> Placement | None:
+    def _frozen(self) -> Any:
         """Placement of records in the committed classes of a frozen recoding, if there is one."""
         if self.tables.frozen is None:
             return None
         prefix = f"{self._classes}_frozen"
-        return place_records(self.tables, self.generalizations, self.source, prefix)
+        place = self.spec.recomputation.place_records
+        return place(self.tables, self.generalizations, self.source, prefix)
 
     def uncovered(self) -> int:
         """Count the records with labels in the effort that its recoding cannot give.
@@ -288,7 +287,8 @@ class Expected:
     def release(self) -> str:
         """Query of the release: unsuppressed records or, where new ones wait, members."""
         if self.spec.holds_back_joiners:
-            return released_members(self.tables, self.spec)
+            members: str = self.spec.recomputation.released_members(self.tables, self.spec)
+            return members
         cqi = "rows_.equivalence_class as cqi"
         mapped = {"class": [cqi], "token": ["mapping.token"], "none": []}
         columns = [
