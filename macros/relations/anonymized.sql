@@ -61,7 +61,7 @@
 {%- endif -%}
 {%- set middles = dbt_anonymize._midpoints(given.efforts[chosen], intervals) -%}
 {%- if given.membership -%}
-    {{ return(dbt_anonymize._released_members(
+    {{ return(adapter.dispatch("_released_members", "dbt_anonymize")(
         given.membership, generalized + given.kept_columns, given.tokens if given.mapping == "token" else none,
         given.mapping == "class", is_counted, shown + given.kept_columns, middles
     )) }}
@@ -205,37 +205,3 @@ order by
 {%- endmacro %}
 
 {% macro default___counted_values(columns, typed) -%}{{ return(columns) }}{%- endmacro %}
-
-
-{# Query of the release where new records wait: of the members, ordered by what is released. #}
-{% macro _released_members(
-    membership, columns, tokens, has_class, is_counted=false, shown=none, middles=""
-) -%}
-{%- set released = [] -%}
-{%- for column in columns -%}{%- do released.append(dbt_anonymize._quote(column)) -%}{%- endfor -%}
-{%- set mapped = ["cqi"] if has_class else ["token"] if tokens else [] -%}
-{%- do released.extend(mapped) -%}
-{%- set ordered = [] -%}
-{%- for column in shown or columns -%}{%- do ordered.append(dbt_anonymize._quote(column)) -%}{%- endfor -%}
-with
-
-members as (
-
-    select
-        {%- for column in columns %}
-        membership.v_{{ loop.index }} as {{ released[loop.index0] }}
-        {{- "," if not loop.last or has_class or tokens }}
-        {%- endfor %}
-        {{ "membership.cqi" if has_class else "tokens.token" if tokens }}
-    from {{ membership }} as membership
-    {%- if tokens %}
-    left join {{ tokens }} as tokens on membership.record_key = {{ dbt_anonymize._as_text("tokens.person") }}
-    {%- endif %}
-    where membership.cqi is not null
-
-)
-
-{{ dbt_anonymize._rows_in_order(
-    "(select *" ~ middles ~ " from members) as members" if middles else "members", ordered + mapped, is_counted
-) }}
-{%- endmacro %}

@@ -203,3 +203,12 @@ measured as (
     {%- endfor -%}
     {{ return("nullif(substring(" ~ dbt.concat(texts) ~ ", 3), '')") }}
 {%- endmacro %}
+
+
+{# Query of the classes of which `columns` are told where records wait: of the untouched table, and those released. #}
+{% macro _told_classes(classes, released, columns) -%}
+    {%- set listed = columns | join(", ") -%}
+    {{ return(
+        "select " ~ listed ~ " from " ~ classes ~ " where effort = 0 union all select " ~ listed ~ " from " ~ released
+    ) }}
+{%- endmacro %}

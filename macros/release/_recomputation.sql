@@ -28,7 +28,7 @@
 {%- if declaration.waits -%}
     {%- set membership = ref(name ~ "_membership") -%}
     {%- do relations.update({
-        "membership": membership, "members": dbt_anonymize._members_relation(membership, name)
+        "membership": membership, "members": membership.incorporate(path={"identifier": name ~ "_members"})
     }) -%}
     {%- if declaration.mapping == "token" -%}{%- do relations.update({"tokens": ref(name ~ "_tokens")}) -%}{%- endif -%}
 {%- endif -%}

@@ -39,7 +39,9 @@
     {%- do adapter.commit() -%}
     {%- if cost -%}{%- do dbt_anonymize._spend_budget(cost) -%}{%- endif -%}
     {%- if not dbt_anonymize._is_trial() -%}
-        {%- do dbt_anonymize._record_members(model.config.meta.dbt_anonymize) -%}
+        {%- if model.config.meta.dbt_anonymize.waits -%}
+            {%- do adapter.dispatch("_record_members", "dbt_anonymize")(model.config.meta.dbt_anonymize) -%}
+        {%- endif -%}
     {%- endif -%}
 
     {% call statement("swap") -%}

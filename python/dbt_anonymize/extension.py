@@ -27,6 +27,7 @@ from dbt_anonymize.entry_points import named_entry_points
 _SHIPPED = (
     "recoding",
     "partitions",
+    "second_month",
     "details",
     "fidelity",
     "custody",

@@ -42,6 +42,7 @@ class Relation:
     detail: bool = False
     of_classes: bool = False
     read_for: tuple[int, str] | None = None
+    seed: bool = False
     writer: str = "dbt build"
     erased_by: ErasedBy | None = None
     nobody: str | None = None
@@ -88,13 +89,14 @@ def _with_extensions(registry: dict[str, Any]) -> dict[str, Any]:
     """Add the relations of extensions, each at its place, and their replacements of models."""
     for extension in (e for e in extensions() if e.has_relations):
         added = _read(extension.package)
-        for name, relation in added["relations"].items():
-            entries = [*registry["relations"].items()]
-            follows = "after" in relation
-            beside = relation.pop("after" if follows else "before")
-            place = [*registry["relations"]].index(beside) + follows
-            owned = (name, {**relation, "extension": extension.name})
-            registry["relations"] = dict([*entries[:place], owned, *entries[place:]])
+        for kind in ("relations", "kept"):
+            for name, relation in added.get(kind, {}).items():
+                entries = [*registry[kind].items()]
+                follows = "after" in relation
+                beside = relation.pop("after" if follows else "before")
+                place = [*registry[kind]].index(beside) + follows
+                owned = (name, {**relation, "extension": extension.name})
+                registry[kind] = dict([*entries[:place], owned, *entries[place:]])
         for name, model in added.get("replaced", {}).items():
             relation = registry["relations"][name]
             relation.setdefault("replaced", []).append((model["if"], model["template"]))

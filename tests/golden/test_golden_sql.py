@@ -191,56 +191,10 @@ def _of_searches(folder: Path) -> dict[str, str]:
         subject='it\'s "her"',
         outer={"share": 0.2, "random_state": 7},
     )
-    queries |= _of_commands() | _of_a_frozen_effort(age)
+    queries |= _of_commands()
     seeds = ["frequencies", "population", "hierarchy_age", "hierarchy_city"]
     compiled = compile_models(folder, queries, seeds)
     return {f"{name}.sql": sql.strip() + "\n" for name, sql in compiled.items()}
-
-
-def _of_a_frozen_effort(age: dict[str, object]) -> dict[str, str]:
-    rows = Ref("frequencies")
-    k_anonymity = {"model": "k_anonymity", "k": 3}
-    diversity = {"model": "l_diversity", "attribute": "illness", "variant": "distinct", "l": 2}
-    return {
-        "frozen_results": body(
-            "frozen_results",
-            privacy=Ref("population"),
-            classes=rows,
-            effort=2,
-            quasi_identifiers=[age],
-            levels={"age": 1},
-            labels=Ref("hierarchy_city"),
-            qnf={"sql": "1 - 1 / qnf_1", "columns": ["k"]},
-            suppression_limit=0.1,
-            anonymization="visits",
-            fingerprint="0a1b2c3d",
-        ),
-        "released_classes": body(
-            "released_classes",
-            membership=Ref("population"),
-            microdata=rows,
-            classes=rows,
-            effort=2,
-            quasi_identifiers=["age"],
-            columns=["age", 'it\'s "her"', "illness"],
-            sensitive=["illness"],
-            guarantees=[k_anonymity, diversity],
-        ),
-        "membership": call(
-            "_membership_rows",
-            given={
-                "number": 2,
-                "effort": rows,
-                "microdata": rows,
-                "record_key": "visit",
-                "columns": ["age", 'it\'s "her"', "illness"],
-                "guarantees": [k_anonymity, diversity],
-                "sensitive_hierarchies": {},
-            },
-            stored=Ref("population"),
-            first=3,
-        ),
-    }
 
 
 def _of_commands() -> dict[str, str]:
@@ -273,7 +227,9 @@ def compiled_sql(project: Project) -> dict[str, str]:
     return sql
 
 
-@pytest.mark.needs("custody", "details", "fidelity", "partitions", "recoding", "search")
+@pytest.mark.needs(
+    "custody", "details", "fidelity", "partitions", "recoding", "search", "second_month"
+)
 def test_the_compiled_sql_is_the_golden_sql(compiled: dict[str, str]) -> None:
     if os.environ.get("UPDATE_GOLDEN"):
         GOLDEN.mkdir(exist_ok=True)

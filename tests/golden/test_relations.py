@@ -48,7 +48,7 @@ def read_by(one: Spec, *, has_python: bool) -> dict[str, set[str]]:
     return found
 
 
-@pytest.mark.needs("recoding")
+@pytest.mark.needs("recoding", "second_month")
 def test_a_relation_is_made_from_what_its_model_reads() -> None:
     found = defaultdict(set)
     for content in SPECS:
@@ -60,7 +60,7 @@ def test_a_relation_is_made_from_what_its_model_reads() -> None:
     assert found == told
 
 
-@pytest.mark.needs("recoding")
+@pytest.mark.needs("recoding", "second_month")
 def test_every_source_of_a_relation_is_known() -> None:
     for one in (ALL | SHARED).values():
         assert {*one.built_from} <= {*ALL, "source", "hierarchies"}, one.name

@@ -63,6 +63,7 @@ def test_a_command_says_what_to_declare_of_the_file_that_it_writes(tmp_path: Pat
     assert lines in result.output
 
 
+@pytest.mark.needs("second_month")
 def test_a_frozen_release_keeps_its_labels_with_a_warning(
     consumer: Project,
 ) -> None:

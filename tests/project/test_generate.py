@@ -170,7 +170,7 @@ def test_an_evaluation_declares_exactly_the_keys_that_models_give(
     assert given == set(known)
 
 
-@pytest.mark.needs("recoding")
+@pytest.mark.needs("recoding", "second_month")
 def test_macros_declare_exactly_the_keys_that_models_give() -> None:
     given: dict[str, set[str]] = {}
     release = {"composition": "strict", "recompute": True, "formats": ["duckdb", "csv"]}
@@ -272,6 +272,7 @@ def test_properties_describe_every_model_and_every_column(content: dict[str, Any
     }
 
 
+@pytest.mark.needs("second_month")
 def test_readers_are_told_what_to_read_first() -> None:
     def told(content: dict[str, Any]) -> list[str]:
         files = files_of(content)

@@ -92,7 +92,7 @@ class Unasked:
         ({"release": {"effort": 1, "joiners": "wait"}, "freeze": True}, 1),
     ],
 )
-@pytest.mark.needs("recoding")
+@pytest.mark.needs("recoding", "second_month")
 def test_nothing_is_said_where_classes_are_not_those_of_people_and_labels(
     changes: dict[str, Any], effort: int | None
 ) -> None:

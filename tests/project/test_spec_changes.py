@@ -49,9 +49,10 @@ CITY = {"role": "insensitive"}
     ("changed", "says"),
     [
         ({"alpha": 0.3}, "alpha changed since"),
-        (
+        pytest.param(
             {"freeze": True, "release": {"effort": 1, "joiners": "publish"}},
             "freeze, release were added",
+            marks=pytest.mark.needs("second_month"),
         ),
         ({"mapping": None, "alpha": 0.2}, "alpha changed since, mapping was removed"),
         ({"efforts": [{"age": 2, "city": 1}]}, "efforts changed since"),

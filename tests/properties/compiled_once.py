@@ -26,7 +26,6 @@ from tests.properties.outer import OUTER_MODELS, OUTER_SEEDS
 from tests.properties.sampled import SAMPLED_MODELS, SAMPLED_SEEDS
 from tests.properties.several_targets import TARGET_MODELS, TARGET_SEEDS
 from tests.properties.statements import FURTHER_MODELS, FURTHER_SEEDS
-from tests.properties.waiting import WAITING_MODELS, WAITING_SEEDS
 from tests.worlds.hierarchies import SHAPES
 
 _KINDS = {"interval": "double", "categorical": "varchar"}
@@ -70,7 +69,7 @@ def statements() -> Mapping[str, str]:
     models = {name: text for shape in shapes for name, text in shape_models(shape).items()}
     seeds = [name for shape in shapes for name in shape_seeds(shape)]
     models |= GUARDED_MODELS | SAMPLED_MODELS | GENERIC_MODELS | FURTHER_MODELS | GAME_MODELS
-    models |= MEASURED_MODELS | TARGET_MODELS | OUTER_MODELS | WAITING_MODELS
+    models |= MEASURED_MODELS | TARGET_MODELS | OUTER_MODELS
     seeds += [
         *GUARDED_SEEDS,
         *SAMPLED_SEEDS,
@@ -80,7 +79,6 @@ def statements() -> Mapping[str, str]:
         *MEASURED_SEEDS,
         *TARGET_SEEDS,
         *OUTER_SEEDS,
-        *WAITING_SEEDS,
     ]
     for one in of_extensions("compiled"):
         models |= one.MODELS

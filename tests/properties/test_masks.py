@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dbt_anonymize.spec.masks import Mask
-from dbt_anonymize.verify.recomputation.masks import masked as recomputed
+from dbt_anonymize.verify.recomputation.masks import mask_sql as recomputed
 from tests.oracle.masks import masked
 from tests.properties.statements import MASKS
 from tests.properties.warehouse import Warehouse

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from dbt_anonymize.cli import app
 from dbt_anonymize.errors import PublishError
 from dbt_anonymize.project.generate import generate
-from dbt_anonymize.release.copies import why_different
+from dbt_anonymize.release.copies import copy_difference
 from dbt_anonymize.release.publish import STORAGE_VERSION, publish
 from tests.projects import REPOSITORY, Project
 
@@ -241,7 +241,7 @@ def test_a_copy_tells_no_more_than_the_release(
     copy = release.with_suffix(f".{form}")
 
     def difference() -> str | None:
-        return why_different(session, table=TABLE, release=release, copy=copy)
+        return copy_difference(session, table=TABLE, release=release, copy=copy)
 
     assert difference() is None
     order = "" if "metadata" in written else "order by number % 2, number"

@@ -7,7 +7,7 @@ import csv
 import duckdb
 
 from tests.projects import Project
-from tests.second_month.test_waiting import SEED
+from tests.second_month.customers import SEED
 
 
 def without(project: Project, *keys: str) -> None:

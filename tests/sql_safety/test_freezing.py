@@ -19,7 +19,10 @@ from tests.sql_safety.namings import FOLDER, namings
 from tests.worlds.hostile import NAME, Naming, spec_of, write
 
 # Each builds twice.
-pytestmark = pytest.mark.sampled_tests(group="builds")
+pytestmark = [
+    pytest.mark.sampled_tests(group="builds"),
+    pytest.mark.needs("fidelity", "second_month"),
+]
 ONE = settings(
     max_examples=1,
     deadline=None,

@@ -11,7 +11,7 @@ import yaml
 
 from tests.commands.conftest import command
 from tests.projects import Project
-from tests.second_month.test_freeze import frozen_copy
+from tests.second_month.customers import frozen_copy
 
 pytestmark = [pytest.mark.dbt, pytest.mark.sampled_tests(group="builds")]
 
@@ -113,6 +113,7 @@ def test_a_vault_without_memory_is_of_whose_register_has_its_last_release(
     assert members.query(f"from {OWNER}") == [("shop", "dev", None, None)]
 
 
+@pytest.mark.needs("second_month")
 def test_a_deferred_release_writes_into_no_vault_of_another_target(
     built_consumer: Project, tmp_path: Path
 ) -> None:

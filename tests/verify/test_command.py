@@ -16,11 +16,12 @@ from typer.testing import CliRunner, Result
 
 from dbt_anonymize.cli import app
 from dbt_anonymize.errors import VerificationError
+from dbt_anonymize.extension import Reads
 from dbt_anonymize.project import warehouse as warehouse_module
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.spec import load_specs
 from dbt_anonymize.verify import run as module
-from dbt_anonymize.verify.checks import names_on_rows
+from dbt_anonymize.verify.checks import checks_that_read, names_on_rows
 from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.run import verify
 from tests.projects import Project
@@ -164,7 +165,11 @@ def test_another_warehouse_is_refused_in_each_proof_on_rows(
 
     monkeypatch.setattr(module, "open_warehouse", opened)
     monkeypatch.setattr(module, "is_built", lambda *_: True)
-    monkeypatch.setattr(module, "of_sources", list)
+    monkeypatch.setattr(
+        module,
+        "checks_that_read",
+        lambda reads: [] if reads is Reads.sources else checks_that_read(reads),
+    )
     monkeypatch.setattr(module, "write_findings", lambda *_: None)
     audited = Finding("audit", "customers_relinkings", True, "whole.")
     monkeypatch.setattr(module, "run_check", lambda *_: [audited])

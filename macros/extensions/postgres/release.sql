@@ -43,7 +43,9 @@
     {%- if not is_trial -%}
         {%- do dbt_anonymize._check_release(candidate) -%}
         {%- do dbt_anonymize._pay_for_release(candidate) -%}
-        {%- do dbt_anonymize._record_members(declaration) -%}
+        {%- if declaration.waits -%}
+            {%- do adapter.dispatch("_record_members", "dbt_anonymize")(declaration) -%}
+        {%- endif -%}
         {%- do dbt_anonymize._register_release(declaration, candidate) -%}
         {%- do dbt_anonymize._remember_release(declaration) -%}
         {%- do dbt_anonymize._compose_register(declaration) -%}

@@ -8,7 +8,7 @@ from dbt_anonymize.cli.common import FAILED_CHECK, DbtExecutable, Lines, Names, 
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.pluralize import pluralized
 
-# Files of models that are named where they differ.
+# Longest list of differing files in the message.
 _MOST_NAMED = 3
 
 
@@ -30,11 +30,11 @@ def build(
     from dbt_anonymize.project.warehouse import closed_vaults  # noqa: PLC0415
 
     if drifts := check(place.folder, names or ()):
-        files = ", ".join(f"{one.path.as_posix()} is {one.kind}" for one in drifts[:_MOST_NAMED])
-        more = f" and {pluralized(len(drifts) - _MOST_NAMED, 'file')} more"
+        files = ", ".join(f"{d.path.as_posix()} is {d.kind}" for d in drifts[:_MOST_NAMED])
+        rest = f" and {pluralized(len(drifts) - _MOST_NAMED, 'file')} more"
         say(
             f"The models must be those of their specs; {files}"
-            f"{more if len(drifts) > _MOST_NAMED else ''} (`dbt-anonymize generate --check` shows "
+            f"{rest if len(drifts) > _MOST_NAMED else ''} (`dbt-anonymize generate --check` shows "
             "how). Nothing was built. Run `dbt-anonymize generate`.",
             err=True,
         )

@@ -37,7 +37,7 @@ Keep = Annotated[
     ),
 ]
 Name = Annotated[str, typer.Argument(help="Anonymization.", show_default=False)]
-# Of commands that only read.
+# Argument of commands that only read.
 OnlyName = Annotated[
     str | None,
     typer.Argument(
@@ -66,13 +66,13 @@ class Categories(StrEnum):
     target = "target"
 
 
-# Also of the groups of commands below; `-h` is what people try first.
+# Used by groups of commands too; `-h` is what people try first.
 HELP = {"help_option_names": ["-h", "--help"]}
 _IS_QUIET = ContextVar("is_quiet", default=False)
 
 
-def _look_for_profiles_in(context: typer.Context, folder: Path | None) -> Path | None:
-    """Pass the folder to dbt as its own option would, until the command ends."""
+def _set_profiles_dir(context: typer.Context, folder: Path | None) -> Path | None:
+    """Pass the folder to dbt, as its own option does, until the command ends."""
     if folder is not None:
         before = os.environ.get("DBT_PROFILES_DIR")
         os.environ["DBT_PROFILES_DIR"] = str(folder.absolute())
@@ -87,18 +87,18 @@ def _restore_profiles_dir(before: str | None) -> None:
         os.environ["DBT_PROFILES_DIR"] = before
 
 
-def _be_quiet(context: typer.Context, wanted: bool) -> bool:
-    before = _IS_QUIET.set(wanted)
+def _set_quiet(context: typer.Context, quiet: bool) -> bool:
+    before = _IS_QUIET.set(quiet)
     context.call_on_close(lambda: _IS_QUIET.reset(before))
-    return wanted
+    return quiet
 
 
-# What every command takes beside its own options; their callbacks do all that they do.
+# Options of every command, which take effect in their callbacks.
 ProfilesDir = Annotated[
     Path | None,
     typer.Option(
         "--profiles-dir",
-        callback=_look_for_profiles_in,
+        callback=_set_profiles_dir,
         help="Folder of profiles.yml; that of dbt by default.",
     ),
 ]
@@ -107,7 +107,7 @@ Quiet = Annotated[
     typer.Option(
         "--quiet",
         "-q",
-        callback=_be_quiet,
+        callback=_set_quiet,
         help="Print only what is asked for or wrong.",
     ),
 ]
@@ -119,16 +119,16 @@ def is_quiet() -> bool:
 
 
 class SafeConsole(Console):
-    """A console on which a terminal obeys nothing within names and values.
+    """A console that escapes terminal control characters in names and values.
 
-    Markup is off by default; with it, whatever comes from outside must be escaped.
+    Markup is off by default; with it, text from outside must be escaped.
     """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"markup": False, "highlight": False, "emoji": False, **options})
 
     def render_str(self, text: str, **options: Any) -> Text:
-        """Return a text, also in a cell of a table, as it is shown."""
+        """Return a text, or a cell of a table, as it is printed."""
         return super().render_str(printable(text), **options)
 
 
@@ -146,21 +146,21 @@ def figures_table(figures: Sequence[str], texts: Sequence[str]) -> Table:
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """Print a line; a terminal obeys nothing within it."""
+    """Print a line without terminal control characters."""
     typer.echo(printable(text), err=err)
 
 
 def note(text: str) -> None:
-    """Print what was done and what comes next, unless quiet."""
+    """Print a line about progress or the next step, unless quiet."""
     if not is_quiet():
         say(text)
 
 
 @contextlib.contextmanager
-def spinner(what: str) -> Iterator[Callable[[object], None]]:
+def spinner(activity: str) -> Iterator[Callable[[object], None]]:
     """Show a spinner on a terminal; yield the function that updates its state."""
-    with SafeConsole(stderr=True, quiet=is_quiet()).status(f"{what} ...") as status:
-        yield lambda state: status.update(f"{what}: {state} ...")
+    with SafeConsole(stderr=True, quiet=is_quiet()).status(f"{activity} ...") as status:
+        yield lambda state: status.update(f"{activity}: {state} ...")
 
 
 @contextlib.contextmanager
@@ -180,7 +180,7 @@ def show_rows(
     *,
     out: TextIO | None = None,
 ) -> None:
-    """Print rows for programs, CSV or JSON lines; what a warehouse counts exactly is a number."""
+    """Print rows for programs, as CSV or JSON lines; decimals become floats."""
     batches = (
         [tuple(float(cell) if isinstance(cell, Decimal) else cell for cell in row)] for row in rows
     )
@@ -195,7 +195,7 @@ class Lines:
         note(text)
 
     def warning(self, text: str) -> None:
-        """Show what is wrong."""
+        """Show a warning."""
         say(text, err=True)
 
 
@@ -204,7 +204,7 @@ def errors_without_traceback() -> Iterator[None]:
     """Print an error of ours, or of a file, as a message; exit with the code of bad input."""
     try:
         yield
-    except BrokenPipeError:  # who reads us has gone: that ends a command silently
+    except BrokenPipeError:  # the reader of the pipe has gone: end silently
         raise
     except OSError as error:
         if error.filename is None:
@@ -226,7 +226,7 @@ def write_or_say(text: str, output: Path | None) -> None:
 
 
 def require_consent(question: str, declined: str, *, yes: bool) -> None:
-    """Ask, unless ``yes``; stop where the answer is no, or nobody can be asked."""
+    """Ask, unless ``yes``; stop if the answer is no or there is no terminal."""
     if yes or (sys.stdin.isatty() and typer.confirm(question)):
         return
     say(f"{declined} Add --yes if nobody can be asked.", err=True)

@@ -48,16 +48,16 @@ def epsilon(
         for exception in delta:
             for share in beta or _SHARES_OF_LARGEST:
                 try:
-                    # Checked without beta first: the largest one is that of a sound epsilon.
-                    found = DifferentialPrivacy(epsilon=declared, delta=exception)
+                    # Checked without beta first: the largest beta needs a valid epsilon.
+                    guarantee = DifferentialPrivacy(epsilon=declared, delta=exception)
                     chosen = share if beta else share * largest_beta(declared)
-                    found = DifferentialPrivacy(epsilon=declared, delta=exception, beta=chosen)
+                    guarantee = DifferentialPrivacy(epsilon=declared, delta=exception, beta=chosen)
                 except ValidationError as error:
-                    wrong = error.errors()[0]
-                    name = wrong["loc"][0] if wrong["loc"] else "differential_privacy"
-                    say(f"{name}: {wrong['msg']}", err=True)
+                    detail = error.errors()[0]
+                    name = detail["loc"][0] if detail["loc"] else "differential_privacy"
+                    say(f"{name}: {detail['msg']}", err=True)
                     raise typer.Exit(BAD_INPUT) from None
-                rows.append((declared, exception, chosen, found.k, found.k / chosen))
+                rows.append((declared, exception, chosen, guarantee.k, guarantee.k / chosen))
     if form is not Format.table:
         show_rows(("epsilon", "delta", "beta", "k", "people"), rows, form)
         return

@@ -1,4 +1,4 @@
-"""The command ``dbt-anonymize evaluate``: what a Python model would do, for projects without."""
+"""The command ``dbt-anonymize evaluate``: evaluation in projects without Python models."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ def evaluate(
 
     chosen = []
     for spec in place.specs(names):
-        known = {found.name: found for found in steps_of(spec)}
-        if step in known:
-            chosen.append((spec, known[step]))
+        steps = {declared.name: declared for declared in steps_of(spec)}
+        if step in steps:
+            chosen.append((spec, steps[step]))
         elif names:
             why = (
                 "no model tests it" if spec.efforts and not spec.is_tested else "it has no efforts"
             )
             raise SpecError(
                 f"{spec.name}: --step must be one that it has "
-                f"({', '.join(known) or f'none: {why}'}); got {step}."
+                f"({', '.join(steps) or f'none: {why}'}); got {step}."
             )
     require_reachable(place.project.root, place.target)
     with place.warehouse() as warehouse, logged_to(Lines()):
-        for spec, found in chosen:
-            rows = update_rows(warehouse, spec, found)
-            note(f"{found.rows}: {pluralized(rows, 'row')}.")
+        for spec, chosen_step in chosen:
+            rows = update_rows(warehouse, spec, chosen_step)
+            note(f"{chosen_step.rows}: {pluralized(rows, 'row')}.")

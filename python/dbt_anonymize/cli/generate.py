@@ -28,10 +28,10 @@ def generate(
     from dbt_anonymize.spec.training import describe_training  # noqa: PLC0415
 
     if not check:
-        _list(place, generator.generate(place.folder, names or ()))
+        _print_changes(place, generator.generate(place.folder, names or ()))
         specs = place.specs(names)
         for spec in specs:
-            if spec.efforts and not spec.freeze:
+            if spec.efforts and not spec.is_frozen:
                 note(describe_training(spec))
             for line in limits_in_seeds(place.project.root, spec):
                 note(line)
@@ -63,8 +63,8 @@ def generate(
     note("Models and specs agree.")
 
 
-def _list(place: Place, changed: Sequence[Path]) -> None:
-    """List the files that changed, those first that were removed."""
+def _print_changes(place: Place, changed: Sequence[Path]) -> None:
+    """Print the files that changed, removed ones first."""
     removed = [path for path in changed if not (place.project.root / path).exists()]
     for path in removed:
         note(f"removed {path.as_posix()}")

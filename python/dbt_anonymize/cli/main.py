@@ -19,13 +19,12 @@ from dbt_anonymize.cli.common import HELP, errors_without_traceback
 from dbt_anonymize.extension import Command, Stage
 from dbt_anonymize.extension import commands as registered
 
-# Those of the core; each is a module of this package.
+# Commands of the core; each is a module of this package.
 _CORE = (
     Command("generate", "generate", Stage.build),
     Command("build", "build", Stage.build),
     Command("evaluate", "evaluate", Stage.build),
     Command("publish", "publish", Stage.build),
-    Command("freeze", "freeze", Stage.build),
     Command("results", "results", Stage.read),
     Command("verify", "verify", Stage.read),
     Command("vault", "vault", Stage.people),
@@ -34,71 +33,71 @@ _CORE = (
     Command("schema", "schema", Stage.tools),
 )
 
-# dbt makes a million objects that stay: to look for garbage among them is a tenth of a command.
-_OBJECTS_BEFORE_A_LOOK = 100_000
+# dbt makes a million lasting objects; searching them for garbage would take a tenth of a command.
+_GC_THRESHOLD = 100_000
 
 
 @dataclass(frozen=True)
-class _Listed:
-    """A command with the whole name of its module."""
+class _Entry:
+    """A command with the full name of its module."""
 
     command: Command
     module: str
 
     @property
     def function(self) -> Any:
-        """The function to run; one named like a keyword of Python, as `try`, ends with _ there."""
-        own = self.command.name.split()[-1].replace("-", "_")
-        return getattr(import_module(self.module), f"{own}_" if iskeyword(own) else own)
+        """The function to run; one named like a Python keyword, such as `try`, ends with _."""
+        name = self.command.name.split()[-1].replace("-", "_")
+        return getattr(import_module(self.module), f"{name}_" if iskeyword(name) else name)
 
 
 @cache
 def commands() -> dict[str, str]:
     """Return the module of each command, in the order in which they are listed."""
-    return {name: one.module for name, one in _listed().items() if " " not in name}
+    return {name: entry.module for name, entry in _entries().items() if " " not in name}
 
 
 @cache
-def _listed() -> dict[str, _Listed]:
-    added = [_Listed(one, f"{of.package}.{one.module}") for of, one in registered()]
-    own = [_Listed(one, f"dbt_anonymize.cli.{one.module}") for one in _CORE]
+def _entries() -> dict[str, _Entry]:
+    entries = [_Entry(command, f"dbt_anonymize.cli.{command.module}") for command in _CORE]
+    entries += [_Entry(command, f"{of.package}.{command.module}") for of, command in registered()]
     stages = [*Stage]
-    ordered = sorted((*own, *added), key=lambda one: stages.index(one.command.stage))
-    return {one.command.name: one for one in ordered}
+    entries.sort(key=lambda entry: stages.index(entry.command.stage))
+    return {entry.command.name: entry for entry in entries}
 
 
 class _LazyCommands(TyperGroup):
-    """Imports a command when it is needed: each answers --help without the others."""
+    """Imports a command when it is needed: --help of one loads no other."""
 
-    # Extensions that cannot be loaded are said as errors of commands are.
+    # Extensions that cannot be loaded are reported like errors of commands.
     @errors_without_traceback()
     def list_commands(self, ctx: Any) -> list[str]:
         return [*commands()]
 
     @errors_without_traceback()
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        # To suggest what was meant, all must be known.
-        wanted = [cmd_name] if cmd_name in commands() else self.list_commands(ctx)
-        for name in wanted:
+        # Suggestions for a misspelled name need all commands.
+        names = [cmd_name] if cmd_name in commands() else self.list_commands(ctx)
+        for name in names:
             if name not in self.commands:
                 self.add_command(_command(name), name)
         return self.commands.get(cmd_name)
 
 
 def _command(name: str) -> Any:
-    listed = _listed()[name]
-    app: typer.Typer | None = getattr(import_module(listed.module), "app", None)
+    entry = _entries()[name]
+    app: typer.Typer | None = getattr(import_module(entry.module), "app", None)
     if app is None:
         app = typer.Typer(context_settings=HELP, add_completion=False, rich_markup_mode="rich")
-        app.command(name)(listed.function)
-    for joining, one in _listed().items():
-        group, _, own = joining.partition(" ")
-        if own and group == name:
-            app.command(own)(one.function)
-    found = typer.main.get_command(app)
-    found.name = name
-    found.rich_help_panel = listed.command.stage.value  # type: ignore[attr-defined]
-    return found
+        app.command(name)(entry.function)
+    for path, member in _entries().items():
+        group, _, member_name = path.partition(" ")
+        if member_name and group == name:
+            app.command(member_name)(member.function)
+    command = typer.main.get_command(app)
+    command.name = name
+    command.rich_help_panel = entry.command.stage.value  # type: ignore[attr-defined]
+    return command
 
 
 app = typer.Typer(
@@ -129,4 +128,4 @@ def _main(
     ] = False,
 ) -> None:
     """Declare, generate and look at anonymizations; `dbt build` does the work."""
-    gc.set_threshold(_OBJECTS_BEFORE_A_LOOK)
+    gc.set_threshold(_GC_THRESHOLD)

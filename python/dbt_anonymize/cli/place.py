@@ -1,4 +1,4 @@
-"""Working folder of a command, and its options: written once for all commands."""
+"""Working folder of a command, and the options that all commands share."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dbt_anonymize.project.warehouse import Warehouse
     from dbt_anonymize.spec import Spec
 
-Given = TypeVar("Given")
+First = TypeVar("First")
 
 ProjectDir = Annotated[
     Path, typer.Option("--project-dir", help="A dbt project, or a folder in it.")
@@ -48,22 +48,23 @@ class Place:
     @contextlib.contextmanager
     def reading(self) -> Iterator[Warehouse]:
         """Open the warehouse of the target to read models and seeds."""
-        with contextlib.ExitStack() as until_closed:
+        with contextlib.ExitStack() as stack:
             with spinner("Reading the project"):
                 from dbt_anonymize.project.plain_warehouse import open_to_read  # noqa: PLC0415
 
-                warehouse = until_closed.enter_context(open_to_read(self.project, self.target))
+                warehouse = stack.enter_context(open_to_read(self.project, self.target))
             yield warehouse
 
     @contextlib.contextmanager
     def warehouse(self, *, writes_vault: bool = False) -> Iterator[Warehouse]:
         """Open the warehouse of the target."""
-        with contextlib.ExitStack() as until_closed:
+        with contextlib.ExitStack() as stack:
             with spinner("Reading the project"):
                 from dbt_anonymize.project.warehouse import open_warehouse  # noqa: PLC0415
 
-                opened = open_warehouse(self.project, self.target, writes_vault=writes_vault)
-                warehouse = until_closed.enter_context(opened)
+                warehouse = stack.enter_context(
+                    open_warehouse(self.project, self.target, writes_vault=writes_vault)
+                )
             yield warehouse
 
     def dbt(self, executable: Path | None, *, is_quiet: bool) -> Dbt:
@@ -98,7 +99,7 @@ class Place:
         return spec
 
     def specs(self, names: list[str] | None = None) -> list[Spec]:
-        """Return the specs that are named, all by default; there must be one."""
+        """Return the named specs, all by default; there must be at least one."""
         from dbt_anonymize.spec import load_specs  # noqa: PLC0415
 
         specs = load_specs(self.project.root, names)
@@ -110,7 +111,7 @@ class Place:
         return specs
 
     def other_names(self, name: str) -> list[str]:
-        """Return the names of further anonymizations, whether or not their specs can be read."""
+        """Return the names of further anonymizations, even if their specs are invalid."""
         from dbt_anonymize.spec.loading import spec_paths  # noqa: PLC0415
 
         return [other for other in spec_paths(self.project.root) if other != name]
@@ -121,17 +122,17 @@ class Place:
 
 
 def with_options_of(
-    make: Callable[..., Given], *, without: Collection[str] = ()
-) -> Callable[[Callable[Concatenate[Given, ...], None]], Callable[..., None]]:
-    """Give a command what ``make`` returns as its first argument, and the options of ``make``.
+    make: Callable[..., First], *, without: Collection[str] = ()
+) -> Callable[[Callable[Concatenate[First, ...], None]], Callable[..., None]]:
+    """Give a command the options of ``make``, and its result as the first argument.
 
-    Options in ``without`` keep their defaults. An error of ours is shown as its message, with the
-    exit code of bad input.
+    Options in ``without`` keep their defaults. Our own errors are printed as messages and exit with
+    the code of bad input.
     """
     parameters = inspect.signature(make, eval_str=True).parameters
     options = {name: option for name, option in parameters.items() if name not in without}
 
-    def decorated(command: Callable[Concatenate[Given, ...], None]) -> Callable[..., None]:
+    def decorate(command: Callable[Concatenate[First, ...], None]) -> Callable[..., None]:
         @functools.wraps(command)
         def run(*args: Any, **kwargs: Any) -> None:
             with errors_without_traceback():
@@ -144,7 +145,7 @@ def with_options_of(
         run.__signature__ = inspect.Signature([*own, *shared])  # type: ignore[attr-defined]
         return run
 
-    return decorated
+    return decorate
 
 
 def _place(

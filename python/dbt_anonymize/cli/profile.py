@@ -51,17 +51,17 @@ def profile(
                 "Build the relations instead: `dbt build`."
             )
         with place.warehouse() as warehouse:
-            found = _find(warehouse, spec, k or max(2, spec.largest_k), sample)
+            lines = _estimate(warehouse, spec, k or max(2, spec.largest_k), sample)
     if form is not Format.table:
-        show_rows(_Line._fields, found, form)
-    elif not found:
+        show_rows(_Line._fields, lines, form)
+    elif not lines:
         say(f"{spec.name}_microdata has no records.")
     else:
-        _show(spec.name, found)
+        _print_lines(spec.name, lines)
 
 
 class _Line(NamedTuple):
-    """Facts about one effort: a share of ``records``, exact if all classes were counted."""
+    """Share of ``records`` in small classes of one effort, exact if all classes were counted."""
 
     effort: int
     k: int
@@ -74,7 +74,7 @@ class _Line(NamedTuple):
     levels: str
 
 
-def _find(warehouse: Warehouse, spec: Spec, k: int, sample: int) -> list[_Line]:
+def _estimate(warehouse: Warehouse, spec: Spec, k: int, sample: int) -> list[_Line]:
     from dbt_anonymize.privacy.sampled_classes import records_below  # noqa: PLC0415
 
     remedy = f"Run `dbt build --select +{spec.name}_microdata` first."
@@ -85,16 +85,16 @@ def _find(warehouse: Warehouse, spec: Spec, k: int, sample: int) -> list[_Line]:
     one_in, lines = max(1, round(records / sample)), list[_Line]()
     for effort, levels in _efforts(spec):
         sizes = _sizes(warehouse, spec, microdata, levels, one_in)
-        found = records_below(sizes, k, one_in=one_in, records=records)
+        below = records_below(sizes, k, one_in=one_in, records=records)
         lines.append(
             _Line(
                 effort=effort,
                 k=k,
                 records=records,
                 one_class_in=one_in,
-                share_below=found.estimate / records,
-                share_low=found.low / records,
-                share_high=found.high / records,
+                share_below=below.estimate / records,
+                share_low=below.low / records,
+                share_high=below.high / records,
                 classes_seen=sum(sizes.values()),
                 levels=", ".join(f"{column} {level}" for column, level in levels.items()),
             )
@@ -102,13 +102,13 @@ def _find(warehouse: Warehouse, spec: Spec, k: int, sample: int) -> list[_Line]:
     return lines
 
 
-def _show(name: str, found: list[_Line]) -> None:
+def _print_lines(name: str, lines: list[_Line]) -> None:
     from dbt_anonymize.privacy.sampled_classes import CONFIDENCE  # noqa: PLC0415
 
-    first = found[0]
+    first = lines[0]
     headings = (f"in classes below {first.k}", f"{CONFIDENCE:.0%} interval", "classes seen")
     table = figures_table(("effort", *headings), ("levels",))
-    for line in found:
+    for line in lines:
         interval = f"{line.share_low:.2%} to {line.share_high:.2%}"
         table.add_row(
             str(line.effort),
@@ -119,13 +119,13 @@ def _show(name: str, found: list[_Line]) -> None:
         )
     console = SafeConsole()
     is_whole = first.one_class_in == 1
-    looked_at = "all classes" if is_whole else f"one class in {first.one_class_in:,}"
-    console.print(f"{name}: {pluralized(first.records, 'record')}, {looked_at} counted.")
+    counted = "all classes" if is_whole else f"one class in {first.one_class_in:,}"
+    console.print(f"{name}: {pluralized(first.records, 'record')}, {counted} counted.")
     console.print(table)
 
 
 def _efforts(spec: Spec) -> Iterator[tuple[int, Mapping[str, int]]]:
-    """Yield number and levels of each effort that has the same levels for all records."""
+    """Yield number and levels of each effort with the same levels for all records."""
     yield 0, dict.fromkeys(spec.quasi_identifiers, 0)
     for number, effort in enumerate(spec.efforts, 1):
         if effort.levels is not None and effort.is_full_domain:
@@ -135,7 +135,7 @@ def _efforts(spec: Spec) -> Iterator[tuple[int, Mapping[str, int]]]:
 def _sizes(
     warehouse: Warehouse, spec: Spec, microdata: Any, levels: Mapping[str, int], one_in: int
 ) -> dict[int, int]:
-    declared = [
+    quasi_identifiers = [
         {
             "name": name,
             "kind": hierarchy.kind,
@@ -145,6 +145,9 @@ def _sizes(
         for name, hierarchy in spec.quasi_identifiers.items()
     ]
     sql = warehouse.macro(
-        "_sampled_class_sizes", microdata=microdata, quasi_identifiers=declared, one_in=one_in
+        "_sampled_class_sizes",
+        microdata=microdata,
+        quasi_identifiers=quasi_identifiers,
+        one_in=one_in,
     )
     return {int(size): int(classes) for size, classes in warehouse.rows(sql)}

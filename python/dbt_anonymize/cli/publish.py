@@ -24,7 +24,7 @@ def publish(place: Place, names: Names = None) -> None:
 def publish_all(
     place: Place, specs: Iterable[Spec], *, only_if_unpublished_by_dbt: bool = False
 ) -> None:
-    """Publish releases that were built, all or only those that no build in dbt publishes."""
+    """Publish built releases, all or only those that dbt itself does not publish."""
     from dbt_anonymize.verify.publishing import (  # noqa: PLC0415 (keeps --help fast)
         is_published_by_command,
         publish_built,

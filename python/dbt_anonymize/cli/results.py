@@ -36,28 +36,28 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class _Found:
-    """An anonymization as it was found; ``verified`` is about its release, and where that lies.
+class _LastBuild:
+    """State of an anonymization after its last build; ``verified`` is the evidence of its release.
 
-    ``levels``: of each effort, in words, those in which efforts differ; nothing if the spec is
-    another one than that which was built. ``same``: how many quasi-identifiers do not differ.
-    ``alike``: released records whose whole class has the same value of the target. ``left_out``:
-    the released value whose records are left out far more often than others.
+    ``levels``: by effort, the differing levels in words; empty if the spec has changed since.
+    ``same``: the number of quasi-identifiers whose levels do not differ. ``one_value_records``:
+    released records whose whole class has the same value of the target. ``left_out``: the released
+    value whose records are left out far more often than others.
     """
 
     spec: Spec
     efforts: Sequence[EffortResult]
     levels: dict[int, str]
     same: int
-    of_outer: Sequence[str]
+    outer_sentences: Sequence[str]
     verified: Evidence
     failure: Failure | None
     is_built: bool
-    alike: int
+    one_value_records: int
     left_out: LeftOut | None
 
     def numbers(self, effort: EffortResult) -> str | None:
-        """Return the levels of an effort by number, if the spec is still the one that was built."""
+        """Return the levels of an effort as numbers, if the spec has not changed since."""
         declared = self.spec.numbered_efforts.get(effort.effort)
         return declared.shown_levels if declared and self.verified.is_current else None
 
@@ -81,26 +81,26 @@ def results(
         return
     from dbt_anonymize.project.failures import last_failure  # noqa: PLC0415
 
-    all_found, missing = list[_Found](), list[str]()
+    builds, missing = list[_LastBuild](), list[str]()
     with machine_readable_stdout(form):
         specs = place.specs(names)
         with place.reading() as warehouse:
             for spec in specs:
                 failure = last_failure(place.project, warehouse.manifest, spec.name)
                 try:
-                    all_found.append(_find(warehouse, spec, failure))
+                    builds.append(_read_last_build(warehouse, spec, failure))
                 except WarehouseError as error:
                     missing.append(failure.text if failure else str(error))
-        if not all_found:
+        if not builds:
             raise WarehouseError("\n".join(missing))
-    for text in missing:  # the others are there to be seen
+    for text in missing:  # the others are shown below
         say(f"{text}\n", err=True)
     if form is not Format.table:
-        _show_rows(all_found, form)
-    for found in all_found:
-        warnings = list(_warnings(place, found))
+        _show_rows(builds, form)
+    for build in builds:
+        warnings = list(_warnings(place, build))
         if form is Format.table:
-            _show(SafeConsole(), found, warnings)
+            _show(SafeConsole(), build, warnings)
         else:
             for warning in warnings:
                 say(warning, err=True)
@@ -141,7 +141,7 @@ def _show_history(place: Place, names: list[str] | None, form: Format) -> None:
 
 
 def _without_register(name: str, *, is_released: bool) -> str:
-    """Say why there is no history, and what begins one."""
+    """Return why there is no history, and the command that begins one."""
     if is_released:
         return (
             f"{name}: {name}_register must have a release to be shown; the published one "
@@ -159,14 +159,14 @@ def _history_table(register: Sequence[RegisteredRelease]) -> Table:
 
     headings = ("release", "date", "effort", "k", "records", "QF", "joined", "left", "below k")
     table = figures_table(headings, ("changed",))
-    for place, one in enumerate(register):
+    for place, release in enumerate(register):
         table.add_row(
-            _count(one.release),
-            (one.released_at or "")[:10],
-            *map(_count, (one.effort, one.k, one.released_records)),
-            _number(one.qf),
-            *map(_count, (one.joined_records, one.left_records, one.records_below_k)),
-            ", ".join(changed_inputs(register[place - 1], one)) if place else "",
+            _count(release.release),
+            (release.released_at or "")[:10],
+            *map(_count, (release.effort, release.k, release.released_records)),
+            _number(release.qf),
+            *map(_count, (release.joined_records, release.left_records, release.records_below_k)),
+            ", ".join(changed_inputs(register[place - 1], release)) if place else "",
         )
     return table
 
@@ -175,7 +175,7 @@ def _count(number: int | None) -> str:
     return "-" if number is None else str(number)
 
 
-def _find(warehouse: Warehouse, spec: Spec, failure: Failure | None) -> _Found:
+def _read_last_build(warehouse: Warehouse, spec: Spec, failure: Failure | None) -> _LastBuild:
     from dbt_anonymize.project.descriptions import differing_levels  # noqa: PLC0415
     from dbt_anonymize.project.evidence import read_verification  # noqa: PLC0415
     from dbt_anonymize.project.left_out import most_left_out  # noqa: PLC0415
@@ -191,75 +191,77 @@ def _find(warehouse: Warehouse, spec: Spec, failure: Failure | None) -> _Found:
     words = words_of_relations(warehouse, spec) if evidence.is_current else {}
     names, levels = differing_levels(spec.numbered_efforts, trees, words)
     efforts = read_results(warehouse, spec.name)
-    chosen = next((one.effort for one in efforts if one.is_chosen), None)
-    return _Found(
+    chosen = next((result.effort for result in efforts if result.is_chosen), None)
+    return _LastBuild(
         spec=spec,
         efforts=efforts,
         levels=levels if evidence.is_current else {},
         same=len(trees) - len(names),
-        of_outer=outer_quality(warehouse, spec),
+        outer_sentences=outer_quality(warehouse, spec),
         verified=evidence,
         failure=failure,
         is_built=is_built(warehouse, spec),
-        alike=records_of_one_value(warehouse, spec, chosen) if evidence.is_current else 0,
+        one_value_records=records_of_one_value(warehouse, spec, chosen)
+        if evidence.is_current
+        else 0,
         left_out=most_left_out(warehouse, spec, chosen) if evidence.is_current else None,
     )
 
 
-def _show(console: SafeConsole, found: _Found, warnings: list[str]) -> None:
+def _show(console: SafeConsole, build: _LastBuild, warnings: list[str]) -> None:
     from dbt_anonymize.project.results import choice_sentences, legend, one_value_sentences  # noqa: PLC0415
 
-    spec, efforts = found.spec, found.efforts
+    spec, efforts = build.spec, build.efforts
     console.print(f"{spec.name}: {spec.description}")
-    console.print(_results_table(found))
-    if found.levels:
-        console.print(_levels_table(found))
-    alike = one_value_sentences(spec, found.alike)
-    left_out = [f"Left out far more than others: {found.left_out}."] if found.left_out else []
+    console.print(_results_table(build))
+    if build.levels:
+        console.print(_levels_table(build))
+    disclosure = one_value_sentences(spec, build.one_value_records)
+    left_out = [f"Left out far more than others: {build.left_out}."] if build.left_out else []
     for sentence in [
         *choice_sentences(efforts, spec.measure),
-        *(*found.of_outer, *alike, *left_out),
+        *(*build.outer_sentences, *disclosure, *left_out),
     ]:
         console.print(sentence)
-    console.print(_release_line(found))
-    if found.verified.release is not None:
-        console.print(found.verified.verification)
+    console.print(_release_line(build))
+    if build.verified.release is not None:
+        console.print(build.verified.verification)
     for warning in warnings:
         console.print(warning, style="yellow")
     if not is_quiet():
         console.print()
-        for line in legend(spec, efforts, found.same):
+        for line in legend(spec, efforts, build.same):
             console.print(line, style="dim")
         if not warnings:
-            console.print(f"next: {_next_step(found)}")
+            console.print(f"next: {_next_step(build)}")
     console.print()
 
 
-def _show_rows(all_found: Sequence[_Found], form: Format) -> None:
+def _show_rows(builds: Sequence[_LastBuild], form: Format) -> None:
     from dbt_anonymize.project.results import EffortResult  # noqa: PLC0415
 
     columns = [field.name for field in fields(EffortResult)]
     rows = [
-        (found.spec.name, *asdict(effort).values(), found.numbers(effort))
-        for found in all_found
-        for effort in found.efforts
+        (build.spec.name, *asdict(effort).values(), build.numbers(effort))
+        for build in builds
+        for effort in build.efforts
     ]
     show_rows(["anonymization", *columns, "levels"], rows, form)
 
 
-def _warnings(place: Place, found: _Found) -> Iterator[str]:
-    name = found.spec.name
-    if found.failure:
-        is_old = not found.failure.has_results
-        yield found.failure.text + (" The results come from an earlier build." if is_old else "")
-    if not found.verified.is_current and _differs(place, name):
+def _warnings(place: Place, build: _LastBuild) -> Iterator[str]:
+    name = build.spec.name
+    if build.failure:
+        is_old = not build.failure.has_results
+        yield build.failure.text + (" The results come from an earlier build." if is_old else "")
+    if not build.verified.is_current and _differs(place, name):
         yield (
             f"anonymizations/{name}.yml has changed since: run `dbt-anonymize generate` and "
             "`dbt build`."
         )
-    elif not found.is_built and not found.failure:
+    elif not build.is_built and not build.failure:
         yield f"{name} is not built under this name: run `dbt build`."
-    elif not found.verified.is_current and not found.failure:
+    elif not build.verified.is_current and not build.failure:
         yield f"anonymizations/{name}.yml has changed since: run `dbt build`."
 
 
@@ -269,28 +271,28 @@ def _differs(place: Place, name: str) -> bool:
     return bool(check(place.project.root, [name]))
 
 
-def _next_step(found: _Found) -> str:
-    """Name the command that comes next, where nothing is wrong."""
-    name = found.spec.name
-    if not any(effort.effort for effort in found.efforts):
+def _next_step(build: _LastBuild) -> str:
+    """Return the next command, if there are no warnings."""
+    name = build.spec.name
+    if not any(effort.effort for effort in build.efforts):
         return f"`dbt-anonymize search {name}` finds efforts"
-    if not any(effort.is_chosen for effort in found.efforts):
+    if not any(effort.is_chosen for effort in build.efforts):
         return (
             f"no effort may be released: see `reason` of `dbt-anonymize results {name} --format "
             "json`, change guarantees, suppression_limit or efforts, then `dbt-anonymize generate`"
         )
-    if found.verified.release is None:
+    if build.verified.release is None:
         return "`dbt build` publishes the release"
-    if not found.verified.is_verified:
+    if not build.verified.is_verified:
         return f"`dbt-anonymize verify {name}` checks what is promised"
     return f"`dbt-anonymize report {name}` shows it with charts"
 
 
-def _release_line(found: _Found) -> str:
-    evidence = found.verified
+def _release_line(build: _LastBuild) -> str:
+    evidence = build.verified
     if evidence.release is None:
         return "released: nothing"
-    if any(effort.is_chosen for effort in found.efforts) and (
+    if any(effort.is_chosen for effort in build.efforts) and (
         evidence.published is None or evidence.is_published
     ):
         return f"released: {evidence.release}"
@@ -298,10 +300,10 @@ def _release_line(found: _Found) -> str:
     return f"released: nothing from these results; {evidence.release} comes from {of}"
 
 
-def _results_table(found: _Found) -> Table:
-    figures = ("effort", "k", "suppressed", f"QF ({found.spec.shown_measure})", "QNF", "Q")
+def _results_table(build: _LastBuild) -> Table:
+    figures = ("effort", "k", "suppressed", f"QF ({build.spec.shown_measure})", "QNF", "Q")
     table = figures_table(figures, ("qualifies",))
-    for result in found.efforts:
+    for result in build.efforts:
         verdict = "chosen" if result.is_chosen else "yes" if result.qualifies else "no"
         table.add_row(
             str(result.effort),
@@ -316,13 +318,13 @@ def _results_table(found: _Found) -> Table:
     return table
 
 
-def _levels_table(found: _Found) -> Table:
-    """Return the levels of efforts, in lines as wide as the screen."""
+def _levels_table(build: _LastBuild) -> Table:
+    """Return the table of levels by effort, as wide as the screen."""
     table = figures_table(("effort",), ("levels",))
-    for result in found.efforts:
+    for result in build.efforts:
         if result.effort:
             style = "bold" if result.is_chosen else None
-            table.add_row(str(result.effort), found.levels.get(result.effort, "-"), style=style)
+            table.add_row(str(result.effort), build.levels.get(result.effort, "-"), style=style)
     return table
 
 

@@ -1,4 +1,4 @@
-"""The commands ``dbt-anonymize vault``: whose a vault is."""
+"""The commands ``dbt-anonymize vault``: the owner of a vault."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ def adopt(place: Place, names: Names = None, *, yes: Yes = False) -> None:
 
     specs = place.specs(names)
     with place.warehouse(writes_vault=True) as warehouse:
-        found = list(takeovers(warehouse, specs))
-        for one in found:
-            before = one.before.title if one.before else "nobody that it remembers"
-            note(
-                f"{one.table.without_identifier()}: of {before}; becomes that of {one.after.title}."
-            )
-            note("".join(f"  {row[2]}: of the source {row[3]}\n" for row in one.rows[1:]).rstrip())
-        if not found:
+        pending = list(takeovers(warehouse, specs))
+        for takeover in pending:
+            schema = takeover.table.without_identifier()
+            before = takeover.before.title if takeover.before else "nobody that it remembers"
+            note(f"{schema}: of {before}; becomes that of {takeover.after.title}.")
+            sources = (f"  {row[2]}: of the source {row[3]}" for row in takeover.rows[1:])
+            note("\n".join(sources))
+        if not pending:
             note("The vault is of this target, and of these sources. Nothing to change.")
             return
         require_consent("Take it over?", "Nothing was written.", yes=yes)
-        for one in found:
-            take_over(warehouse, one)
+        for takeover in pending:
+            take_over(warehouse, takeover)
     note("Taken over. Next: `dbt build`.")

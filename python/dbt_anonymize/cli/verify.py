@@ -28,11 +28,11 @@ from dbt_anonymize.cli.common import (
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.output import Format
-from dbt_anonymize.verify.causes import MOST_LINES, TOLD, Cause, causes
+from dbt_anonymize.verify.causes import MOST_LINES, NEEDS_ACTION, Cause, causes
 from dbt_anonymize.verify.checks import check_names
 from dbt_anonymize.verify.finding import Finding, Status
 
-# One and several of each status.
+# Singular and plural of each status.
 _WORDS: dict[Status, tuple[str, str]] = {
     "FAILED": ("FAILED", "FAILED"),
     "warning": ("warning", "warnings"),
@@ -40,7 +40,7 @@ _WORDS: dict[Status, tuple[str, str]] = {
     "holds": ("holds", "hold"),
     "measured": ("measured", "measured"),
 }
-# Of the names of checks.
+# Width of the names of checks.
 _WIDEST = max(map(len, check_names()))
 _STYLES: dict[Status, str] = {
     "FAILED": "bold red",
@@ -107,7 +107,7 @@ def verify(
                 "--earlier: must come with exactly one NAME, that of the anonymization it belongs "
                 f"to; got {len(names or ())}."
             )
-        found = (
+        by_name = (
             (
                 spec.name,
                 check_release(
@@ -117,22 +117,22 @@ def verify(
             for spec in place.specs(names)
         )
         if form is Form.text:
-            for name, findings in found:
+            for name, findings in by_name:
                 broken += _show_text(console, name, findings, is_verbose=verbose)
         else:
-            broken = _show_findings(out, found, Format(form.value))
+            broken = _show_findings(out, by_name, Format(form.value))
     if broken:
         raise typer.Exit(FAILED_CHECK)
 
 
 def _show_findings(
-    out: TextIO, found: Iterable[tuple[str, Iterator[Finding]]], form: Format
+    out: TextIO, by_name: Iterable[tuple[str, Iterator[Finding]]], form: Format
 ) -> int:
-    """Show findings for programs; return how many are broken."""
+    """Print findings for programs; return the number of broken promises."""
     broken = list[bool]()
 
     def rows() -> Iterator[tuple[Any, ...]]:
-        for name, findings in found:
+        for name, findings in by_name:
             for finding in findings:
                 broken.append(finding.holds is False)
                 yield (name, *asdict(finding).values())
@@ -143,49 +143,49 @@ def _show_findings(
 
 
 def _show_text(
-    console: SafeConsole, name: str, findings: Iterator[Finding], *, is_verbose: bool
+    console: SafeConsole, name: str, stream: Iterator[Finding], *, is_verbose: bool
 ) -> int:
-    """Show findings that need action by cause, and count the rest."""
+    """Print findings that need action by cause, and count the rest."""
     notes = SafeConsole(soft_wrap=True, quiet=is_quiet())
     notes.print(name, style="bold")
-    found, spent, begin = list[Finding](), defaultdict[str, float](float), time.process_time()
+    findings, spent, begin = list[Finding](), defaultdict[str, float](float), time.process_time()
     with console.status(f"{name}: at work ...") as status:
-        for finding in findings:
-            found.append(finding)
-            # Each check yields what it found at its end.
+        for finding in stream:
+            findings.append(finding)
+            # Each check yields its findings at its end.
             spent[finding.check] += time.process_time() - begin
             begin = time.process_time()
-            done = dict.fromkeys(one.check for one in found)
+            done = dict.fromkeys(f.check for f in findings)
             status.update(f"{name}: at work, {' and '.join(done)} done ...")
-    _show_causes(console, causes(found))
+    _show_causes(console, causes(findings))
     if is_verbose:
         console.print("  details:")
-        for finding in found:
+        for finding in findings:
             _show_line(console, finding, f"{finding.subject}: {finding.message}")
-    for check in dict.fromkeys(one.check for one in found):
-        number = Counter(one.status for one in found if one.check == check)
+    for check in dict.fromkeys(f.check for f in findings):
+        number = Counter(f.status for f in findings if f.check == check)
         cost = f" ({spent[check]:.1f} CPU s)" if is_verbose else ""
-        notes.print(f"  {check:<{_WIDEST}}  {_counted(number)}{cost}")
-    total = Counter(finding.status for finding in found)
+        notes.print(f"  {check:<{_WIDEST}}  {_status_counts(number)}{cost}")
+    total = Counter(finding.status for finding in findings)
     verdict = console if total["FAILED"] else notes
     verdict.print(f"{name}: {_verdict(total)}\n", style=_STYLES[_worst(total)])
     return total["FAILED"]
 
 
-def _show_causes(console: SafeConsole, found: Sequence[Cause]) -> None:
-    """Show a line for each cause, the worst first; of too many say how many more there are."""
-    shown = found if len(found) <= MOST_LINES else found[: MOST_LINES - 1]
-    for cause in shown:
+def _show_causes(console: SafeConsole, all_causes: Sequence[Cause]) -> None:
+    """Print a line for each cause, the worst first; of too many, print the number of the rest."""
+    listed = all_causes if len(all_causes) <= MOST_LINES else all_causes[: MOST_LINES - 1]
+    for cause in listed:
         _show_line(console, cause.first, cause.text)
-    if more := found[len(shown) :]:
+    if rest := all_causes[len(listed) :]:
         number = Counter[Status]()
-        for cause in more:
+        for cause in rest:
             number[cause.first.status] += len(cause.findings)
-        console.print(f"  and {len(more)} more causes ({_counted(number)}): see --verbose")
+        console.print(f"  and {len(rest)} more causes ({_status_counts(number)}): see --verbose")
 
 
 def _worst(total: Counter[Status]) -> Status:
-    return next((status for status in TOLD[:2] if total[status]), "holds")
+    return next((status for status in NEEDS_ACTION[:2] if total[status]), "holds")
 
 
 def _verdict(total: Counter[Status]) -> str:
@@ -193,27 +193,27 @@ def _verdict(total: Counter[Status]) -> str:
     promises, do = "promise" if judged == 1 else "promises", "does" if failed == 1 else "do"
     broken = f"{failed} of {judged} {promises} {do} not hold"
     holding = f"{judged} {'promise holds' if judged == 1 else 'promises hold'}"
-    others: Counter[Status] = Counter({status: total[status] for status in TOLD[1:]})
-    return ", ".join(filter(None, (broken if failed else holding, _counted(others))))
+    others: Counter[Status] = Counter({status: total[status] for status in NEEDS_ACTION[1:]})
+    return ", ".join(filter(None, (broken if failed else holding, _status_counts(others))))
 
 
-def _counted(number: Counter[Status]) -> str:
-    """Tell how many findings there are of each status.
+def _status_counts(number: Counter[Status]) -> str:
+    """Return the number of findings of each status as text.
 
     Examples
     --------
-    >>> _counted(Counter({"holds": 3, "warning": 1}))
+    >>> _status_counts(Counter({"holds": 3, "warning": 1}))
     '1 warning, 3 hold'
     """
     return ", ".join(
-        f"{number[status]} {one if number[status] == 1 else several}"
-        for status, (one, several) in _WORDS.items()
+        f"{number[status]} {singular if number[status] == 1 else plural}"
+        for status, (singular, plural) in _WORDS.items()
         if number[status]
     )
 
 
 def _show_line(console: SafeConsole, finding: Finding, text: str) -> None:
-    """Show a text of a finding: indented to be read on a terminal, and as one line elsewhere."""
+    """Print a finding: indented on a terminal, and as one line elsewhere."""
     status = Text(f"  {finding.status:<8}", style=_STYLES[finding.status])
     if not console.is_terminal:
         console.print(f"{status.plain}  {finding.check:<{_WIDEST}}  {text}")

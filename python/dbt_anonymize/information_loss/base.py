@@ -70,11 +70,8 @@ class TableSums:
     def shares(self) -> list[list[FloatArray]]:
         """Share of the label of each leaf, by attribute and level."""
         return [
-            [
-                shares[labels]
-                for labels, shares in zip(attribute.levels, attribute.shares, strict=True)
-            ]
-            for attribute in self.table.attributes
+            [shares[labels] for labels, shares in zip(tree.levels, tree.shares, strict=True)]
+            for tree in self.table.attributes
         ]
 
     @cached_property
@@ -113,10 +110,7 @@ class TableSums:
     @cached_property
     def _null_leaves(self) -> list[BoolArray]:
         """Mask of the leaves that are NULL: they are the root at every level."""
-        attributes = self.table.attributes
-        return [
-            (attribute.shares[0] == 1.0) & (attribute.domain_size > 1) for attribute in attributes
-        ]
+        return [(a.shares[0] == 1.0) & (a.domain_size > 1) for a in self.table.attributes]
 
     @cached_property
     def _values(self) -> list[int]:
@@ -148,14 +142,11 @@ class TableSums:
         root, which is the label of NULL at every level, covers all values and NULL.
         """
         return [
-            [
-                np.log2(self._covered_values(position, level))
-                for level in range(len(attribute.levels))
-            ]
+            [np.log2(self._covered(position, level)) for level in range(len(attribute.levels))]
             for position, attribute in enumerate(self.table.attributes)
         ]
 
-    def _covered_values(self, position: int, level: int) -> FloatArray:
+    def _covered(self, position: int, level: int) -> FloatArray:
         attribute, is_null = self.table.attributes[position], self._null_leaves[position]
         domain = float(self._domains[position])
         if level == attribute.height:

@@ -85,7 +85,7 @@ class Evidence:
         if part == "releases" and self.spec.mapping == "none":
             return "With mapping: none nothing remembers them."
         is_of_effort = "effort" in ALL[part].column_names
-        if is_of_effort and self.spec.freeze and self.relations["results"] and not self.effort:
+        if is_of_effort and self.spec.is_frozen and self.relations["results"] and not self.effort:
             return (
                 "The frozen effort breaks a guarantee on the data as they are: see `dbt-anonymize "
                 f"results {self.spec.name}`."

@@ -34,7 +34,7 @@ from dbt_anonymize.project.properties import (
     description_context,
 )
 from dbt_anonymize.project.steps import steps_of
-from dbt_anonymize.project.templating import environment
+from dbt_anonymize.project.templating import environment, expression
 from dbt_anonymize.relations import HISTORY, KEPT, SHARED
 from dbt_anonymize.spec import Quality, Spec, load_specs
 from dbt_anonymize.spec.contract import released_types
@@ -136,15 +136,18 @@ def render(spec: Spec, *, has_python: bool = True, words: Words | None = None) -
         of_effort = {**context, "number": number, "effort": effort}
         for relation in relations_of_effort(of_effort):
             # Frozen efforts need no Python.
-            suffix = ".sql" if spec.freeze else relation.suffix
+            suffix = ".sql" if spec.is_frozen else relation.suffix
             files[f"{spec.name}_{relation.name}_{number}{suffix}"] = _render(
                 f"{relation.name}{suffix}", owner, command, of_effort
             )
     if not has_python:
         _replace_python(files, spec, functools.partial(_render, owner=owner, command=command))
     context["described"] = describe_all(spec, steps)
-    if spec.freeze:
-        context["frozen_labels"] = describe(KEPT["frozen_labels"], "", context)
+    context["seeds"] = [
+        describe(kept, f"{spec.name}_{kept.name}", context)
+        for kept in KEPT.values()
+        if kept.seed and expression(kept.condition)(**context)
+    ]
     files[f"_{spec.name}.yml"] = _render("properties.yml", owner, command, context)
     if spec.efforts:
         # A file of its own: dbt, which rereads changed files only, drops exposures with it.
@@ -184,8 +187,8 @@ def _compare(project: Project, names: Collection[str]) -> tuple[dict[Path, str],
     # Other specs may be half-written: the history takes those that already have models.
     specs = load_specs(project.root, names or None)
     expected: dict[Path, str] = {}
-    _require_frozen_labels(project, specs)
     for spec in specs:
+        spec.require_seeds(project.seeds)
         words = words_of_seeds(project.root, spec)
         files = render(spec, has_python=project.has_python, words=words)
         expected |= {folder / spec.name / name: text for name, text in files.items()}
@@ -240,17 +243,6 @@ def write_history(project: Project) -> None:
             path.unlink()
     for file, text in texts.items():
         _write(project.models / file, text)
-
-
-def _require_frozen_labels(project: Project, specs: Collection[Spec]) -> None:
-    """Stop if labels of a frozen effort are not committed: dbt would report a missing node."""
-    for spec in specs:
-        if spec.freeze and not any(project.seeds.rglob(f"{spec.frozen_labels}.csv")):
-            raise SpecError(
-                f"{spec.name}: freeze must have the seed {spec.frozen_labels}.csv, which holds the "
-                f"labels; it is not in {project.seeds.name}/. Restore it, or remove `freeze`, "
-                f"build, and run `dbt-anonymize freeze {spec.name}`."
-            )
 
 
 def _drifts(

@@ -14,7 +14,7 @@ from dbt_anonymize.spec.details import chosen_details
 
 def context_of(spec: Spec) -> dict[str, Any]:
     """Return the context of the registry's expressions; without efforts nothing is evaluated."""
-    is_evaluated = bool(spec.efforts) and not spec.freeze
+    is_evaluated = bool(spec.efforts) and not spec.is_frozen
     return {"spec": spec, "quality": spec.quality if is_evaluated else None}
 
 

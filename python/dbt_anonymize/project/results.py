@@ -121,7 +121,7 @@ def legend(spec: Spec, efforts: Sequence[EffortResult], same: int) -> list[str]:
     levels = "levels: what is left of values; * is nothing"
     if same:
         levels += f"; those of {pluralized(same, 'column')} do not differ between efforts"
-    if spec.freeze:
+    if spec.is_frozen:
         return ["QF is not measured: the effort is frozen, and no model is trained", qnf, levels]
     if not spec.is_tested:
         return [f"QF: {spec.shown_measure}; {NO_MODEL}", f"{qnf}; Q = QF", levels]

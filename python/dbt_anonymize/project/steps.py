@@ -56,7 +56,7 @@ class Step:
 
 def steps_of(spec: Spec) -> list[Step]:
     """Return the steps of a spec in the order in which they can run."""
-    if not spec.efforts or spec.freeze:
+    if not spec.efforts or spec.is_frozen:
         return []
     efforts = tuple(f"{spec.name}_effort_{number}" for number in spec.numbered_efforts)
     steps = [step for of_extension in added_steps() for step in of_extension(spec)]

@@ -12,8 +12,8 @@ from duckdb import DuckDBPyConnection
 from dbt_anonymize.errors import PublishError, safe_reason
 from dbt_anonymize.literals import quote_name
 
-# Everything that a DuckDB file can hold: the functions that list it, and the column of its name.
-# Every database has objects of the engine's own, which say so where there can be any.
+# Every kind of object in a DuckDB file: the function that lists it without objects of the engine,
+# and the column of its name.
 _CATALOG = {
     "duckdb_tables() where not internal": "table_name",
     "duckdb_schemas() where not internal": "schema_name",
@@ -35,7 +35,7 @@ class Content:
 
 
 def about_table(table: str) -> str:
-    """Return the name of the table that says what a release is, by that of the released one.
+    """Return the name of the table that describes a release, from the name of the released table.
 
     Examples
     --------
@@ -49,9 +49,9 @@ def audit(session: DuckDBPyConnection, *, relations: Mapping[str, str], stage: P
     """Read a closed file back before it is published.
 
     Raises a `PublishError`, without a value, if ``stage`` is not alone in its folder (a log), holds
-    anything but the tables that ``relations`` names, or has other columns or records in one of them
-    than its committed relation (count and sum of 64-bit hashes). Relations are quoted names, tables
-    plain ones.
+    anything but the tables of ``relations``, or if a table differs from its committed relation in
+    columns or records (count and sum of 64-bit hashes). Relations are quoted names, tables plain
+    ones.
     """
     files = sorted(path.name for path in stage.parent.iterdir())
     _require(files == [stage.name], "be one file without a log", ", ".join(files))
@@ -61,16 +61,16 @@ def audit(session: DuckDBPyConnection, *, relations: Mapping[str, str], stage: P
         wanted = [("main", table) for table in sorted(relations)]
         _require(objects == wanted, f"hold nothing but {', '.join(relations)}", names or "nothing")
         contents = {table: content_of(file, f"main.{quote_name(table)}") for table in relations}
-    for table, found in contents.items():
+    for table, content in contents.items():
         expected = content_of(session.cursor(), relations[table])
-        _require(found.columns == expected.columns, "have the columns of the relation", "others")
+        _require(content.columns == expected.columns, "have the columns of the relation", "others")
         _require(
-            found.records == expected.records,
+            content.records == expected.records,
             f"have {expected.records} records",
-            f"{found.records}",
+            f"{content.records}",
         )
         _require(
-            found.checksum == expected.checksum,
+            content.checksum == expected.checksum,
             "have the records of the relation",
             "the same number of records with another checksum",
         )
@@ -79,13 +79,12 @@ def audit(session: DuckDBPyConnection, *, relations: Mapping[str, str], stage: P
 def holds_release(session: DuckDBPyConnection, *, relation: str, table: str, file: Path) -> bool:
     """Tell whether a published file holds exactly the rows of a committed relation.
 
-    Beside it there may be what says what the release is, and nothing else.
-
-    A build killed between publishing and its commit leaves a file newer than the relation. False
-    also for a missing or unreadable file and a symbolic link. Compared are columns, count and the
-    sum of 64-bit hashes: one pass over each that spills nothing to disk.
+    The file may hold the table that describes the release too, and nothing else. A build killed
+    between publishing and its commit leaves a file newer than the relation. Missing or unreadable
+    files and symbolic links return False. Columns, count and the sum of 64-bit hashes are compared,
+    in one pass over each that spills nothing to disk.
     """
-    # Whoever owns what a link leads to could change the release later.
+    # The owner of a link's target could change the release later.
     if file.is_symlink() or not file.is_file():
         return False
     expected = content_of(session, relation)
@@ -99,8 +98,8 @@ def holds_release(session: DuckDBPyConnection, *, relation: str, table: str, fil
         return False
 
 
-def why_unreadable(session: DuckDBPyConnection, file: Path) -> str | None:
-    """Read a release file from end to end; return one line why that fails, or None.
+def read_error(session: DuckDBPyConnection, file: Path) -> str | None:
+    """Read a release file completely; return the reason in one line if that fails, else None.
 
     A broken block shows only when it is read. The line holds no value of the file.
     """
@@ -133,16 +132,16 @@ def open_file(session: DuckDBPyConnection, file: Path, **options: str) -> DuckDB
     )
 
 
-def _require(holds: bool, rule: str, found: str) -> None:
+def _require(holds: bool, rule: str, got: str) -> None:
     if not holds:
         raise PublishError(
-            f"the file to be published must {rule}; got {found}. The earlier release is unchanged. "
+            f"the file to be published must {rule}; got {got}. The earlier release is unchanged. "
             "Build again; if it happens again, check the disk."
         )
 
 
 def objects_of(file: DuckDBPyConnection, database: str | None = None) -> list[tuple[str, str]]:
-    """Return schema and name of all that a database holds; by default the current one."""
+    """Return schema and name of all objects of a database, by default the current one."""
     return sorted(
         (schema, name)
         for objects, column in _CATALOG.items()
@@ -155,7 +154,7 @@ def objects_of(file: DuckDBPyConnection, database: str | None = None) -> list[tu
 
 
 def content_of(cursor: DuckDBPyConnection, relation: str) -> Content:
-    """Return what another copy of a table must have in common with it."""
+    """Return the fingerprint of a table, which a copy must share."""
     described = cursor.execute(f"describe {relation}").fetchall()
     columns = [(name, kind) for name, kind, *_ in described]
     row = ", ".join(quote_name(name) for name, _ in columns)

@@ -1,7 +1,7 @@
-"""Composition: what the difference between two releases reveals about who joined and who left.
+"""Composition: two releases together reveal who joined and who left.
 
-Whoever has both files subtracts one from the other: the records of a class in only one of them
-joined or left, and k-anonymity protects no group of fewer than k.
+Anybody with both files can subtract one from the other: records of a class in only one of them
+joined or left, and k-anonymity does not protect groups of fewer than k.
 """
 
 # ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
@@ -39,7 +39,7 @@ class Composition:
 
     The labels of the quasi-identifiers make the classes, intervals with their bounds; ``k`` is the
     fewest records of a class. A remainder stops the build if ``is_strict``, else it is a warning.
-    ``are_drafts_named``: the project says which targets publish.
+    ``are_drafts_named``: the project declares which targets publish.
     """
 
     quasi_identifiers: Sequence[str]
@@ -59,7 +59,7 @@ class Remainders:
 
     @property
     def text(self) -> str:
-        """The same in words, for messages."""
+        """The counts in words, for messages."""
         return (
             f"{pluralized(self.joined_records, 'record')} joined in "
             f"{pluralized(self.joined_classes, 'class', 'classes')} and "
@@ -109,9 +109,9 @@ def compare_releases(
 ) -> Remainders:
     """Count the classes that tell two releases apart by fewer than k records.
 
-    Of each class, the records of one release are subtracted from those of the other, as multisets
-    over labels and shared kept columns. Where the labels of a quasi-identifier changed, classes of
-    common coarser labels are compared too; the worse result counts. Where both releases have
+    In each class, the records of one release are subtracted from those of the other, as multisets
+    over labels and shared kept columns. If the labels of a quasi-identifier changed, classes of
+    common coarser labels are compared too, and the worse result counts. If both releases have
     tokens, these identify who joined and who left. Relations are quoted; the engine gets temporary
     tables.
     """
@@ -126,25 +126,25 @@ def compare_releases(
     has_tokens = "token" in shared and _have_a_common_token(engine, earlier, later)
     if has_tokens:
         changes = " union all ".join(
-            f"select {_listed(keys, shared)} {sign} as records from {relation} as released "
+            f"select {_columns(keys, shared)} {sign} as records from {relation} as released "
             f"anti join {other} as other using (token)"
             for sign, relation, other in ((1, later, earlier), (-1, earlier, later))
         )
     else:
         both = " union all ".join(
-            f"select {_listed(keys + kept, shared)} {sign} as records from {relation}"
+            f"select {_columns(keys + kept, shared)} {sign} as records from {relation}"
             for sign, relation in ((1, later), (-1, earlier))
         )
         changes = (
-            f"select {_listed(keys + kept)} sum(records) as records from ({both}) group by all "
+            f"select {_columns(keys + kept)} sum(records) as records from ({both}) group by all "
             "having sum(records) <> 0"
         )
     engine.execute(f"create or replace temporary table changes as {changes}")
     remainders = [_remainders(engine, "changes", keys, composition.k)]
-    if not has_tokens:  # a token is the same under whatever label
+    if not has_tokens:  # tokens do not depend on labels
         maps = [_map_labels(engine, label, shared, earlier, later) for label in labels]
         remainders.append(_coarse_remainders(engine, labels, maps, kept, composition.k))
-    return max(remainders, key=lambda one: one.joined_classes + one.left_classes)
+    return max(remainders, key=lambda r: r.joined_classes + r.left_classes)
 
 
 def _coarse_remainders(
@@ -166,7 +166,7 @@ def _coarse_remainders(
         for column in ([table] if table else label)
     ]
     coarse = (
-        f"(select {_listed([*classes, *kept])} sum(records) as records from changes{joins} "
+        f"(select {_columns([*classes, *kept])} sum(records) as records from changes{joins} "
         "group by all)"
     )
     return _remainders(engine, coarse, classes, k)
@@ -180,7 +180,7 @@ def _warn(message: str) -> None:
     warn_or_error(JinjaLogWarning(msg=f"WARNING: {message}"))
 
 
-def _listed(columns: Sequence[str], expressions: Mapping[str, str] | None = None) -> str:
+def _columns(columns: Sequence[str], expressions: Mapping[str, str] | None = None) -> str:
     """Return columns as the beginning of a list, each followed by a comma."""
     quoted = {column: quote_name(column) for column in columns}
     return "".join(
@@ -190,10 +190,13 @@ def _listed(columns: Sequence[str], expressions: Mapping[str, str] | None = None
 
 
 def _shared_columns(engine: DuckDBPyConnection, *relations: str) -> dict[str, str]:
-    """Return how to read each column that both relations have, so that its types agree."""
+    """Return the SQL of each column that both relations have, cast where types differ."""
     types = [
-        {str(name): str(kind) for name, kind, *_ in engine.execute(f"describe {one}").fetchall()}
-        for one in relations
+        {
+            str(name): str(kind)
+            for name, kind, *_ in engine.execute(f"describe {relation}").fetchall()
+        }
+        for relation in relations
     ]
     shared = {}
     for name, kind in types[1].items():
@@ -205,7 +208,7 @@ def _shared_columns(engine: DuckDBPyConnection, *relations: str) -> dict[str, st
 
 
 def _have_a_common_token(engine: DuckDBPyConnection, earlier: str, later: str) -> bool:
-    """Tell whether tokens were drawn together: after a rotation they join nothing."""
+    """Tell whether the releases share a token: after a rotation they share none."""
     common = f"select 1 from {later} semi join {earlier} using (token) limit 1"
     return bool(engine.execute(common).fetchall())
 
@@ -214,33 +217,33 @@ def _remainders(
     engine: DuckDBPyConnection, changes: str, classes: Sequence[str], k: int
 ) -> Remainders:
     few_joined, few_left = (f"{column} between 1 and {k - 1}" for column in ("joined", "gone"))
-    (found,) = engine.execute(
+    (counts,) = engine.execute(
         f"select count(*) filter ({few_joined}), coalesce(sum(joined) filter ({few_joined}), 0), "
         f"count(*) filter ({few_left}), coalesce(sum(gone) filter ({few_left}), 0) from (select "
         "sum(greatest(records, 0)) as joined, sum(greatest(-records, 0)) as gone "
         f"from {changes} group by {', '.join(map(quote_name, classes)) or 'true'})"
     ).fetchall()
-    return Remainders(*map(int, found))
+    return Remainders(*map(int, counts))
 
 
 def _map_labels(
     engine: DuckDBPyConnection, label: Sequence[str], shared: Mapping[str, str], *relations: str
 ) -> str | None:
-    """Map the labels of a quasi-identifier to common ones; None where both releases have the same.
+    """Map the labels of a quasi-identifier to common ones; None if both releases have the same.
 
-    Overlapping intervals share one that covers them. Texts without a hierarchy are unrelated: those
-    in only one release share one. A release with nothing but ``*`` makes all labels one; beside
-    others ``*`` is NULL.
+    Overlapping intervals map to one that covers them. Texts without a hierarchy are unrelated:
+    those in only one release map to the same label. If a release has only ``*``, all labels map to
+    one; otherwise ``*`` maps to NULL.
     """
     name = f"{label[0]}, common label"
-    table, common, shown = quote_name(name), quote_name(name), quote_name(label[0])
+    table, common, column = quote_name(name), quote_name(name), quote_name(label[0])
     both = " union all ".join(
-        f"select distinct {_listed(label, shared)} {side} as side from {relation}"
+        f"select distinct {_columns(label, shared)} {side} as side from {relation}"
         for side, relation in enumerate(relations)
     )
     engine.execute(
-        f"create or replace temporary table labels as select {_listed(label)} min(side) as side, "
-        f"count(*) = 2 as is_common, {shown} is not distinct from '*' as is_root from ({both}) "
+        f"create or replace temporary table labels as select {_columns(label)} min(side) as side, "
+        f"count(*) = 2 as is_common, {column} is not distinct from '*' as is_root from ({both}) "
         "group by all"
     )
     ((differing, is_all_root),) = engine.execute(
@@ -251,20 +254,20 @@ def _map_labels(
     if not differing:
         return None
     if is_all_root:
-        select = f"select {_listed(label)} 0 as {common} from labels"
+        select = f"select {_columns(label)} 0 as {common} from labels"
     elif len(label) == 3 and all(shared[bound] == quote_name(bound) for bound in label[1:]):
         lower, upper = map(quote_name, label[1:])
         order = f"order by {lower}, {upper} desc rows between unbounded preceding and"
         select = (
-            f"select {_listed(label)} sum(starts) over ({order} current row) as {common} from "
+            f"select {_columns(label)} sum(starts) over ({order} current row) as {common} from "
             f"(select *, cast({lower} >= coalesce(max({upper}) over ({order} 1 preceding), {lower})"
             f" as integer) as starts from labels where not is_root) union all "
-            f"select {_listed(label)} -1 from labels where is_root"
+            f"select {_columns(label)} -1 from labels where is_root"
         )
     else:
-        text = f"cast({shown} as varchar)"
+        text = f"cast({column} as varchar)"
         select = (
-            f"select {_listed(label)} case when is_common then {text} end as {common} from labels"
+            f"select {_columns(label)} case when is_common then {text} end as {common} from labels"
         )
     engine.execute(f"create or replace temporary table {table} as {select}")
     return name

@@ -12,25 +12,25 @@ from dbt_anonymize.errors import PublishError, safe_reason
 from dbt_anonymize.literals import quote_name, quote_path, quote_text
 from dbt_anonymize.release.audit import open_file
 
-# By format, how it is written. What every program reads: no dialect is guessed.
-_WRITTEN = {
+# Options of `copy` by format: what every program reads, without guessing a dialect.
+_COPY_OPTIONS = {
     "parquet": "format parquet, compression zstd",
     "csv": "format csv, header true, delimiter ',', quote '\"', escape '\"'",
 }
 
 
-# A name of an anonymization has no dot: this one belongs to no other.
+# Names of anonymizations have no dot, so that no other file has this part.
 _ABOUT = "about."
 
 
 def places_of_copies(release: Path) -> dict[str, Path]:
-    """Return where a release has its copy in each format, declared or not, by its suffix.
+    """Return the path of a release's copy in each format, declared or not, by suffix.
 
-    What says what the release is has copies of its own, ``about.csv`` and the like.
+    The description of the release has copies of its own, such as ``about.csv``.
     """
     return {
         suffix: release.with_suffix(f".{suffix}")
-        for form in _WRITTEN
+        for form in _COPY_OPTIONS
         for suffix in (form, f"{_ABOUT}{form}")
     }
 
@@ -48,10 +48,10 @@ def is_about(suffix: str) -> bool:
 def write_copies(
     session: DuckDBPyConnection, *, tables: Sequence[str], stage: Path, formats: Sequence[str]
 ) -> dict[str, Path]:
-    """Write the tables of a closed release file into others beside it and read them back.
+    """Write the tables of a closed release file into copies beside it, and read them back.
 
-    The first is the release, the second, if there is one, says what it is. Raises a `PublishError`,
-    without a value, where a format cannot hold what the release has.
+    The first table is the release, the second, if there is one, its description. Raises a
+    `PublishError`, without a value, if a format cannot hold the values of the release.
     """
     has_about = len(tables) > 1
     wanted = {
@@ -65,21 +65,21 @@ def write_copies(
             with open_file(session, stage, access_mode="read_only") as file:
                 file.execute(
                     f"copy (select * from main.{quote_name(table)}) "  # noqa: S608 (quoted)
-                    f"to {quote_path(path)} ({_WRITTEN[form]})"
+                    f"to {quote_path(path)} ({_COPY_OPTIONS[form]})"
                 )
         except duckdb.Error as error:
-            raise _unfit(form, safe_reason(error)) from None
-        if difference := why_different(session, table=table, release=stage, copy=path):
-            raise _unfit(form, difference)
+            raise _format_error(form, safe_reason(error)) from None
+        if difference := copy_difference(session, table=table, release=stage, copy=path):
+            raise _format_error(form, difference)
     return wanted
 
 
-def why_different(
+def copy_difference(
     session: DuckDBPyConnection, *, table: str, release: Path, copy: Path
 ) -> str | None:
-    """Say how a copy differs from its release file; None for the same columns and rows, in order.
+    """Return how a copy differs from its release file; None if columns, rows and order are equal.
 
-    Compared are names, and of the values as text their count and sums of 64-bit hashes.
+    Names are compared, and values as text by their count and sums of 64-bit hashes.
     """
     if copy.is_symlink() or not copy.is_file():
         return "it is no file"
@@ -104,27 +104,25 @@ def why_different(
         "its rows are in another order": content[2] != expected[2],
         "it has metadata of its own": has_metadata,
     }
-    return next((text for text, is_so in differences.items() if is_so), None)
+    return next((text for text, applies in differences.items() if applies), None)
 
 
 def _other_values(file: DuckDBPyConnection, relation: str, copy: str) -> str:
-    """Name the columns whose values differ, with their types."""
+    """Return the columns whose values differ, with their types, as text."""
     columns = file.execute(f"describe {relation}").fetchall()
-    sums = ", ".join(
+    sum_list = ", ".join(
         f"sum(hash(cast({quote_name(name)} as varchar))::hugeint)" for name, *_ in columns
     )
-    (expected,), (found,) = (
-        file.execute(f"select {sums} from {rows}").fetchall()  # noqa: S608 (quoted)
+    (expected,), (copied,) = (
+        file.execute(f"select {sum_list} from {rows}").fetchall()  # noqa: S608 (quoted)
         for rows in (relation, copy)
     )
-    sides = zip(columns, expected, found, strict=True)
-    differing = [
-        f"{name}, {kind.lower()}" for (name, kind, *_), one, other in sides if one != other
-    ]
+    sums = zip(columns, expected, copied, strict=True)
+    differing = [f"{name}, {kind.lower()}" for (name, kind, *_), a, b in sums if a != b]
     return f" in {'; '.join(differing)}" if differing else ""
 
 
-def _unfit(form: str, reason: str) -> PublishError:
+def _format_error(form: str, reason: str) -> PublishError:
     return PublishError(
         f"the release must be the same in all of its formats; {form} cannot hold it ({reason}). "
         f"The earlier release is unchanged. Remove {form} from release.formats, or give the "
@@ -158,10 +156,10 @@ def _has_metadata(file: DuckDBPyConnection, copy: Path) -> bool:
 
 
 def _content(file: DuckDBPyConnection, relation: str, names: Sequence[str]) -> tuple[int, int, int]:
-    """Return the number of rows, and what is the same for the same rows, and in the same order."""
+    """Return the number of rows, a checksum of the rows, and one of the rows in their order."""
     row = ", ".join(f"cast({quote_name(name)} as varchar)" for name in names)
-    (found,) = file.execute(
+    (content,) = file.execute(
         "select count(*), sum(content::hugeint), sum(hash(place, content)::hugeint) from "  # noqa: S608
         f"(select row_number() over () as place, hash({row}) as content from {relation})"
     ).fetchall()
-    return found
+    return content

@@ -28,19 +28,19 @@ def exclusive_publication(target: Path) -> Iterator[None]:
     """
     lock = target.parent / f".{target.name}.lock"
     end = time.monotonic() + LONGEST_WAIT
-    while (descriptor := _try(lock, target, is_last=time.monotonic() >= end)) is None:
+    while (descriptor := _try_lock(lock, target, is_last=time.monotonic() >= end)) is None:
         time.sleep(_PAUSE)
     try:
         yield
     finally:
-        # In this order: whoever opened the file before sees that it is no longer the lock.
+        # In this order: a process that opened the file before sees that it is no longer the lock.
         with contextlib.suppress(OSError):
             lock.unlink()
         os.close(descriptor)
 
 
-def _try(lock: Path, target: Path, *, is_last: bool) -> int | None:
-    """Lock the file; None where another holds it, or removed it after it was opened here."""
+def _try_lock(lock: Path, target: Path, *, is_last: bool) -> int | None:
+    """Lock the file; None if another process holds it, or removed it after it was opened here."""
     try:
         import fcntl  # noqa: PLC0415 (not on Windows)
     except ImportError:
@@ -49,21 +49,21 @@ def _try(lock: Path, target: Path, *, is_last: bool) -> int | None:
             "make sure of it. Nothing was published. Build on Linux or macOS, on Windows in WSL."
         ) from None
     try:
-        # Never through a link: what it leads to would be taken for a lock and overwritten.
+        # Never through a link: its target would be overwritten as a lock.
         descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise _no_lock(lock, target, os.strerror(error.errno or 0)) from None
-    with contextlib.ExitStack() as otherwise:
-        otherwise.callback(os.close, descriptor)
+        raise _lock_error(lock, target, os.strerror(error.errno or 0)) from None
+    with contextlib.ExitStack() as stack:
+        stack.callback(os.close, descriptor)
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1 or status.st_uid != os.geteuid():
-            raise _no_lock(lock, target, "it is not a file of this account alone")
+            raise _lock_error(lock, target, "it is not a file of this account alone")
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if not is_last:
                 return None
-            holder = _number(os.pread(descriptor, _LONGEST_NUMBER, 0))
+            holder = _process_number(os.pread(descriptor, _LONGEST_NUMBER, 0))
             raise PublishError(
                 f"{target} must be published by one build at a time; process {holder} is "
                 f"publishing it now, and this build has waited for {LONGEST_WAIT:.0f} s. It has "
@@ -73,11 +73,11 @@ def _try(lock: Path, target: Path, *, is_last: bool) -> int | None:
             return None
         os.truncate(descriptor, 0)
         os.pwrite(descriptor, str(os.getpid()).encode(), 0)
-        otherwise.pop_all()
+        stack.pop_all()
     return descriptor
 
 
-def _no_lock(lock: Path, target: Path, reason: str) -> PublishError:
+def _lock_error(lock: Path, target: Path, reason: str) -> PublishError:
     return PublishError(
         f"{target} must be published by one build at a time; the lock {lock} cannot be taken "
         f"({reason}). Nothing was published. Check that the folder is writable; if the lock is "
@@ -85,8 +85,8 @@ def _no_lock(lock: Path, target: Path, reason: str) -> PublishError:
     )
 
 
-def _number(content: bytes) -> str:
-    """Return the process that a lock names; whatever else it holds is not repeated."""
+def _process_number(content: bytes) -> str:
+    """Return the process number in a lock, and nothing else that it may hold."""
     text = content.decode("ascii", errors="replace")
     return text if text.isdecimal() else "unknown"
 

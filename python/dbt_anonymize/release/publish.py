@@ -1,10 +1,9 @@
 """Publishing: write a new database file beside the release, audit it, rename it into place.
 
 A released file is never written twice: a reader that holds it open keeps the complete earlier
-release, everybody else gets the complete new one. Until the rename the file is in a private folder.
-Copies in other formats are put in place together with it, before it: what cannot be completed is
-taken back.
-One build at a time publishes; it removes what a killed one left behind.
+release, all others get the complete new one. Until the rename the file is in a private folder.
+Copies in other formats are put in place just before it, and taken back if publishing fails.
+One build at a time publishes; it removes files that a killed one left behind.
 """
 
 from __future__ import annotations
@@ -33,8 +32,8 @@ FOLDER_MODE = 0o755
 # Readers such as BI drivers are usually older than the writer.
 STORAGE_VERSION = "v1.4.0"
 _RECORDS = "dbt_anonymize_records"
-# Types that Arrow, in which records go from engine to engine, does not have: they go as text.
-_LOST_ON_THE_WAY = re.compile(r"\b(BIT|TIME WITH TIME ZONE)\b")
+# Types that Arrow does not have: between engines they travel as text.
+_NOT_IN_ARROW = re.compile(r"\b(BIT|TIME WITH TIME ZONE)\b")
 
 
 def publish(
@@ -50,7 +49,7 @@ def publish(
 ) -> None:
     """Publish a committed relation, in its row order, as the only table of a DuckDB file.
 
-    ``about`` says what it is: another ``relation``, which becomes a table of the file too, and
+    ``about`` describes it: another ``relation``, which becomes a table of the file too, and
     ``comments`` on released columns, by name. Further ``formats`` are copies of that file beside
     it; those of other formats are removed. ``relation`` is a quoted name, ``path`` is relative to
     the project ``folder`` or absolute; its folder is created, an existing file replaced atomically.
@@ -64,18 +63,18 @@ def publish(
     try:
         _make_folder(target.parent)
         if target.is_symlink():
-            # The rename would replace the link, and readers of what it leads to would never know.
+            # The rename would replace the link, and readers of its target would not notice.
             raise PublishError(
                 f"{target} must be a file, since it is replaced as a whole; it is a symbolic link. "
                 "The earlier release is unchanged. Remove the link, or set the folder of the "
                 "releases (dbt_anonymize_release_folder) to where it leads."
             )
         if target.is_dir():
-            raise _in_the_way(target, target, "it is a folder")
+            raise _obstacle_error(target, target, "it is a folder")
         log = Path(f"{target}.wal")
         with exclusive_publication(target), _stage(target) as stage:
-            for beside in (log, *places_of_copies(target).values()):
-                _require_ours(beside, target, is_folder=False)
+            for path_beside in (log, *places_of_copies(target).values()):
+                _require_ours(path_beside, target, is_folder=False)
             _write(session, relations, stage, {table: comments})
             audit(session, relations=relations, stage=stage)
             if composition is not None:
@@ -95,27 +94,27 @@ def publish(
             log.unlink(missing_ok=True)
             with _copies_in_place(target, copies, stage.parent):
                 stage.replace(target)
-            # The release is in place: a file system that cannot do this has not failed to publish.
+            # The release is in place, so a file system that cannot sync folders is no failure.
             with contextlib.suppress(OSError):
                 _sync(target.parent)
     except PublishError:
         raise
     except Exception as error:
         # dbt prints the chain of errors, with the words of the driver.
-        raise _failed(target, error) from None
+        raise _publish_error(target, error) from None
 
 
 @contextlib.contextmanager
 def _copies_in_place(target: Path, copies: Mapping[str, Path], stage: Path) -> Iterator[None]:
-    """Put copies in place, and take away those of other formats; undo it if the block fails."""
+    """Put copies in place and remove those of other formats; undo both if the block fails."""
     undo = contextlib.ExitStack()
     with undo:
         for form, place in places_of_copies(target).items():
-            kept = stage / f"{place.name}.before"
+            backup = stage / f"{place.name}.before"
             if place.exists():
-                # A second name, so that there is always a complete file at the first.
-                os.link(place, kept)
-                undo.callback(kept.replace, place)
+                # A hard link as backup: the path always holds a complete file.
+                os.link(place, backup)
+                undo.callback(backup.replace, place)
             elif form in copies:
                 undo.callback(place.unlink, missing_ok=True)
             if form in copies:
@@ -126,7 +125,7 @@ def _copies_in_place(target: Path, copies: Mapping[str, Path], stage: Path) -> I
         undo.pop_all()
 
 
-def _failed(target: Path, error: Exception) -> PublishError:
+def _publish_error(target: Path, error: Exception) -> PublishError:
     cause = safe_reason(error)
     remedy = "Build again."
     if isinstance(error, OSError) or "IO Error" in cause or "Could not write file" in cause:
@@ -137,7 +136,7 @@ def _failed(target: Path, error: Exception) -> PublishError:
 
 
 def _make_folder(folder: Path) -> None:
-    """Create a folder for readers, whatever the umask of who builds."""
+    """Create a folder that others can read, whatever the umask of the build."""
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     for path in reversed(missing):
         path.mkdir(exist_ok=True)
@@ -146,47 +145,47 @@ def _make_folder(folder: Path) -> None:
 
 @contextlib.contextmanager
 def _stage(target: Path) -> Iterator[Path]:
-    """Name a file in a private folder beside ``target`` and remove what killed builds left."""
+    """Yield a path in a private folder beside ``target``; remove folders of killed builds."""
     start, end = f".{target.name}.", ".stage"
-    for left_over in list(target.parent.iterdir()):
-        if left_over.name.startswith(start) and left_over.name.endswith(end):
-            _require_ours(left_over, target, is_folder=True)
+    for leftover in list(target.parent.iterdir()):
+        if leftover.name.startswith(start) and leftover.name.endswith(end):
+            _require_ours(leftover, target, is_folder=True)
             try:
-                shutil.rmtree(left_over)
+                shutil.rmtree(leftover)
             except OSError as error:
-                raise _in_the_way(left_over, target, error.strerror or "it is in use") from None
-    # Mode 0700, whatever the umask: not even what the engine creates in it can be read by others.
+                raise _obstacle_error(leftover, target, error.strerror or "it is in use") from None
+    # Mode 0700, whatever the umask: others cannot read files that the engine creates in it.
     folder = Path(tempfile.mkdtemp(dir=target.parent, prefix=start, suffix=end))
     try:
         yield folder / target.name
     finally:
-        # What cannot be removed now does not undo the release; the next build tries again.
+        # A folder that cannot be removed does not undo the release; the next build tries again.
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def _require_ours(path: Path, target: Path, *, is_folder: bool) -> None:
-    """Refuse to remove what no build can have left: a link, another kind, somebody else's."""
+    """Refuse to remove a path that no build of this account can have left."""
     try:
         status = path.lstat()
     except FileNotFoundError:
         return
     if not (stat.S_ISDIR if is_folder else stat.S_ISREG)(status.st_mode):
-        raise _in_the_way(path, target, f"it is {_kind(status)}")
+        raise _obstacle_error(path, target, f"it is {_kind_of_file(status)}")
     if status.st_uid != os.geteuid():
-        raise _in_the_way(path, target, "it belongs to another account")
+        raise _obstacle_error(path, target, "it belongs to another account")
 
 
-def _in_the_way(path: Path, target: Path, reason: str) -> PublishError:
+def _obstacle_error(path: Path, target: Path, reason: str) -> PublishError:
     return PublishError(
         f"{target} cannot be published while {path} is there, which this build must not remove "
         f"({reason}). The earlier release is unchanged. Look at it, remove it, and build again."
     )
 
 
-def _kind(found: os.stat_result) -> str:
-    if stat.S_ISLNK(found.st_mode):
+def _kind_of_file(status: os.stat_result) -> str:
+    if stat.S_ISLNK(status.st_mode):
         return "a symbolic link"
-    return "a folder" if stat.S_ISDIR(found.st_mode) else "a file"
+    return "a folder" if stat.S_ISDIR(status.st_mode) else "a file"
 
 
 def _write(
@@ -195,9 +194,9 @@ def _write(
     stage: Path,
     comments: Mapping[str, Mapping[str, str]],
 ) -> None:
-    """Stream relations into tables of a file of an engine of its own; `open_file` says why."""
-    # Else the rows, which come in pieces of their own size, would be written once more when the
-    # file is closed, in pieces of another.
+    """Stream relations into tables of a file in an engine of its own (see `open_file`)."""
+    # Without vacuum: rows arrive in chunks of another size than row groups, and would be rewritten
+    # when the file is closed.
     settings = {"storage_compatibility_version": STORAGE_VERSION, "max_vacuum_tasks": "0"}
     with open_file(session, stage, **settings) as file:
         for table, relation in relations.items():
@@ -215,7 +214,7 @@ def _write_table(
     types = {quote_name(name): str(kind) for name, kind, *_ in described}
     columns = ", ".join(f"{name} {kind}" for name, kind in types.items())
     select = ", ".join(
-        f"cast({name} as varchar)" if _LOST_ON_THE_WAY.search(kind) else name
+        f"cast({name} as varchar)" if _NOT_IN_ARROW.search(kind) else name
         for name, kind in types.items()
     )
     file.execute(f"create table main.{table} ({columns})")

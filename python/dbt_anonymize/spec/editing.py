@@ -59,7 +59,7 @@ def with_efforts(text: str, efforts: Sequence[Effort], reasons: Sequence[str] = 
     except yaml.YAMLError:
         after = None
     if after != {**before, _KEY: contents}:
-        lines = "\n".join(f"  - {_flow(content)}" for content in contents)
+        lines = "\n".join(f"  - {flow_text(content)}" for content in contents)
         raise SpecError(
             "efforts: must be a plain list to be replaced; anchors, aliases or tags are in the "
             f"way. Write them by hand:\n{_KEY}:\n{lines}"
@@ -67,30 +67,11 @@ def with_efforts(text: str, efforts: Sequence[Effort], reasons: Sequence[str] = 
     return edited
 
 
-def with_freeze(text: str, effort: int) -> str:
-    r"""Return the text of a spec with ``freeze: true`` and the number of the released effort.
-
-    Keys that cannot be changed as text are a `SpecError` with the lines to write.
-
-    Examples
-    --------
-    >>> print(with_freeze("alpha: 1\nrelease: {access: public}  # all\n", 2), end="")
-    alpha: 1
-    release: {access: public, effort: 2}  # all
-    freeze: true
-    """
-    try:
-        return set_value(set_value(text, ["release", "effort"], effort), ["freeze"], True)
-    except ProjectError:
-        release = {**(yaml.safe_load(text).get("release") or {}), "effort": effort}
-        raise SpecError(
-            "release and freeze: must be plain keys to be changed; anchors, aliases or tags are in "
-            f"the way. Write by hand:\nrelease: {_flow(release)}\nfreeze: true"
-        ) from None
-
-
 def with_released_effort(text: str, effort: int | Literal["auto"]) -> str:
-    """Return the text of a spec with the number of the released effort; see `with_freeze`."""
+    """Return the text of a spec with the number of the released effort.
+
+    A key that cannot be changed as text is a `ProjectError`.
+    """
     return set_value(text, ["release", "effort"], effort)
 
 
@@ -119,13 +100,6 @@ def renumbered_release(spec: Spec, efforts: Sequence[Effort]) -> int | Literal["
     released = as_yaml(spec.efforts[number - 1])
     numbers = (n for n, effort in enumerate(efforts, start=1) if as_yaml(effort) == released)
     return next(numbers, "auto")
-
-
-def write_freeze(path: Path, effort: int) -> bool:
-    """Freeze an effort in the file of a spec, as `write_efforts` does."""
-    load_spec(path)
-    text = path.read_bytes().decode("utf-8")
-    return replace_text(path, text, with_freeze(text, effort))
 
 
 def renamed_text(path: Path, name: str) -> str:
@@ -178,7 +152,7 @@ def _replace_list(text: str, contents: Sequence[Any], notes: Notes) -> str:
     # An empty list, or nothing.
     start, end = value.start_mark.index, value.end_mark.index
     if root.flow_style:
-        return f"{text[:start]}[{', '.join(map(_flow, contents))}]{text[end:]}"
+        return f"{text[:start]}[{', '.join(map(flow_text, contents))}]{text[end:]}"
     start = text.index(":", key.end_mark.index) + 1
     column = key.start_mark.column
     line_end = _line_end(text, end)
@@ -199,7 +173,7 @@ def _insert_list(
     newline = newline_of(text)
     end = _end(value)
     if root.flow_style:
-        listed = ", ".join(map(_flow, contents))
+        listed = ", ".join(map(flow_text, contents))
         return f"{text[:end]}, {_KEY}: [{listed}]{text[end:]}"
     end = _line_end(text, end)
     # Comments that are indented belong to the entry.
@@ -224,7 +198,7 @@ def _replace_flow_items(
         separator = text[_end(first) : value.value[1].start_mark.index]
         between = separator if separator.strip() == "," else between
     old = {_hashable(item): text[item.start_mark.index : _end(item)] for item in value.value}
-    items = [old.get(_hashable(content)) or _flow(content) for content in contents]
+    items = [old.get(_hashable(content)) or flow_text(content) for content in contents]
     return f"{text[:start]}{between.join(items)}{text[end:]}"
 
 
@@ -281,7 +255,7 @@ def _line_end(text: str, start: int) -> int:
 
 def _block(contents: Sequence[Any], notes: Notes, column: int, newline: str) -> str:
     return "".join(
-        f"{newline}{' ' * column}- {_flow(content)}{notes.get(_hashable(content), '')}"
+        f"{newline}{' ' * column}- {flow_text(content)}{notes.get(_hashable(content), '')}"
         for content in contents
     )
 
@@ -289,17 +263,18 @@ def _block(contents: Sequence[Any], notes: Notes, column: int, newline: str) -> 
 def _item(content: Any, column: int, in_flow: bool, newline: str) -> str:
     """Return an effort in one line, or a line for each of its keys."""
     if in_flow:
-        return _flow(content)
-    lines = [f"{plain_yaml_text(str(key))}: {_flow(value)}" for key, value in content.items()]
+        return flow_text(content)
+    lines = [f"{plain_yaml_text(str(key))}: {flow_text(value)}" for key, value in content.items()]
     return f"{newline}{' ' * column}".join(lines)
 
 
-def _flow(content: Any) -> str:
+def flow_text(content: Any) -> str:
+    """Return a part of a spec in flow style."""
     if isinstance(content, Mapping):
-        entries = (f"{plain_yaml_text(str(key))}: {_flow(v)}" for key, v in content.items())
+        entries = (f"{plain_yaml_text(str(key))}: {flow_text(v)}" for key, v in content.items())
         return f"{{{', '.join(entries)}}}"
     if isinstance(content, (list, tuple)):
-        return f"[{', '.join(map(_flow, content))}]"
+        return f"[{', '.join(map(flow_text, content))}]"
     if isinstance(content, bool):
         return "true" if content else "false"
     return plain_yaml_text(content) if isinstance(content, str) else str(content)

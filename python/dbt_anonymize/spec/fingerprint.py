@@ -20,13 +20,13 @@ _NOT_OF_RESULTS: dict[str, Any] = {
     "owner": True,
     "mapping": True,
     "details": True,
-    "release": {"about", "access", "composition", "formats", "joiners", "midpoints", "recompute"},
+    "release": {"about", "access", "composition", "formats", "midpoints", "recompute"},
     "columns": {"__all__": {"data_type", "derived_from", "free_text", "unique", "repeats"}},
     "quality": {"groups", "importance", "decision_grid"},
 }
 
 # Keys of columns that affect no released row.
-_NOT_OF_ROWS = {"data_type", "derived_from", "free_text", "unique", "repeats", "weight"}
+NOT_OF_ROWS = {"data_type", "derived_from", "free_text", "unique", "repeats", "weight"}
 # Keys that affect only descriptions of generated models.
 _NOT_OF_MODELS = {"description", "owner"}
 
@@ -36,12 +36,12 @@ def digest_of(spec: BaseModel) -> str:
 
     Defaults are left out, so neither writing them nor a version that adds keys changes it.
     """
-    return _digest(_content_of_models(spec))[:16]
+    return digest(_content_of_models(spec))[:16]
 
 
 def key_digests_of(spec: BaseModel) -> dict[str, str]:
     """Return a short digest of each key that generated models depend on, to name changed keys."""
-    return {key: _digest(value)[:4] for key, value in sorted(_content_of_models(spec).items())}
+    return {key: digest(value)[:4] for key, value in sorted(_content_of_models(spec).items())}
 
 
 def _content_of_models(spec: BaseModel) -> dict[str, Any]:
@@ -54,18 +54,20 @@ def _marked_keys(spec: BaseModel, mark: str) -> set[str]:
     return {name for name, field in type(spec).model_fields.items() if mark in field.metadata}
 
 
-def _digest(content: object) -> str:
+def digest(content: object) -> str:
+    """Return the digest of content that JSON can hold."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def fingerprint_of(spec: BaseModel) -> str:
+def fingerprint_of(spec: Spec) -> str:
     """Return eight hexadecimal digits that change with the keys of results and release."""
     # Undeclared keys are left out, so a version that adds keys gives the same digits.
     beside = dict.fromkeys(_marked_keys(spec, BESIDE_RESULTS), True)
-    content = spec.model_dump(mode="json", exclude=_NOT_OF_RESULTS | beside, exclude_none=True)
-    if content.get("freeze") is False:
-        del content["freeze"]
-    return _digest(content)[:8]
+    release = _NOT_OF_RESULTS["release"] | _marked_keys(spec.release, BESIDE_RESULTS)
+    beside = _NOT_OF_RESULTS | beside | {"release": release}
+    content = spec.model_dump(mode="json", exclude=beside, exclude_none=True)
+    # A key that is off is as if it were not declared.
+    return digest({key: value for key, value in content.items() if value is not False})[:8]
 
 
 def mechanism_of(spec: Spec, private: DifferentialPrivacy) -> str:
@@ -77,7 +79,7 @@ def mechanism_of(spec: Spec, private: DifferentialPrivacy) -> str:
     number = spec.release.effort
     released = spec.numbered_efforts.get(number) if isinstance(number, int) else None
     columns = {
-        name: spec.columns[name].model_dump(mode="json", exclude_none=True, exclude=_NOT_OF_ROWS)
+        name: spec.columns[name].model_dump(mode="json", exclude_none=True, exclude=NOT_OF_ROWS)
         for name in spec.quasi_identifiers
     }
     content = {
@@ -92,16 +94,4 @@ def mechanism_of(spec: Spec, private: DifferentialPrivacy) -> str:
         "k": spec.largest_k,
         "draw": private.draw,
     }
-    return _digest(content)[:32]
-
-
-def labels_digest_of(spec: BaseModel) -> str:
-    """Return a digest of the released form of a record: columns, labels and masks."""
-    fields = {"name", "record_key", "columns", "efforts", "release", "sample"}
-    content = spec.model_dump(mode="json", include=fields, exclude_none=True)
-    for column in content["columns"].values():
-        for name in _NOT_OF_ROWS:
-            column.pop(name, None)
-    number = content.pop("release")["effort"]
-    content["efforts"] = [number, content["efforts"][number - 1]]
-    return _digest(content)[:16]
+    return digest(content)[:32]

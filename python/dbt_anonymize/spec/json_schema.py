@@ -68,8 +68,8 @@ def json_schema() -> dict[str, Any]:
 
     Examples
     --------
-    >>> json_schema()["properties"]["freeze"]["default"]
-    False
+    >>> json_schema()["properties"]["choose"]["default"]
+    'max_q'
     """
     schema: dict[str, Any] = _plain(
         Spec.model_json_schema(mode="validation", schema_generator=_WithDescriptions)

@@ -6,6 +6,7 @@ Types and single values are checked here; what must hold between keys is in ``ru
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -29,7 +30,6 @@ from dbt_anonymize.spec.fingerprint import (
     digest_of,
     fingerprint_of,
     key_digests_of,
-    labels_digest_of,
     mechanism_of,
 )
 from dbt_anonymize.spec.guarantees import Guarantees
@@ -149,8 +149,6 @@ class CoreSpec(ColumnsByRole, TestedByModels, Strict):
     """Non-functional quality: an expression over columns of <n>_privacy, such as k or 1 - 1/k."""
     choose: Literal["max_q", "strongest_non_inferior", "pareto_knee"] = "max_q"
     """Choice among the efforts that qualify."""
-    freeze: bool = False
-    """Release the same effort with the same labels in every build, without search or training."""
     release: Release = Release()
     """Effort to release, its form and its audience."""
     mapping: Literal["class", "token", "none"] = "class"
@@ -320,32 +318,28 @@ class CoreSpec(ColumnsByRole, TestedByModels, Strict):
         return key_digests_of(self)
 
     @property
-    def holds_back_joiners(self) -> bool:
-        """Tell whether new records wait: the default of a frozen effort with fixed labels."""
-        default = "wait" if self.freeze and self.differential_privacy is None else "publish"
-        return bool(self.efforts) and (self.release.joiners or default) == "wait"
+    def is_frozen(self) -> bool:
+        """Tell whether every build releases the same effort with the same labels."""
+        return False
 
     @property
-    def labels_digest(self) -> str:
-        """Digits that change with what the release of a frozen effort shows of a record."""
-        return labels_digest_of(self)
+    def holds_back_joiners(self) -> bool:
+        """Tell whether new records wait, so that the release differs from its effort."""
+        return False
 
     @property
     def numbered_efforts(self) -> dict[int, Effort]:
-        """Each effort by its number, the untouched baseline (effort 0) included.
-
-        Of a frozen anonymization only the one that is released stands beside the baseline.
-        """
+        """Each effort by its number, the untouched baseline (effort 0) included."""
         baseline = Effort(levels=dict.fromkeys(self.quasi_identifiers, 0))
-        declared = dict(enumerate([baseline, *map(self._in_declared_order, self.efforts)]))
-        if self.freeze:
-            return {n: effort for n, effort in declared.items() if n in {0, self.release.effort}}
-        return declared
+        return dict(enumerate([baseline, *map(self._in_declared_order, self.efforts)]))
 
     @property
     def frozen_labels(self) -> str | None:
         """The seed that holds the labels of a frozen effort."""
-        return f"{self.name}_frozen_labels" if self.freeze else None
+        return None
+
+    def require_seeds(self, folder: Path) -> None:
+        """Stop if the folder of the seeds lacks one that commands write for the spec."""
 
     @property
     def recoded_efforts(self) -> dict[int, Effort]:

@@ -90,10 +90,6 @@ class CoreRelease(Strict):
     """Publish `<n>_about` with the release: what it is, what it promises and what it costs. {} says
     what is known.
     """
-    joiners: Literal["wait", "publish"] | None = None
-    """New records wait until those of a class keep every guarantee by themselves (default of a
-    frozen effort), or are published at once.
-    """
 
 
 if TYPE_CHECKING:

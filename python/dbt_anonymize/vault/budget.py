@@ -15,7 +15,7 @@ _TOLERANCE = 1 + 1e-9
 
 
 def spend_on_search(warehouse: Warehouse, spec: Spec, private: DifferentialPrivacy) -> None:
-    """Pay for one search before it looks at the data; a `VaultError` if the budget has not so much.
+    """Pay for one search before it reads the data; a `VaultError` if the budget is exceeded.
 
     A search is drawn anew each time, so each costs ``search_epsilon``.
     """

@@ -1,8 +1,8 @@
 """A dbt plugin that checks versions, and the vault's folder before DuckDB opens an attached file.
 
-Without it dbt ends in a traceback where the folder is missing. dbt imports all modules named
-`dbt_*` and runs the plugins in them, an experimental interface: the clear message needs it, and
-seeds and models of a project in the vault, which nothing else keeps from `dbt clone`.
+dbt imports all modules named `dbt_*` and runs the plugins in them, an experimental interface.
+Without it dbt ends in a traceback if the folder is missing, and nothing keeps seeds and models in
+the vault from `dbt clone`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class VaultFolder(dbtPlugin):  # type: ignore[misc]
     """Stops a command that would open a vault that has no folder."""
 
     def get_manifest_artifacts(self, manifest: Any) -> dict[str, Any]:
-        """Look at versions and profile once dbt has read the project; there are no artifacts."""
+        """Check versions and profile once dbt has parsed the project; there are no artifacts."""
         _check_version()
         adapter: Any = FACTORY.adapters.get("duckdb")
         command = get_flags().WHICH
@@ -44,12 +44,12 @@ class VaultFolder(dbtPlugin):  # type: ignore[misc]
             _refuse_clones(manifest)
         return {}
 
-    # As the decorator of dbt does, which would put the name of the method before the message.
+    # Set by hand: dbt's decorator would put the name of the method before the message.
     get_manifest_artifacts.is_dbt_hook = True  # type: ignore[attr-defined]
 
 
 def _check_version() -> None:
-    """Stop where the dbt package that a project has installed is not that of this command."""
+    """Stop if the installed dbt package has another version than this command."""
     adapters: list[Any] = list(FACTORY.adapters.values())
     for adapter in adapters:
         if adapter.config.project_name == PACKAGE:
@@ -61,14 +61,14 @@ def _check_version() -> None:
 
 
 def _refuse_clones(manifest: Any) -> None:
-    """Let whatever lies in the vault, of this target or of the state, be built and not cloned.
+    """Refuse clones of everything in the vault, of this target or of the state.
 
-    A clone is a view in another schema, which nobody closes, and whoever reads it reads the vault.
-    dbt runs hooks of a node that it clones, and none of the project.
+    A clone is a view in another, unprotected schema, which exposes the vault. dbt runs hooks of the
+    cloned node, but none of the project.
     """
-    here = {name: node.to_dict() for name, node in manifest.nodes.items()}
+    nodes = {name: node.to_dict() for name, node in manifest.nodes.items()}
     is_file = manifest.metadata.adapter_type == "duckdb"
-    for name in _in_vault(here, is_file=is_file) | _in_vault(_nodes_of_state(), is_file=is_file):
+    for name in _in_vault(nodes, is_file=is_file) | _in_vault(_nodes_of_state(), is_file=is_file):
         node = manifest.nodes.get(name)
         hooks = getattr(node.config, "pre_hook", None) if node else None
         if hooks is not None and _REFUSED not in [hook.sql for hook in hooks]:
@@ -76,7 +76,7 @@ def _refuse_clones(manifest: Any) -> None:
 
 
 def _in_vault(nodes: dict[str, Any], *, is_file: bool) -> set[str]:
-    """Return what lies where generated models of the vault do: in a file, or in a schema."""
+    """Return the nodes in the same file or schema as generated models of the vault."""
 
     def place(node: dict[str, Any]) -> tuple[str, str | None]:
         return str(node.get("database")).lower(), None if is_file else node["schema"]
@@ -86,9 +86,9 @@ def _in_vault(nodes: dict[str, Any], *, is_file: bool) -> set[str]:
 
 
 def _nodes_of_state() -> dict[str, Any]:
-    """Read the manifest that is cloned from; dbt says so itself where there is none."""
+    """Return the nodes of the manifest to clone from; dbt reports a missing one."""
     folder = get_flags().DEFER_STATE or get_flags().STATE
-    # As dbt does: by the project, wherever the command is given.
+    # As dbt does: relative to the project, not to the working directory.
     path = Path(get_flags().PROJECT_DIR or ".", folder, "manifest.json") if folder else None
     if path is None or not path.is_file():
         return {}

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
 PRIVATE_UMASK = 0o077
-# The event of dbt that each command ends with, also one that failed or was interrupted.
+# The last event of each dbt command, even of one that failed or was interrupted.
 _END_OF_COMMAND = "CommandCompleted"
 _FOR_OTHERS = stat.S_IRWXG | stat.S_IRWXO
-# Where DuckDB puts rows that do not fit into memory, unless it is told otherwise.
+# Suffix of DuckDB's default folder for rows that do not fit into memory.
 _SPILL_SUFFIX = ".tmp"
-# What `_require_closed_vault` looks for.
+# Suffix of the file that the macro `_require_closed_vault` looks for.
 KEY_SUFFIX = ".key"
 KEY_BYTES = 32
 _DAMAGED = re.compile(
@@ -49,7 +49,7 @@ def require_folders(credentials: Any) -> None:
     paths of the ``credentials`` (dbt's profile) are read from the working directory.
     """
     for attachment in getattr(credentials, "attach", None) or ():
-        # The path of another kind may be a connection with a password.
+        # Paths of other kinds may be connection strings with passwords.
         kind = attachment.type or (attachment.options or {}).get("type", "duckdb")
         is_file = str(kind).lower() == "duckdb" and not _ELSEWHERE.match(attachment.path)
         folder = Path(attachment.path).absolute().parent
@@ -65,7 +65,7 @@ def require_folders(credentials: Any) -> None:
 
 
 def _require_sound(name: str, file: Path) -> None:
-    """Raise a `VaultError` where a database file cannot be opened for what is in it."""
+    """Raise a `VaultError` if the content of a database file is damaged."""
     import duckdb  # noqa: PLC0415 (not every adapter has it)
 
     if not file.is_file() or not file.stat().st_size:
@@ -120,7 +120,7 @@ def protect_vault(
             f"{vault}: the vault must be a database file of its own; {root / file} is also the "
             "warehouse, which analysts open. Attach another file in the profile."
         )
-    # Where a symbolic link leads is what others could read.
+    # Others could read the target of a symbolic link.
     path = (root / file).resolve()
     folder = path.parent
     others = {"the dbt project": root, "the release folder": root / release}
@@ -128,29 +128,29 @@ def protect_vault(
         others["the warehouse"] = root / warehouse_file
     _check_folder(vault, folder, others)
     if is_writing and os.name == "posix":
-        _close(vault, folder, FOLDER_MODE)
-        for closed in (path, Path(f"{path}.wal")):
-            if closed.exists():
-                _close(vault, closed, FILE_MODE)
+        _restrict(vault, folder, FOLDER_MODE)
+        for vault_file in (path, Path(f"{path}.wal")):
+            if vault_file.exists():
+                _restrict(vault, vault_file, FILE_MODE)
     _spill_into(session, path, warehouse_file)
 
 
 def close_vault(session: DuckDBPyConnection, **places: Any) -> None:
-    """Do as `protect_vault`, and let nobody else read what this command of dbt still creates."""
+    """Call `protect_vault`, and keep all files private that this dbt command creates."""
     protect_vault(session, **places)
     keep_files_private()
 
 
 @contextlib.contextmanager
 def key_beside(file: Path) -> Iterator[None]:
-    """Put a key beside a vault that is closed, for SQL that cannot see that, and remove it again.
+    """Put a key beside a protected vault for SQL, which cannot see permissions; remove it again.
 
-    Draws are made of it, so the operating system draws it, each time anew.
+    Draws derive from it, so the operating system draws a new one each time.
     """
     key = Path(f"{file}{KEY_SUFFIX}")
     key.unlink(missing_ok=True)
-    with os.fdopen(os.open(key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE), "wb") as opened:
-        opened.write(secrets.token_bytes(KEY_BYTES))
+    with os.fdopen(os.open(key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE), "wb") as stream:
+        stream.write(secrets.token_bytes(KEY_BYTES))
     try:
         yield
     finally:
@@ -158,26 +158,26 @@ def key_beside(file: Path) -> Iterator[None]:
 
 
 def keep_files_private() -> None:
-    """Set a private umask until dbt's command is over, however it ends.
+    """Set a private umask until the end of dbt's command, however it ends.
 
-    A umask is of the whole process, threads of dbt and DuckDB included; a release gets its mode
-    once it is complete. The caller gets the umask back, except when dbt is called from within dbt.
+    The umask covers the whole process, threads of dbt and DuckDB included; a release gets its mode
+    once it is complete. The umask is restored, except when dbt is called from within dbt.
     """
     from dbt_common.events.event_manager_client import add_callback_to_manager  # noqa: PLC0415
 
     before = os.umask(PRIVATE_UMASK)
-    if before != PRIVATE_UMASK:  # else the process is private as it is, or by an earlier call
+    if before != PRIVATE_UMASK:  # else it is private already
 
-        def give_back(event: Any) -> None:
+        def restore(event: Any) -> None:
             if event.info.name == _END_OF_COMMAND:
                 os.umask(before)
 
-        add_callback_to_manager(give_back)
+        add_callback_to_manager(restore)
 
 
 @contextlib.contextmanager
 def private_files() -> Iterator[None]:
-    """Do as `keep_files_private`, until the end of the block."""
+    """Set a private umask until the end of the block."""
     before = os.umask(PRIVATE_UMASK)
     try:
         yield
@@ -196,29 +196,29 @@ def database_file(session: DuckDBPyConnection, name: str) -> Path | None:
 
 
 def _check_folder(vault: str, folder: Path, others: dict[str, Path]) -> None:
-    for what, path in others.items():
+    for owner, path in others.items():
         if path.resolve().is_relative_to(folder):
             raise VaultError(
                 f"{vault}: the vault must be in a folder of its own, since it is closed to "
-                f"everybody else; {folder} also holds {what}. Attach the vault in another folder, "
+                f"everybody else; {folder} also holds {owner}. Attach the vault in another folder, "
                 "such as vault/vault.duckdb, and move the file there."
             )
 
 
-def _close(vault: str, path: Path, mode: int) -> None:
-    """Take all rights from group and others, and look whether that helped."""
+def _restrict(vault: str, path: Path, mode: int) -> None:
+    """Take all rights from group and others, and check the result."""
     try:
         if stat.S_IMODE(path.stat().st_mode) != mode:
             path.chmod(mode)
-        found = stat.S_IMODE(path.stat().st_mode)
+        mode_now = stat.S_IMODE(path.stat().st_mode)
     except OSError as error:
         raise VaultError(
             f"{vault}: {path} must be closed to others, which failed ({error.strerror}). "
             f"Let its owner run `chmod {mode:o}`, or build as its owner."
         ) from error
-    if found & _FOR_OTHERS:
+    if mode_now & _FOR_OTHERS:
         raise VaultError(
-            f"{vault}: {path} must be closed to others; its mode is still {found:o}. "
+            f"{vault}: {path} must be closed to others; its mode is still {mode_now:o}. "
             "Attach the vault on a file system that keeps modes."
         )
 
@@ -226,7 +226,7 @@ def _close(vault: str, path: Path, mode: int) -> None:
 def _spill_into(session: DuckDBPyConnection, vault_file: Path, warehouse: Path | None) -> None:
     """Keep identifiers that do not fit into memory from being spilled beside the warehouse."""
     ((current,),) = session.execute("select current_setting('temp_directory')").fetchall()
-    # Beside the warehouse is DuckDB's choice; anything else is that of the profile.
+    # The default lies beside the warehouse; anything else is a setting of the profile.
     default = f"{warehouse}{_SPILL_SUFFIX}" if warehouse else _SPILL_SUFFIX
     if current != default:
         return

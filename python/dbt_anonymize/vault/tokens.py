@@ -13,7 +13,7 @@ from dbt_anonymize.errors import VaultError
 # 128 random bits: two people among a billion share one with a chance of 1 in 10^21.
 TOKEN_DIGITS = 32
 _KEY_BYTES = 32
-# Both are taken from the keyed hash of a person, `digits`.
+# Both derive from `digits`, the keyed hash of a person.
 _TOKEN = f"substr(people.digits, 1, {TOKEN_DIGITS})"
 _NUMBER = "cast('0x' || substr(people.digits, {first}, 13) as bigint) / 4503599627370496.0"
 
@@ -21,12 +21,12 @@ _NUMBER = "cast('0x' || substr(people.digits, {first}, 13) as bigint) / 45035996
 def append_tokens(
     session: DuckDBPyConnection, *, relation: str, people: str, identified_by: str
 ) -> int:
-    """Draw a token for each person without one; return how many. No token changes or goes.
+    """Draw a token for each person without one; return their number. Existing tokens stay.
 
     A token is the hash of the person under a key that the operating system draws for this call
     only: without the stored table nobody can derive it, even from a list of all people. (The
-    database's ``random()`` and ``uuid()`` follow its seed.) Key and people are in no statement's
-    text, so in no log.
+    database's ``random()`` and ``uuid()`` follow its seed.) Neither key nor people are in the text
+    of a statement, so no log has them.
 
     Parameters
     ----------
@@ -69,15 +69,15 @@ def append_draws(
     strata: int = 0,
     mechanism: str | None = None,
 ) -> int:
-    """Draw a number from 0 to below 1 for each person without one; return how many.
+    """Draw a number from 0 to below 1 for each person without one; return their number.
 
-    Whoever has a number below a share is in the sample of that share. The numbers have 52 bits and
-    are as random as tokens; see `append_tokens` for the parameters and errors. With ``strata``
+    People with a number below a share are in the sample of that share. Numbers have 52 bits and are
+    as random as tokens; see `append_tokens` for the parameters and errors. With ``strata``
     (``people`` has ``stratum_1``, .. too) the numbers of the new people of a stratum are spread
-    evenly, so that below any share are as many as that share of them, rounded up or down.
+    evenly: the count below any share is that share of them, rounded up or down.
 
-    With a ``mechanism`` (digits, in a column of that name) everybody draws for each one anew: their
-    samples are independent, and what differentially private releases cost adds up.
+    With a ``mechanism`` (digits, in a column of that name) everybody draws anew for each one: their
+    samples are independent, and the costs of differentially private releases add up.
 
     Examples
     --------
@@ -101,39 +101,39 @@ def append_draws(
             f"(row_number() over (partition by {partition} order by {draw}) - 1 "
             f"+ {_NUMBER.format(first=14)}) / count(*) over (partition by {partition})"
         )
-    kept = {"identified_by": identified_by} | ({"mechanism": mechanism} if mechanism else {})
-    return _append(session, relation, people, ("draw", draw), kept)
+    constants = {"identified_by": identified_by} | ({"mechanism": mechanism} if mechanism else {})
+    return _append(session, relation, people, ("draw", draw), constants)
 
 
 def _append(
     session: DuckDBPyConnection,
     relation: str,
     people: str,
-    drawn: tuple[str, str],
-    kept: Mapping[str, str],
+    draw: tuple[str, str],
+    constants: Mapping[str, str],
 ) -> int:
-    """Append what is drawn, a column and its SQL; ``kept`` is the same in all rows."""
-    column, sql = drawn
-    same = "known.mechanism = $mechanism" if "mechanism" in kept else "true"
+    """Append a drawn column, given with its SQL; ``constants`` are the same in all rows."""
+    column, sql = draw
+    same = "known.mechanism = $mechanism" if "mechanism" in constants else "true"
     # A cursor of its own, so that the transaction is ours from beginning to end.
     cursor = session.cursor()
     try:
         cursor.execute("begin transaction")
         ((before,),) = cursor.execute(f"select count(*) from {relation}").fetchall()  # noqa: S608
         cursor.execute(
-            f"insert into {relation} (person, {column}, {', '.join(kept)}) "  # noqa: S608 (quoted by dbt)
-            f"select person, {sql}, {', '.join(f'${name}' for name in kept)} from (select *, "
+            f"insert into {relation} (person, {column}, {', '.join(constants)}) "  # noqa: S608 (quoted by dbt)
+            f"select person, {sql}, {', '.join(f'${name}' for name in constants)} from (select *, "
             "sha256(cast($key as blob) || encode(cast(person as varchar))) as digits "
-            f"from ({people}) as found) as people where not exists "
+            f"from ({people}) as candidates) as people where not exists "
             f"(select 1 from {relation} as known where known.person = people.person and {same})",
-            {"key": secrets.token_bytes(_KEY_BYTES), **kept},
+            {"key": secrets.token_bytes(_KEY_BYTES), **constants},
         ).fetchall()
         ((after,),) = cursor.execute(f"select count(*) from {relation}").fetchall()  # noqa: S608
         cursor.execute("commit")
     except Exception as error:
         with contextlib.suppress(Exception):
             cursor.execute("rollback")
-        # The words of the database may quote a person.
+        # The message of the database may quote a person.
         raise VaultError(
             f"{relation}: the {column}s of new people could not be stored "
             f"({type(error).__name__}); those of others are unchanged. Check that the vault is "

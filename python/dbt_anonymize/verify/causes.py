@@ -1,4 +1,4 @@
-"""Findings that have one cause are told once: what is wrong, where, and what to do about it."""
+"""Causes: findings with the same cause are printed once, with their places and the remedy."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from dbt_anonymize.verify.finding import Finding, Status
 
-# Worst first; what holds or is measured needs no cause.
-TOLD: tuple[Status, ...] = ("FAILED", "warning", "not run")
-# Lines before details, and of the places of a cause the first.
+# Statuses that need action, worst first.
+NEEDS_ACTION: tuple[Status, ...] = ("FAILED", "warning", "not run")
+# Longest list of causes, and of the places of one cause.
 MOST_LINES = 10
 _MOST_PLACES = 3
 _NUMBER = re.compile(r"\d+([.,:]\d+)*")
@@ -25,12 +25,12 @@ class Cause:
 
     @property
     def first(self) -> Finding:
-        """The finding whose message is told."""
+        """The finding whose message is printed."""
         return self.findings[0]
 
     @property
     def text(self) -> str:
-        """Place, and message of the first finding, which says what to do.
+        """Places, and the message of the first finding, with the remedy.
 
         Examples
         --------
@@ -48,25 +48,27 @@ class Cause:
 
 
 def causes(findings: Iterable[Finding]) -> list[Cause]:
-    """Group what somebody must know of by cause: failures first, the most frequent cause first.
+    """Group findings that need action by cause: failures first, then the most frequent cause.
 
     Examples
     --------
-    >>> found = [
+    >>> findings = [
     ...     Finding("content", "people.a", False, "2 values occur in people.a. Drop it."),
     ...     Finding("content", "people.b", True, "none occurs here."),
     ...     Finding("content", "people.c", False, "31 values occur in people.c. Drop it."),
     ... ]
-    >>> [[one.subject for one in cause.findings] for cause in causes(found)]
+    >>> [[finding.subject for finding in cause.findings] for cause in causes(findings)]
     [['people.a', 'people.c']]
     """
     grouped = dict[tuple[str, ...], list[Finding]]()
     for finding in findings:
-        if finding.status in TOLD:
+        if finding.status in NEEDS_ACTION:
             key = (finding.status, finding.check, _without_place(finding))
             grouped.setdefault(key, []).append(finding)
-    listed = [Cause(tuple(of_cause)) for of_cause in grouped.values()]
-    return sorted(listed, key=lambda cause: (TOLD.index(cause.first.status), -len(cause.findings)))
+    return sorted(
+        (Cause(tuple(group)) for group in grouped.values()),
+        key=lambda cause: (NEEDS_ACTION.index(cause.first.status), -len(cause.findings)),
+    )
 
 
 def _without_place(finding: Finding) -> str:

@@ -16,7 +16,7 @@ from dbt_anonymize.verify.finding import Finding
 
 @dataclass(frozen=True)
 class Checked:
-    """A release that is checked, and where it is read: in the warehouse itself, or in a copy of it.
+    """A release to check, and the warehouse or its copy in which it is read.
 
     ``release`` is its file, or None where it is a table; ``content`` the digest of its rows.
     ``earlier`` are release files of the same people.
@@ -32,12 +32,12 @@ class Checked:
 
     @property
     def current(self) -> str | None:
-        """The digest if it still is that of the release; a server may have published another."""
-        return still(self.warehouse, self.spec, self.content)
+        """The digest of the rows if they are still released; a server may have published others."""
+        return current_content(self.warehouse, self.spec, self.content)
 
 
 def content_of(warehouse: Warehouse, spec: Spec) -> str | None:
-    """Return the digest of the released rows; None where whoever verifies may not read them."""
+    """Return the digest of the released rows; None where this user may not read them."""
     if find_engine(warehouse.kind) is None:
         return None
     try:
@@ -48,16 +48,16 @@ def content_of(warehouse: Warehouse, spec: Spec) -> str | None:
         return None
 
 
-def still(warehouse: Warehouse, spec: Spec, content: str | None) -> str | None:
-    """Return a digest if it still is that of the release; a server may have published another."""
+def current_content(warehouse: Warehouse, spec: Spec, content: str | None) -> str | None:
+    """Return a digest of rows if they are still released; a server may have published others."""
     is_same = warehouse.is_duckdb or content == content_of(warehouse, spec)
     return content if is_same else None
 
 
-def kept(
+def write_or_note(
     warehouse: Warehouse, spec: Spec, checks: Sequence[str], write: Callable[[], object]
 ) -> Iterator[Finding]:
-    """Write what was found; whoever may only read is told that it is not kept."""
+    """Write findings; without the right to write, yield a finding that they are not stored."""
     try:
         write()
     except Exception as error:

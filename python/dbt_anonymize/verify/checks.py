@@ -14,42 +14,28 @@ _ON_ROWS = ("recomputation", "guarantees")
 
 def check_names() -> tuple[str, ...]:
     """Return the names of all checks, in the order in which they run."""
-    sources, vault = (one.name for one in of_sources()), (one.name for one in of_vault())
-    return (*sources, *names_on_rows(), *vault)
+    sources, vault = checks_that_read(Reads.sources), checks_that_read(Reads.vault)
+    return (*(c.name for c in sources), *names_on_rows(), *(c.name for c in vault))
 
 
 def names_on_rows() -> tuple[str, ...]:
     """Return the names of the checks that read released rows."""
-    return (*_ON_ROWS, *(one.name for one in of_release()))
+    return (*_ON_ROWS, *(check.name for check in checks_that_read(Reads.release)))
 
 
-def of_sources() -> list[Check]:
-    """Return the checks of extensions that follow columns, before the warehouse is read."""
-    return _added(Reads.sources)
+def checks_that_read(reads: Reads) -> list[Check]:
+    """Return the checks of extensions that read sources, released rows or the vault."""
+    return [check for added in extensions() for check in added.checks if check.reads is reads]
 
 
-def of_release() -> list[Check]:
-    """Return the checks of extensions that read released rows."""
-    return _added(Reads.release)
-
-
-def of_vault() -> list[Check]:
-    """Return the checks of extensions that read what the vault keeps of releases."""
-    return _added(Reads.vault)
-
-
-def _added(reads: Reads) -> list[Check]:
-    return [check for one in extensions() for check in one.checks if check.reads is reads]
-
-
-def run_check(check: Check, *given: Any, **named: Any) -> list[Finding]:
-    """Carry out a check of an extension, which is imported here: a broken one breaks no other."""
-    of = next(one for one in extensions() if check in one.checks)
+def run_check(check: Check, *args: Any, **kwargs: Any) -> list[Finding]:
+    """Run a check of an extension, which is imported only here: a broken one breaks no other."""
+    extension = next(added for added in extensions() if check in added.checks)
     try:
-        function: Callable[..., list[Finding]] = of.load(check.function)
+        function: Callable[..., list[Finding]] = extension.load(check.function)
     except (ImportError, AttributeError) as error:
         raise VerificationError(
-            f"the check {check.name} must be there to be run; the extension {of.name} is broken "
-            f"({type(error).__name__}: {check.function}). Install dbt-anonymize again."
+            f"the check {check.name} must be there to be run; the extension {extension.name} is "
+            f"broken ({type(error).__name__}: {check.function}). Install dbt-anonymize again."
         ) from error
-    return function(*given, **named)
+    return function(*args, **kwargs)

@@ -1,7 +1,7 @@
-"""A warehouse whose relations are read into a DuckDB in memory, where all checks run.
+"""A warehouse whose relations are copied into a DuckDB in memory, where all checks run.
 
-Each relation is read once, when a check asks for it, and has the same name there. Nothing of it
-touches a disk: the memory of the process must hold what is read.
+Each relation is copied once, when a check asks for it, under the same name. Nothing is written to
+disk, so the copies must fit into memory.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CopiedWarehouse(Warehouse):
-    """A server, and a DuckDB that holds what was asked for of it.
+    """A server, and a DuckDB with copies of the requested relations.
 
-    Whatever asks ``original`` asks the server itself. Of a relation in ``needed`` these columns are
-    read, of others all.
+    ``original`` is the server itself. Of a relation in ``needed`` only these columns are copied, of
+    others all.
     """
 
     original: Warehouse
     session: duckdb.DuckDBPyConnection
     needed: Mapping[str, Collection[str]] = field(default_factory=dict)
-    # The relation of the server by the name that it has here.
+    # The relation of the server by the name of its copy.
     _copied: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -41,36 +41,36 @@ class CopiedWarehouse(Warehouse):
         return WRITTEN
 
     def relation_of_ref(self, name: str, *, remedy: str | None = None) -> Any:
-        """Return the existing relation of a model, seed or snapshot, and have it here."""
-        return self._here(self.original.relation_of_ref(name, remedy=remedy))
+        """Copy the existing relation of a model, seed or snapshot, and return it."""
+        return self._copy(self.original.relation_of_ref(name, remedy=remedy))
 
     def relation_of_source(self, source: str, table: str) -> Any:
-        """Return the existing relation of a dbt source, and have it here."""
-        return self._here(self.original.relation_of_source(source, table))
+        """Copy the existing relation of a dbt source, and return it."""
+        return self._copy(self.original.relation_of_source(source, table))
 
     def find(self, relation: Any) -> Any:
-        """Return a relation as it exists, and have it here; None where it does not."""
+        """Copy a relation, and return it; None if it does not exist."""
         original = self.original.find(relation)
-        return original and self._here(original)
+        return original and self._copy(original)
 
     def columns(self, relation: Any) -> list[tuple[str, str]]:
         """Return name and data type of each column, as the server has them."""
         return self.original.columns(self._copied.get(str(relation), relation))
 
     def cursor(self) -> Any:
-        """Return a connection of DuckDB that sees what is here."""
+        """Return a connection of the DuckDB with the copies."""
         return self.session.cursor()
 
-    def _here(self, relation: Any) -> Any:
-        here = relation.replace(quote_character='"').quote(schema=True, identifier=True)
-        name, table = str(relation), str(here)
+    def _copy(self, relation: Any) -> Any:
+        copied = relation.replace(quote_character='"').quote(schema=True, identifier=True)
+        name, table = str(relation), str(copied)
         if table not in self._copied:
-            if here.include_policy.database:  # not every engine has one
+            if copied.include_policy.database:  # not every engine has one
                 database = quote_name(str(relation.database))
                 self.session.execute(f"attach if not exists ':memory:' as {database}")
-            schema = here.without_identifier()
+            schema = copied.without_identifier()
             self.session.execute(f"create schema if not exists {schema}")
-            # Whoever has no right on a relation sees no column of it.
+            # A role without rights on a relation sees no columns.
             if not self.original.columns(relation):
                 raise _unreadable(name)
             with explain_read_errors(self.original, name):
@@ -78,12 +78,12 @@ class CopiedWarehouse(Warehouse):
                     self.original, relation, self.session, table, only=self.needed.get(name)
                 )
             self._copied[table] = relation
-        return here
+        return copied
 
 
 @contextlib.contextmanager
 def explain_read_errors(warehouse: Warehouse, name: str) -> Iterator[None]:
-    """Say who may read a relation, where whoever verifies may not."""
+    """Raise missing rights on a relation as an error that names who may read it."""
     try:
         yield
     except Exception as error:
@@ -102,7 +102,7 @@ def _unreadable(name: str) -> VerificationError:
 
 @contextlib.contextmanager
 def copied_to_duckdb(warehouse: Warehouse, spec: Spec) -> Iterator[CopiedWarehouse]:
-    """Give a DuckDB in memory that reads a server, and forget it again."""
+    """Yield a warehouse that copies relations of a server into a DuckDB in memory."""
     with in_memory() as session:
         server_of(warehouse).write_alike(warehouse, session)
         yield CopiedWarehouse(
@@ -110,12 +110,12 @@ def copied_to_duckdb(warehouse: Warehouse, spec: Spec) -> Iterator[CopiedWarehou
             warehouse.manifest,
             original=warehouse,
             session=session,
-            needed=_needed(warehouse, spec),
+            needed=_needed_columns(warehouse, spec),
         )
 
 
-def _needed(warehouse: Warehouse, spec: Spec) -> dict[str, set[str]]:
-    """Name the columns of tables that a spec declares only a part of."""
+def _needed_columns(warehouse: Warehouse, spec: Spec) -> dict[str, set[str]]:
+    """Return the columns to copy of tables that a spec declares only in part."""
     identifying = {spec.record_key, spec.person_column, *spec.identifiers}
     needed = {
         str(warehouse.relation_of(spec.source)): identifying

@@ -1,4 +1,4 @@
-"""Finding of a check: the one form in which all parts of `verify` report."""
+"""Finding of a check, in which all parts of `verify` report."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ Status = Literal["FAILED", "warning", "not run", "measured", "holds"]
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at.
+    """Result of a check for one subject.
 
-    ``holds`` is None for a number that no declared limit judges; ``is_warning`` asks somebody to
-    decide about it nevertheless. ``message`` says what came, against which rule and, where it does
-    not hold, what to do: names of columns and relations, counts and shares, never a value of a
-    person. ``was_run`` is false of what cannot be looked at here, and the message says why.
+    ``holds`` is None for a number without a declared limit; ``is_warning`` asks somebody to decide
+    about it nevertheless. ``message`` states the rule, the observation and, if it does not hold,
+    the remedy: names of columns and relations, counts and shares, never a value of a person.
+    ``was_run`` is false if the check is impossible here; the message gives the reason.
     """
 
     check: str

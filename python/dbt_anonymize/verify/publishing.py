@@ -1,4 +1,4 @@
-"""Publish what a build without Python has checked: the steps that it wrote down, by their code."""
+"""Publish a release that a build without Python has checked, by running its recorded steps."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def is_published_by_command(project: Project, warehouse: Warehouse) -> bool:
 def publish_built(project: Project, warehouse: Warehouse, spec: Spec) -> Path:
     """Publish the release that the last build left in the warehouse; return its file.
 
-    Nothing but the very rows that this build checked is published, with what the build declared:
-    else it is a `PublishError`, and the earlier release is unchanged.
+    Only the very rows that this build checked are published, as it declared; anything else is a
+    `PublishError`, and the earlier release is unchanged.
     """
     name = spec.name
     again = f"Run `dbt-anonymize build {name}`."
@@ -41,11 +41,11 @@ def publish_built(project: Project, warehouse: Warehouse, spec: Spec) -> Path:
         raise PublishError(
             f"{release} must have been checked by a build without Python; none is known. {again}"
         )
-    ((written, digest),) = rows
-    steps = json.loads(written)
+    ((steps_text, digest),) = rows
+    steps = json.loads(steps_text)
     columns = warehouse.meta(f"{name}_anonymized")["columns"]
     if (
-        # After a rename they are of the earlier name, which another table may have by now.
+        # After a rename the steps have the earlier name, which another table may have now.
         steps[-1]["arguments"]["relation"] != str(release)
         or [column for column, _ in warehouse.columns(release)] != columns
         or warehouse.rows(warehouse.macro("_digest_of_rows", relation=release, columns=columns))

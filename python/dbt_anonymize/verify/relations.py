@@ -54,9 +54,9 @@ class Released:
 
 @contextlib.contextmanager
 def open_release(spec: Spec, release: Path) -> Iterator[Released]:
-    """Open a release file for reading, so that nothing else is seen.
+    """Open a release file alone for reading.
 
-    One that is missing, cannot be read or lacks the released table is a `VerificationError`.
+    A file that is missing, unreadable or lacks the released table is a `VerificationError`.
     """
     import duckdb  # noqa: PLC0415 (not every adapter has it)
 
@@ -94,10 +94,10 @@ def attached_release(
 ) -> Iterator[Released]:
     """Attach a release file for reading, beside vault and source.
 
-    Nobody else in this process may have it open. ``columns`` are those that `open_release` found.
+    Nothing else in this process may have it open. ``columns`` are those of `open_release`.
     """
     alias = f"release_{uuid.uuid4().hex}"
-    # What is looked up through dbt begins a transaction, in which nothing can be detached.
+    # Lookups through dbt begin a transaction, in which nothing can be detached.
     connections = warehouse.adapter.connections
     connections.clear_transaction()
     cursor = warehouse.cursor()
@@ -111,10 +111,10 @@ def attached_release(
 
 
 def spill_in_private(warehouse: Warehouse) -> None:
-    """Have DuckDB spill where nobody else reads, not beside the warehouse.
+    """Make DuckDB spill into a private folder, not beside the warehouse.
 
-    Until the process ends, as the folder cannot be changed after its first use. An attached vault
-    has seen to it; a folder that the profile names is left alone.
+    The folder cannot be changed after its first use, so it stays until the process ends. Nothing is
+    changed if an attached vault or the profile has set the folder.
     """
     ((current, file),) = warehouse.rows(
         "select current_setting('temp_directory'), path from duckdb_databases() "
@@ -127,7 +127,7 @@ def spill_in_private(warehouse: Warehouse) -> None:
     warehouse.cursor().execute(f"set global temp_directory = {quote_text(folder)}")
 
 
-def is_of(warehouse: Warehouse, spec: Spec, table: str) -> bool:
+def belongs_to(warehouse: Warehouse, spec: Spec, table: str) -> bool:
     """Tell whether a table belongs to an anonymization, by its name or that of its model."""
     prefix = f"{spec.name}_"
     return table.startswith(prefix) or any(
@@ -137,7 +137,7 @@ def is_of(warehouse: Warehouse, spec: Spec, table: str) -> bool:
 
 
 def members_relation(warehouse: Warehouse, spec: Spec) -> str:
-    """Return where the vault remembers who is released, where new records wait."""
+    """Return the relation of the members that the vault remembers, where new records wait."""
     membership = warehouse.relation_of_ref(f"{spec.name}_membership")
     members = membership.incorporate(path={"identifier": f"{spec.name}_members"})
     if warehouse.find(members) is None:
@@ -149,7 +149,7 @@ def members_relation(warehouse: Warehouse, spec: Spec) -> str:
 
 
 def people_of(warehouse: Warehouse, spec: Spec) -> str:
-    """Return the records of the source that take part: all but those that the vault withholds."""
+    """Return the records of the source without those that the vault withholds."""
     source = source_relation(warehouse, spec.source)
     if spec.mapping == "none":
         return str(source)

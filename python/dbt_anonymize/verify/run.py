@@ -8,22 +8,16 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 from dbt_anonymize.errors import VerificationError, WarehouseError, safe_reason
+from dbt_anonymize.extension import Reads
 from dbt_anonymize.project.engines import engine_names, find_engine, is_refused, missing_engine
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.profile import require_reachable
 from dbt_anonymize.project.results import is_built, release_file
 from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
-from dbt_anonymize.release.audit import why_unreadable
+from dbt_anonymize.release.audit import read_error
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.verify.checked import Checked, content_of, kept, still
-from dbt_anonymize.verify.checks import (
-    check_names,
-    names_on_rows,
-    of_release,
-    of_sources,
-    of_vault,
-    run_check,
-)
+from dbt_anonymize.verify.checked import Checked, content_of, current_content, write_or_note
+from dbt_anonymize.verify.checks import check_names, checks_that_read, names_on_rows, run_check
 from dbt_anonymize.verify.copies import check_copies
 from dbt_anonymize.verify.duckdb_mirror import copied_to_duckdb
 from dbt_anonymize.verify.finding import Finding
@@ -40,30 +34,29 @@ def verify(
     earlier: Sequence[Path] = (),
     target: str | None = None,
 ) -> Iterator[Finding]:
-    """Check what is promised about the release of an anonymization, as it lies there now.
+    """Check the promises of the present release of an anonymization.
 
     The project must be built, and no other process may have its warehouse open. ``checks`` are all
     by default. ``earlier`` are release files of the same people, for the attack by composition; the
-    vault remembers those of its own last ten releases. Findings are yielded as they are known; what
-    cannot be checked does not hold. An anonymization that is not built is a `WarehouseError`. All
-    findings are kept in ``<n>_verification``, attacks also write ``<n>_attacks``; nothing else is
+    vault remembers its own last ten releases. Findings are yielded as soon as they are known; a
+    check that cannot run does not hold. An anonymization that is not built is a `WarehouseError`.
+    All findings are stored in ``<n>_verification``, and attacks in ``<n>_attacks``; nothing else is
     changed.
     """
     findings: list[Finding] = []
-    checks = _known(check_names() if checks is None else checks)
+    checks = _require_known(check_names() if checks is None else checks)
     require_reachable(project.root, target)
     manifest = None
-    # Compiling has dbt open the warehouse for itself.
-    for one in (one for one in of_sources() if one.name in checks):
+    # For compiling, dbt opens the warehouse itself.
+    for added in (check for check in checks_that_read(Reads.sources) if check.name in checks):
         with open_warehouse(project, target) as warehouse:
             manifest = warehouse.manifest
-        follow = functools.partial(run_check, one, project, spec, target=target, manifest=manifest)
-        of_check = _carried_out(one.name, spec, follow)
-        findings += of_check
-        yield from of_check
-    with contextlib.ExitStack() as until_checked:
-        opened = open_warehouse(project, target, manifest=manifest)
-        warehouse = until_checked.enter_context(opened)
+        job = functools.partial(run_check, added, project, spec, target=target, manifest=manifest)
+        check_findings = _run_or_fail(added.name, spec, job)
+        findings += check_findings
+        yield from check_findings
+    with contextlib.ExitStack() as stack:
+        warehouse = stack.enter_context(open_warehouse(project, target, manifest=manifest))
         if not is_built(warehouse, spec):
             raise WarehouseError(
                 f"{spec.name}: is not built under this name, so nothing can be verified. Run "
@@ -72,7 +65,7 @@ def verify(
         content = content_of(warehouse, spec)
         runs: dict[str, Callable[[], list[Finding]]] = {}
         on_rows = [check for check in names_on_rows() if check in checks]
-        if on_rows and (reason := _why_unchecked(warehouse, project, spec)):
+        if on_rows and (reason := _obstacle(warehouse, project, spec)):
             unchecked = [Finding(check, spec.name, False, reason) for check in on_rows]
             findings += unchecked
             yield from unchecked
@@ -82,25 +75,26 @@ def verify(
                 spill_in_private(warehouse)
                 release = project.root / release_file(warehouse, spec.name)
             else:
-                read = until_checked.enter_context(copied_to_duckdb(warehouse, spec))
-            runs = _on_rows(Checked(warehouse, read, project, spec, release, content, earlier))
-        runs |= {one.name: functools.partial(run_check, one, warehouse, spec) for one in of_vault()}
+                read = stack.enter_context(copied_to_duckdb(warehouse, spec))
+            runs = _row_checks(Checked(warehouse, read, project, spec, release, content, earlier))
+        for added in checks_that_read(Reads.vault):
+            runs[added.name] = functools.partial(run_check, added, warehouse, spec)
         for check, run in runs.items():
             if check in checks:
-                of_check = _carried_out(check, spec, run, warehouse)
-                findings += of_check
-                yield from of_check
-        yield from kept(
+                check_findings = _run_or_fail(check, spec, run, warehouse)
+                findings += check_findings
+                yield from check_findings
+        yield from write_or_note(
             warehouse,
             spec,
             on_rows,
             lambda: write_findings(
-                warehouse, spec, checks, findings, still(warehouse, spec, content)
+                warehouse, spec, checks, findings, current_content(warehouse, spec, content)
             ),
         )
 
 
-def _known(checks: Collection[str]) -> Collection[str]:
+def _require_known(checks: Collection[str]) -> Collection[str]:
     """Return names of checks; an unknown one is a `VerificationError`."""
     if unknown := {*checks} - {*check_names()}:
         raise VerificationError(
@@ -110,8 +104,8 @@ def _known(checks: Collection[str]) -> Collection[str]:
     return checks
 
 
-def _why_unchecked(warehouse: Warehouse, project: Project, spec: Spec) -> str | None:
-    """Say why nothing can be checked on the release, or None where it can."""
+def _obstacle(warehouse: Warehouse, project: Project, spec: Spec) -> str | None:
+    """Return the reason why the rows of the release cannot be checked, or None."""
     if not warehouse.is_duckdb:
         if find_engine(warehouse.kind):
             return None
@@ -120,22 +114,22 @@ def _why_unchecked(warehouse: Warehouse, project: Project, spec: Spec) -> str | 
             f"{warehouse.kind}. Verify a target of one of these with the same spec."
         )
     release = project.root / release_file(warehouse, spec.name)
-    if not release.is_file():  # each check says so
+    if not release.is_file():  # each check reports it
         return None
-    reason = why_unreadable(warehouse.cursor(), release)
+    reason = read_error(warehouse.cursor(), release)
     return reason and (
         f"{release}: the release file must be readable from end to end; it is not ({reason}). "
         "Run `dbt build` again."
     )
 
 
-def _carried_out(
+def _run_or_fail(
     check: str,
     spec: Spec,
     run: Callable[[], list[Finding]],
     warehouse: Warehouse | None = None,
 ) -> list[Finding]:
-    """Return what a check finds; one that cannot be carried out does not hold."""
+    """Return the findings of a check; one that cannot run does not hold."""
     try:
         return run()
     except VerificationError as error:
@@ -155,27 +149,30 @@ def _findings_of(check: str, findings: list[Finding]) -> list[Finding]:
     return [finding for finding in findings if finding.check == check]
 
 
-def _on_rows(checked: Checked) -> dict[str, Callable[[], list[Finding]]]:
-    """Return the checks that read rows, those of the core first."""
+def _row_checks(checked: Checked) -> dict[str, Callable[[], list[Finding]]]:
+    """Return the checks that read released rows, those of the core first."""
     read, project, spec, release = checked.read, checked.project, checked.spec, checked.release
 
     @functools.cache
-    def recomputed() -> list[Finding]:
+    def recompute() -> list[Finding]:
         return check_release(read, project, spec, release=release)
 
     def copies() -> Iterator[Finding]:
         return check_copies(read, spec, release=release) if release else iter(())
 
-    added = {one.name: functools.partial(run_check, one, checked) for one in of_release()}
+    added = {
+        check.name: functools.partial(run_check, check, checked)
+        for check in checks_that_read(Reads.release)
+    }
     return {
-        "recomputation": lambda: [*_findings_of("recomputation", recomputed()), *copies()],
-        "guarantees": lambda: _findings_of("guarantees", recomputed()) or [_uncounted(spec)],
+        "recomputation": lambda: [*_findings_of("recomputation", recompute()), *copies()],
+        "guarantees": lambda: _findings_of("guarantees", recompute()) or [_uncounted_finding(spec)],
         **added,
     }
 
 
-def _uncounted(spec: Spec) -> Finding:
-    """Say that guarantees were not counted, since what they are counted on is not as it must be."""
+def _uncounted_finding(spec: Spec) -> Finding:
+    """Return the finding that guarantees were not counted, since recomputation failed."""
     message = (
         "guarantees must be counted on what follows from the source; that was not possible, as the "
         "check recomputation says. Mend that, and verify again."

@@ -1,6 +1,6 @@
 """Surroundings of a release that is a table of a server: grants, schema, order, comments.
 
-Where DuckDB publishes a file, its mode, its bytes and its folder are looked at instead.
+Of a file that DuckDB publishes, mode, bytes and folder are checked instead.
 """
 
 # ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
@@ -16,9 +16,9 @@ from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.duckdb_mirror import explain_read_errors
 from dbt_anonymize.verify.finding import Finding
-from dbt_anonymize.verify.relations import is_of
+from dbt_anonymize.verify.relations import belongs_to
 
-# What is granted on schemas, and on tables and their columns; 0 is everybody.
+# Grants on schemas, and on tables and their columns; grantee 0 is everybody.
 _GRANTS = """
 select nspname as place, null as name, nspowner as owner, granted.grantee, granted.privilege_type
 from pg_namespace cross join lateral aclexplode(nspacl) as granted
@@ -37,9 +37,9 @@ _GRANTEE = "case when grantee = 0 then 'public' else pg_get_userbyid(grantee) en
 
 
 def check_surroundings(warehouse: Warehouse, spec: Spec) -> Iterator[Finding]:
-    """Look at who may read the vault, and who the release; at its order, and at what is beside it.
+    """Check the readers of vault and release, the order of its rows, and its schema.
 
-    ``warehouse`` is the server itself. What is about files is named as not run.
+    ``warehouse`` is the server itself. Checks of files are reported as not run.
     """
     release = warehouse.relation_of_ref(f"{spec.name}_anonymized")
     yield Finding(
@@ -49,23 +49,25 @@ def check_surroundings(warehouse: Warehouse, spec: Spec) -> Iterator[Finding]:
         f"not run: {server_of(warehouse).UNSEEN_RELEASE}",
         was_run=False,
     )
-    yield _order(warehouse, spec, release)
-    yield _beside(warehouse, release)
+    yield _order_finding(warehouse, spec, release)
+    yield _schema_finding(warehouse, release)
     if not server_of(warehouse).HAS_GRANTS:
         return
-    yield from _readers(warehouse, spec, release)
+    yield from _grant_findings(warehouse, spec, release)
     if spec.mapping != "none":
-        yield from _vault(warehouse, spec, warehouse.relation_of_ref(f"{spec.name}_identifiers"))
+        yield from _vault_findings(
+            warehouse, spec, warehouse.relation_of_ref(f"{spec.name}_identifiers")
+        )
 
 
 def texts_of(warehouse: Warehouse, spec: Spec) -> Sequence[str]:
-    """Return what a release says beside its rows: comments, and defaults of columns."""
+    """Return the texts of a release beside its rows: comments, and defaults of columns."""
     release = warehouse.relation_of_ref(f"{spec.name}_anonymized")
     return server_of(warehouse).texts_of(warehouse, release)
 
 
-def _order(warehouse: Warehouse, spec: Spec, release: Any) -> Finding:
-    """Require the order of the released columns, as the server sorts them and stores its rows."""
+def _order_finding(warehouse: Warehouse, spec: Spec, release: Any) -> Finding:
+    """Require that rows are stored in the order of the released columns, as the server sorts."""
     with explain_read_errors(warehouse, str(release)):
         misplaced = server_of(warehouse).misplaced_rows(warehouse, release, spec.released_columns)
     message = "the rows are stored in the order of what is released."
@@ -79,7 +81,7 @@ def _order(warehouse: Warehouse, spec: Spec, release: Any) -> Finding:
     )
 
 
-def _beside(warehouse: Warehouse, release: Any) -> Finding:
+def _schema_finding(warehouse: Warehouse, release: Any) -> Finding:
     """Require that nothing lies beside a release but other releases of the project."""
     releases = set()
     for node in warehouse.manifest.nodes.values():
@@ -98,12 +100,12 @@ def _beside(warehouse: Warehouse, release: Any) -> Finding:
     return Finding("recomputation", f"schema {release.schema}", not others, message)
 
 
-def _readers(warehouse: Warehouse, spec: Spec, release: Any) -> Iterator[Finding]:
-    """Judge who may change a release, and name who may read it without being declared."""
+def _grant_findings(warehouse: Warehouse, spec: Spec, release: Any) -> Iterator[Finding]:
+    """Require that only its owner may change a release, and name undeclared readers."""
     node = next(n for n in warehouse.manifest.nodes.values() if n.name == f"{spec.name}_anonymized")
     declared = (node.config.grants or {}).get("select", [])
     declared = {declared} if isinstance(declared, str) else {*declared}
-    granted = _granted(warehouse, str(release.schema), [str(release.identifier)])
+    granted = _grants(warehouse, str(release.schema), [str(release.identifier)])
     writers = sorted({who for _, who, right in granted if right not in {"SELECT", "REFERENCES"}})
     readers = sorted({who for _, who, right in granted if right == "SELECT"} - declared)
     subject = f"{spec.name}_anonymized, grants"
@@ -128,20 +130,20 @@ def _readers(warehouse: Warehouse, spec: Spec, release: Any) -> Iterator[Finding
         yield Finding("recomputation", f"{subject} to read", None, message, is_warning=True)
 
 
-def _vault(warehouse: Warehouse, spec: Spec, identifiers: Any) -> Iterator[Finding]:
+def _vault_findings(warehouse: Warehouse, spec: Spec, identifiers: Any) -> Iterator[Finding]:
     """Require that nobody but owner and custodians may enter the vault or has rights in it."""
     schema = str(identifiers.schema)
-    found_there = warehouse.rows(
+    relations = warehouse.rows(
         "select relname, pg_get_userbyid(relowner) from pg_class inner join pg_namespace "
         f"on relnamespace = pg_namespace.oid where nspname = {quote_text(schema)} "
         "and relkind in ('r', 'v', 'm', 'p')"
     )
-    owners = {str(name): str(owner) for name, owner in found_there}
-    tables = [name for name in owners if is_of(warehouse, spec, name)]
-    # Whoever builds has to enter a schema of somebody else.
+    owners = {str(name): str(owner) for name, owner in relations}
+    tables = [name for name in owners if belongs_to(warehouse, spec, name)]
+    # The building role may need to enter a schema of another owner.
     custodians = {owners[str(identifiers.identifier)]} | _custodians(warehouse)
     for subject, places in ((f"vault, schema {schema}", None), ("vault, tables", tables)):
-        grants = _granted(warehouse, schema, places)
+        grants = _grants(warehouse, schema, places)
         others = sorted({who for _, who, _ in grants} - custodians)
         message = "nobody but its owner and custodians has a right."
         if others:
@@ -156,32 +158,31 @@ def _vault(warehouse: Warehouse, spec: Spec, identifiers: Any) -> Iterator[Findi
 
 
 def is_closed(warehouse: Warehouse, schema: str) -> bool:
-    """Tell whether nobody but owner and custodians has a right on a schema.
-
-    Without grants nothing says so.
-    """
+    """Tell whether only owner and custodians have rights on a schema; false without grants."""
     return server_of(warehouse).HAS_GRANTS and {
-        who for _, who, _ in _granted(warehouse, schema, None)
+        who for _, who, _ in _grants(warehouse, schema, None)
     } <= _custodians(warehouse)
 
 
 def _custodians(warehouse: Warehouse) -> set[str]:
-    return {_folded(str(name)) for name in warehouse.macro("_custodian_grants").get("select", [])}
+    return {
+        _role_name(str(name)) for name in warehouse.macro("_custodian_grants").get("select", [])
+    }
 
 
-def _folded(role: str) -> str:
-    """Return the role that a name in a statement means."""
+def _role_name(role: str) -> str:
+    """Return the role that a name in a statement refers to."""
     return role[1:-1].replace('""', '"') if role.startswith('"') else role.lower()
 
 
-def _granted(
+def _grants(
     warehouse: Warehouse, schema: str, tables: Sequence[str] | None
 ) -> list[tuple[str | None, str, str]]:
-    """Return what others than the owner may do: with a schema, or with some of its tables."""
+    """Return the rights of others than the owner on a schema, or on some of its tables."""
     condition = "name is null"
     if tables is not None:
-        listed = ", ".join(map(quote_text, tables)) or "null"
-        condition = f"name in ({listed})"
+        names = ", ".join(map(quote_text, tables)) or "null"
+        condition = f"name in ({names})"
     grants = warehouse.rows(
         f"select distinct name, {_GRANTEE}, privilege_type from ({_GRANTS}) as granted "
         f"where place = {quote_text(schema)} and {condition} and grantee <> owner"

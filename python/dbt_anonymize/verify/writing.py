@@ -1,4 +1,4 @@
-"""Tables of findings that `verify` leaves in the warehouse beside ``<n>_results``."""
+"""Tables of findings that `verify` writes beside ``<n>_results``."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _LONG = ("explanation", "message")
 
 @dataclass(frozen=True)
 class VerifiedFinding:
-    """One row of ``<n>_verification``: a finding, when it was made (UTC), and about what.
+    """One row of ``<n>_verification``: a finding, its time (UTC), and the release it is about.
 
-    ``content`` and ``spec`` are digests of the released rows and of what was declared, as
-    ``<n>_register`` has them; NULL where nobody knows.
+    ``content`` and ``spec`` are digests of the released rows and of the spec, as in
+    ``<n>_register``; NULL if unknown.
     """
 
     proof: str
@@ -68,12 +68,12 @@ def write_findings(
     warehouse: Warehouse,
     spec: Spec,
     checks: Collection[str],
-    found: Sequence[Finding],
+    findings: Sequence[Finding],
     content: str | None,
 ) -> None:
     """Replace the findings of some checks in ``<n>_verification``; those of others stay.
 
-    ``content`` is the digest of the released rows that they are about. Nothing is written about an
+    ``content`` is the digest of the released rows that they are about. Nothing is written for an
     anonymization that was never built.
     """
     now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
@@ -81,16 +81,16 @@ def write_findings(
         relation = _relation(warehouse, spec, "verification")
         rows = [row for row in _earlier_findings(warehouse, relation) if row.proof not in checks]
         about = (now, content, spec.fingerprint)
-        rows += [VerifiedFinding(f.check, f.subject, f.status, f.message, *about) for f in found]
+        rows += [VerifiedFinding(f.check, f.subject, f.status, f.message, *about) for f in findings]
         write_rows(warehouse, spec, "verification", VerifiedFinding, rows)
 
 
 def _earlier_findings(warehouse: Warehouse, relation: Any) -> list[VerifiedFinding]:
     if warehouse.find(relation) is None:
         return []
-    # Those of an earlier version do not know their release.
-    there = {name for name, _ in warehouse.columns(relation)}
-    columns = [field.name for field in fields(VerifiedFinding) if field.name in there]
+    # Findings of earlier versions lack the columns about their release.
+    present = {name for name, _ in warehouse.columns(relation)}
+    columns = [field.name for field in fields(VerifiedFinding) if field.name in present]
     sql = f"select {', '.join(columns)} from {relation}"  # noqa: S608 (names of our own)
     return [VerifiedFinding(**dict(zip(columns, row, strict=True))) for row in warehouse.rows(sql)]
 

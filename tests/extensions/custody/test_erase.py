@@ -17,10 +17,18 @@ from dbt_anonymize.project.warehouse import open_warehouse
 from dbt_anonymize.spec import load_specs
 from dbt_anonymize.spec.yaml_text import set_value
 from tests.projects import Project
+from tests.second_month.customers import (
+    SPEC,
+    Customers,
+    K,
+    frozen_copy,
+    members_of,
+    published,
+    run,
+    subtracted,
+)
 from tests.second_month.forgetting import places_of, without
 from tests.second_month.half_written import half_written
-from tests.second_month.test_freeze import SPEC, frozen_copy, run
-from tests.second_month.test_waiting import Customers, K, members_of, published, subtracted
 from tests.vault.byte_search import found
 
 pytestmark = [pytest.mark.sampled_tests(group="builds"), pytest.mark.dbt]
@@ -159,6 +167,7 @@ def test_nobody_is_erased_while_it_is_open_whose_relations_are_called_alike(
 
 
 @pytest.mark.slow
+@pytest.mark.needs("second_month")
 def test_no_difference_of_frozen_releases_shows_who_was_erased(
     built_consumer: Project, tmp_path: Path
 ) -> None:

@@ -15,9 +15,8 @@ from dbt_anonymize.extensions.custody.erase.unfinished import (
 from dbt_anonymize.project.generate import check
 from dbt_anonymize.relations import VAULT
 from tests.projects import Project
+from tests.second_month.customers import Customers, frozen_copy, run
 from tests.second_month.half_written import half_written
-from tests.second_month.test_freeze import frozen_copy, run
-from tests.second_month.test_waiting import Customers
 
 pytestmark = [pytest.mark.sampled_tests(group="builds"), pytest.mark.dbt]
 
@@ -91,6 +90,7 @@ def test_a_renamed_anonymization_goes_on(members: Project) -> None:
     assert "vault has members_tokens" in taken.output
 
 
+@pytest.mark.needs("second_month")
 def test_members_of_a_renamed_anonymization_still_hide_who_joins(
     built_consumer: Project, tmp_path: Path
 ) -> None:

@@ -46,6 +46,7 @@ def test_the_declared_ones_are_built_and_described(details: Any, expected: set[s
     assert set(undeclared_details(one)) == set(DETAILS) - expected
 
 
+@pytest.mark.needs("second_month")
 def test_what_cannot_be_measured_is_left_out_of_all() -> None:
     numbers = Spec.model_validate(regression() | {"details": "all"})
     assert details_of(numbers) == set(DETAILS) - OF_CLASSES

@@ -12,7 +12,7 @@ from typer.testing import Result
 
 from tests.project.test_last_build import imported
 from tests.projects import Project
-from tests.second_month.test_freeze import SPEC, run
+from tests.second_month.customers import SPEC, run
 
 # Some seconds each: dbt reads the project for every command.
 pytestmark = pytest.mark.sampled_tests(1)

@@ -203,6 +203,7 @@ def test_what_is_missing_is_said_to_be_missing(part: str, rows: list[Any] | None
         assert f"| people_{part} | missing |" in text
 
 
+@pytest.mark.needs("second_month")
 def test_what_cannot_exist_of_a_frozen_effort_is_not_asked_for() -> None:
     of = evidence()
     release = of.spec.release.model_copy(update={"effort": 1})

@@ -9,8 +9,8 @@ import pytest
 
 from dbt_anonymize.project.generate import generate
 from tests.projects import Outcome, Project
+from tests.second_month.customers import SPEC, run
 from tests.second_month.forgetting import places_of, without
-from tests.second_month.test_freeze import SPEC, run
 from tests.worlds.monthly import (
     MONTHS,
     PARTED,
@@ -127,6 +127,7 @@ def test_what_the_vault_drew_stays_and_counts(tmp_path: Path) -> None:
     assert project.query("from vault.parted_mask_keys") == keys
 
 
+@pytest.mark.needs("custody", "second_month")
 def test_a_person_is_erased_from_her_partition(built_consumer: Project, tmp_path: Path) -> None:
     project = built_consumer.copy(tmp_path / "project")
     project.edit(

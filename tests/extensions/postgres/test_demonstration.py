@@ -226,6 +226,7 @@ def test_the_matrix_says_what_was_compared(built: OnPostgres) -> None:
     check_ran("Postgres", built.server.version, "dbt-postgres", what, compared)
 
 
+@pytest.mark.needs("second_month")
 def test_of_a_frozen_effort_dbt_build_alone_releases(built: OnPostgres) -> None:
     """Without model and rows of an evaluation. It comes last, as it freezes."""
     project, server = built.project, built.server

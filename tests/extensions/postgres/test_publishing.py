@@ -25,10 +25,10 @@ from tests.extensions.postgres.published import RELEASE, Published
 from tests.extensions.postgres.server import Server
 from tests.extensions.postgres.test_demonstration import on_postgres
 from tests.projects import Project
-from tests.second_month.test_waiting import Customers, K, members_of
+from tests.second_month.customers import Customers, K, members_of
 
 # A build of all, and of what waits; `make test` runs the smaller part in `test_demonstration`.
-pytestmark = [pytest.mark.slow, pytest.mark.dbt]
+pytestmark = [pytest.mark.slow, pytest.mark.dbt, pytest.mark.needs("second_month")]
 
 NODE = "model.shop.customers_anonymized"
 

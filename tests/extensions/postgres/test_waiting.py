@@ -12,11 +12,10 @@ from dbt_anonymize.project.generate import generate
 from tests.extensions.postgres.conftest import on_postgres
 from tests.extensions.postgres.server import Server
 from tests.projects import Project
-from tests.second_month.test_freeze import SPEC, run
-from tests.second_month.test_waiting import SEED, Customers, K, diverse_copy, members_of
+from tests.second_month.customers import SEED, SPEC, Customers, K, diverse_copy, members_of, run
 
 # Eight builds.
-pytestmark = [pytest.mark.slow, pytest.mark.dbt]
+pytestmark = [pytest.mark.slow, pytest.mark.dbt, pytest.mark.needs("second_month")]
 
 _MEMBERS = "select record_key, cqi, entered, left_at from {}.customers_members order by 1, 3"
 _CLASSES = (

@@ -17,9 +17,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dbt_anonymize.errors import SpecError
-from dbt_anonymize.project.freezing import class_rows
 from dbt_anonymize.spec.columns import Hierarchy
-from dbt_anonymize.verify.recomputation.frozen import placement
+from dbt_anonymize.verify.recomputation.frozen import place_records
 from dbt_anonymize.verify.recomputation.labels import Generalization
 from dbt_anonymize.verify.recomputation.tables import Tables
 from tests.extensions.recoding.compilation import (
@@ -37,7 +36,7 @@ from tests.extensions.recoding.world import PROPERTY, Warehouse, quote, worlds
 from tests.oracle.generalization import IntervalHierarchy
 from tests.sampling import examples
 
-pytestmark = pytest.mark.sampled_tests(2)
+pytestmark = [pytest.mark.sampled_tests(2), pytest.mark.needs("second_month")]
 
 each_case = pytest.mark.parametrize(
     "case", [*CASES, *LOCAL_CASES, *PAID_CASES, *CELL_CASES], ids=lambda case: str(case.name)
@@ -96,6 +95,8 @@ def freeze(case: Case, warehouse: Warehouse, shown: Mapping[int, Sequence[Cell]]
         quasi_identifiers=trees,
         numbered_efforts={1: effort},
     )
+    from dbt_anonymize.extensions.second_month.freezing import class_rows
+
     return list(class_rows(Built(case, warehouse.connection), spec, 1))  # type: ignore[arg-type]
 
 
@@ -223,7 +224,7 @@ def verified(case: Case, warehouse: Warehouse) -> dict[int, list[Any]]:
         )
         for place, quasi in enumerate(case.quasi_identifiers)
     }
-    found = placement(tables, generalizations, case.microdata, "verified")
+    found = place_records(tables, generalizations, case.microdata, "verified")
     columns = ", ".join(found.columns.values())
     rows = warehouse.connection.execute(
         f"select rows_.{quote(case.record_key)}, {columns} from {case.microdata} as rows_ "

@@ -14,9 +14,9 @@ import yaml
 
 from dbt_anonymize.project.generate import check, generate
 from tests.projects import Project, copy_consumer
-from tests.second_month.test_freeze import run
+from tests.second_month.customers import run
 
-pytestmark = pytest.mark.sampled_tests(group="builds")
+pytestmark = [pytest.mark.sampled_tests(group="builds"), pytest.mark.needs("second_month")]
 
 K = 4
 SEED = "seeds/customers.csv"

@@ -231,7 +231,7 @@ def test_what_is_missing_is_said_with_what_makes_it(part: str, rows: list[Any] |
         assert f"{relation} is missing or empty. Run" in text
 
 
-@pytest.mark.needs("details")
+@pytest.mark.needs("details", "second_month")
 def test_what_cannot_exist_of_a_frozen_effort_is_not_asked_for() -> None:
     of = findings()
     rows = [

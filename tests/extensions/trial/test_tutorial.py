@@ -12,7 +12,7 @@ import pytest
 from tests.projects import REPOSITORY, run_command
 
 # A minute and a half: the steps of the README, which are much the same, run in `make test`.
-pytestmark = [pytest.mark.slow, pytest.mark.needs("installation", "report")]
+pytestmark = [pytest.mark.slow, pytest.mark.needs("installation", "report", "second_month")]
 
 PAGE = REPOSITORY / "docs" / "extensions" / "trial.md"
 BLOCK = re.compile(r"^```(\w+) ?([^\n]*)\n(.*?)^```$", re.M | re.S)

@@ -216,6 +216,7 @@ def test_a_search_finds_what_loses_the_least(built: Project, tmp_path: Path) -> 
 
 
 @pytest.mark.sampled_tests(group="builds")
+@pytest.mark.needs("second_month")
 def test_it_is_frozen_renamed_and_forgets_people(built: Project, tmp_path: Path) -> None:
     project = built.copy(tmp_path / "project")
     place = ("--project-dir", project.folder)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dbt_anonymize.privacy.k_map import estimated_k
 from dbt_anonymize.privacy.table import ValueCounts
-from dbt_anonymize.verify.recomputation.models import Counted, Values
+from dbt_anonymize.verify.recomputation.models import ClassCounts, Values
 from tests.oracle import privacy as oracle
 
 # Values of the table in their order, and their labels at levels 1 and 2 of a tree of height 3.
@@ -27,7 +27,7 @@ LIMITS = st.sampled_from([0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.75, 0.9, 1.0])
 Guarantee = dict[str, Any]
 
 
-def counts_of(classes: list[list[str]], rest: list[str], everybody: int = 0) -> Counted:
+def counts_of(classes: list[list[str]], rest: list[str], everybody: int = 0) -> ClassCounts:
     """Count classes, and the whole table that has the rest besides."""
     totals = Counter([value for members in classes for value in members] + rest)
     texts = sorted(totals)
@@ -41,14 +41,14 @@ def counts_of(classes: list[list[str]], rest: list[str], everybody: int = 0) -> 
     labels = tuple(np.unique(level, return_inverse=True)[1] for level in found)
     values = Values("x", cells_of(cells), counted, tuple(texts), labels)
     sizes = np.array([len(members) for members in classes])
-    return Counted(sizes, everybody=everybody or totals.total(), values=values)
+    return ClassCounts(sizes, everybody=everybody or totals.total(), values=values)
 
 
 def cells_of(cells: list[tuple[int, int, int]]) -> ValueCounts:
     return ValueCounts(*(np.array(column) for column in zip(*cells, strict=True)))
 
 
-def broken(counted: Counted, model: str, **parameters: Any) -> list[bool]:
+def broken(counted: ClassCounts, model: str, **parameters: Any) -> list[bool]:
     return counted.broken({"model": model, "attribute": "x", **parameters}).tolist()
 
 
@@ -114,7 +114,7 @@ def test_l_equally_frequent_values_have_exactly_the_entropy_that_is_required(cop
     people = [copies, copies, copies, copies - few, copies + few, copies]
     cells = [(place // 3, place % 3, number) for place, number in enumerate(people)]
     values = Values("x", cells_of(cells), np.array([2, 2, 2]) * copies)
-    counted = Counted(np.array([3, 3]) * copies, values=values)
+    counted = ClassCounts(np.array([3, 3]) * copies, values=values)
     # Rounding never refuses what is exactly at the limit.
     expected = [False, copies > 1]
     assert broken(counted, "l_diversity", l=3, variant="entropy") == expected
@@ -133,7 +133,7 @@ def test_grassbergers_entropy_of_few_records_depends_on_their_number() -> None:
 
 def test_a_value_that_the_table_lacks_breaks_what_compares_with_the_table() -> None:
     values = Values("x", cells_of([(0, 0, 1), (0, 1, 1), (1, 0, 1), (1, 2, 1)]), np.array([2, 2]))
-    foreign = Counted(np.array([2, 2]), everybody=4, values=values)
+    foreign = ClassCounts(np.array([2, 2]), everybody=4, values=values)
     for model, parameters in (
         ("t_closeness", {"t": 1.0}),
         ("t_closeness", {"t": 1.0, "distance": "ordered"}),
@@ -157,7 +157,7 @@ def test_a_guarantee_that_can_never_hold_is_broken_by_every_class() -> None:
 def test_presence_is_a_share_of_the_population_at_both_limits() -> None:
     sizes, population = np.array([29, 30, 1, 28, 5, 1]), np.array([100, 100, 100, 100, 0, 0])
     guarantee = {"model": "delta_presence", "minimum": 0.28, "maximum": 0.29}
-    found = Counted(sizes, population=population).broken(guarantee)
+    found = ClassCounts(sizes, population=population).broken(guarantee)
     assert found.tolist() == [False, True, True, False, True, True]
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from dbt_anonymize.extensions.attacks.result import AttackResult, findings
 from dbt_anonymize.extensions.attacks.running import run_attacks
-from dbt_anonymize.verify.checked import Checked, kept
+from dbt_anonymize.verify.checked import Checked, write_or_note
 from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.writing import write_rows
 
@@ -21,4 +21,4 @@ def check_attacks(checked: Checked) -> list[Finding]:
         rows = [replace(result, content=content, spec=spec.fingerprint) for result in results]
         write_rows(checked.warehouse, spec, "attacks", AttackResult, rows)
 
-    return [*findings(results), *kept(checked.warehouse, spec, ["attacks"], write)]
+    return [*findings(results), *write_or_note(checked.warehouse, spec, ["attacks"], write)]

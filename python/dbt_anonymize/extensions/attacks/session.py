@@ -17,7 +17,7 @@ from typing import Any
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.literals import quote_name, quote_path, quote_text
 from dbt_anonymize.project.warehouse import Warehouse
-from dbt_anonymize.release.audit import why_unreadable
+from dbt_anonymize.release.audit import read_error
 
 _PREFIX = "dbt_anonymize_attack"
 
@@ -94,7 +94,7 @@ class Session:
         if place in self._attached:
             return self._attached[place]
         database = f"{_PREFIX}_release_{len(self._attached)}"
-        if reason := why_unreadable(self.cursor, place):
+        if reason := read_error(self.cursor, place):
             raise VerificationError(
                 f"{file}: must be a release file of DuckDB that nobody writes; it could not be "
                 f"read ({reason}). Build the release again, or correct the path."

@@ -220,7 +220,7 @@ def draw_trial(knowledge: Knowledge, tables: Tables, effort: int, *, seed: int) 
         )
     finally:
         expected.close()
-    kept_columns = ", ".join((f"rows_.{key}", *everybody.kept()))
+    kept_columns = ", ".join((f"rows_.{key}", *everybody.kept_columns_sql()))
     kept_rows = f"(select {kept_columns} from {everybody.source} as rows_)"
     return read_trial(knowledge, released, members, kept_rows, seed=seed)
 

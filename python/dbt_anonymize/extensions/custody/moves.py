@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, cast
 
 import duckdb
 
@@ -272,10 +273,10 @@ def _rename_in_rows(
             execute(sql, [after.name, before.name])
         elif table == HISTORY:
             execute(f"update {place} set name = ? where name = ?", [after.name, before.name])
-        elif before.freeze:
+        elif before.is_frozen:
             # The digest holds the name; the labels are the same.
             sql = f"update {place} set labels = ? where labels = ?"
-            execute(sql, [after.labels_digest, before.labels_digest])
+            execute(sql, [cast(Any, spec).labels_digest for spec in (after, before)])
 
 
 def copy_release(file: Path, before: str, after: str) -> Path | None:

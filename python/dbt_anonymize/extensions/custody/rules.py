@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dbt_anonymize.spec.draft import RawSpec, mapping
-from dbt_anonymize.spec.freeze_rules import PUBLISH, WAITING, holds_back_joiners
 from dbt_anonymize.spec.guarantee_rules import less_than_guaranteed
 from dbt_anonymize.spec.problems import Problem
 
@@ -21,12 +20,6 @@ def _relinking_has_a_way_back(draft: RawSpec) -> Iterator[Problem]:
             "Remove it, or write mapping: class.",
         )
     yield from less_than_guaranteed(("relinking", "k"), mapping(declared).get("k"), draft)
-    if holds_back_joiners(draft):
-        yield Problem(
-            ("relinking",),
-            f"must not be declared {WAITING}: a class also shows people who have left",
-            PUBLISH,
-        )
 
 
 RULES = (_relinking_has_a_way_back,)

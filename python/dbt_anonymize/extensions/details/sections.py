@@ -250,7 +250,7 @@ def calibration(evidence: Evidence) -> list[Section]:
 
 def _unmeasured(key: str, title: str, relation: str, spec: Spec) -> Section:
     """Return a missing part that needs trained models, which a frozen effort has not."""
-    if not spec.freeze:
+    if not spec.is_frozen:
         return missing(key, title, relation, "dbt build")
     return Section(
         key,

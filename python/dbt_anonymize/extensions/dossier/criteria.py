@@ -141,9 +141,9 @@ def _result_figures(evidence: Evidence, labels: Mapping[str, str]) -> list[Figur
             effort=evidence.effort,
         )
     ]
-    if spec.is_tested and not spec.freeze:
+    if spec.is_tested and not spec.is_frozen:
         return figures
-    why = "the effort is frozen, and no model is trained" if spec.freeze else NO_MODEL
+    why = "the effort is frozen, and no model is trained" if spec.is_frozen else NO_MODEL
     text = f"{format_figure(None)}: {why}"
     return [
         replace(entry, value=text) if entry.value == format_figure(None) else entry

@@ -23,7 +23,7 @@ from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.release.copies import places_of_copies
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.verify.relations import Released, is_of, source_relation
+from dbt_anonymize.verify.relations import Released, belongs_to, source_relation
 
 _ROWS_AT_ONCE = 100_000
 
@@ -110,7 +110,7 @@ def warehouse_places(warehouse: Warehouse, spec: Spec) -> Iterator[Place]:
     source = source_relation(warehouse, spec.source).identifier
     for schema, table, column, data_type in columns:
         # Working tables have the record key, which may equal a number of somebody.
-        is_ours = is_of(warehouse, spec, table) or table == source
+        is_ours = belongs_to(warehouse, spec, table) or table == source
         relation = ".".join(map(quote_name, (database, schema, table)))
         sql = _distinct_cells(relation, quote_name(column), data_type)
         if sql is not None and not (is_ours and column.lower() == spec.record_key.lower()):

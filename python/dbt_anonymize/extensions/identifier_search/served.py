@@ -22,7 +22,7 @@ from dbt_anonymize.project.engines import server_of
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.duckdb_mirror import CopiedWarehouse, explain_read_errors
-from dbt_anonymize.verify.relations import Released, is_of
+from dbt_anonymize.verify.relations import Released, belongs_to
 from dbt_anonymize.verify.served import is_closed, texts_of
 
 _REMEDY = (
@@ -48,7 +48,7 @@ def served_places(warehouse: Warehouse, spec: Spec) -> Iterator[Place]:
     source = warehouse.relation_of(spec.source).identifier
     for schema, table, column, data_type in columns:
         # Working tables have the record key, which may equal a number of somebody.
-        is_ours = is_of(warehouse, spec, table) or table == source
+        is_ours = belongs_to(warehouse, spec, table) or table == source
         relation = ".".join(_quoted(warehouse, name) for name in (schema, table))
         if is_searched(data_type) and not (is_ours and column == spec.record_key):
             sql = _distinct_cells(warehouse, relation, _quoted(warehouse, column), data_type)

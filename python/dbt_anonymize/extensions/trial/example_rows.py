@@ -55,13 +55,15 @@ def _label(plan: Plan, leaf: int, level: int) -> str:
 
 
 def _text(value: Any) -> str:
-    """Return a value as text, with six digits of a binary fraction.
+    """Return a value as text: six digits of a binary fraction, booleans as labels have them.
 
     Examples
     --------
-    >>> _text(None), _text(0.1 + 0.2)
-    ('NULL', '0.3')
+    >>> _text(None), _text(0.1 + 0.2), _text(True)
+    ('NULL', '0.3', 'true')
     """
     if isinstance(value, float):
         return str(value) if value.is_integer() else f"{value:.6g}"
+    if isinstance(value, bool):
+        return str(value).lower()
     return "NULL" if value is None else str(value)

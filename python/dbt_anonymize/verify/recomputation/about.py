@@ -20,16 +20,16 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 def check_about(
     warehouse: Warehouse, spec: Spec, released: Released, about: str | None, place: str = ""
 ) -> Iterator[Finding]:
-    """Require these facts and no others, where the release tells some.
+    """Require exactly the expected facts in the description of a release.
 
-    ``about`` is the table of them, as SQL, or None; ``place`` where it lies, for people.
+    ``about`` is its table, as SQL, or None; ``place`` is its place in messages.
     """
     if about is None:
         return
     columns = [name for name, *_ in released.rows(f"describe {about}")]
     differing = {"its columns"}
     if columns == _COLUMNS:
-        differing = _differing(warehouse, spec, released, about)
+        differing = _differing_facts(warehouse, spec, released, about)
     message = "it says what the rows, the results and the spec say."
     if differing:
         message = (
@@ -39,9 +39,9 @@ def check_about(
     yield Finding("recomputation", f"{place}{spec.name}_about", not differing, message)
 
 
-def _differing(warehouse: Warehouse, spec: Spec, released: Released, about: str) -> set[str]:
-    found = released.rows(f"select place, fact, value, number from {about}")  # noqa: S608
-    dates = [str(value) for _, fact, value, _ in found if fact == "date"]
+def _differing_facts(warehouse: Warehouse, spec: Spec, released: Released, about: str) -> set[str]:
+    rows = released.rows(f"select place, fact, value, number from {about}")  # noqa: S608
+    dates = [str(value) for _, fact, value, _ in rows if fact == "date"]
     date = dates[0] if len(dates) == 1 and _DATE.fullmatch(dates[0]) else ""
     ((records, *labels),) = released.rows(
         "select count(*)"  # noqa: S608
@@ -51,12 +51,12 @@ def _differing(warehouse: Warehouse, spec: Spec, released: Released, about: str)
         )
         + f" from {released.relation}"
     )
-    starred = [name for name, one in zip(spec.quasi_identifiers, labels, strict=True) if not one]
+    starred = [name for name, n in zip(spec.quasi_identifiers, labels, strict=True) if not n]
     facts = facts_of(spec, read_results(warehouse, spec.name), date, records, starred)
-    expected = [(n, one.fact, one.value, one.number) for n, one in enumerate(facts, start=1)]
-    # A fact that is not ours is not told: it may be anything.
-    known = {one.fact for one in facts}
-    differing = {str(row[1]) for row in {*found} ^ {*expected}}
+    expected = [(n, fact.fact, fact.value, fact.number) for n, fact in enumerate(facts, start=1)]
+    # Unknown facts are not named: they may hold anything.
+    known = {fact.fact for fact in facts}
+    differing = {str(row[1]) for row in {*rows} ^ {*expected}}
     return (differing & known) | (
-        {"others"} if differing - known or len(found) > len(known) else set()
+        {"others"} if differing - known or len(rows) > len(known) else set()
     )

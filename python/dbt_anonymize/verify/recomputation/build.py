@@ -24,7 +24,7 @@ def require_recomputed(
     relations: Mapping[str, str],
     hierarchies: Mapping[str, str],
 ) -> None:
-    """Compute a release again before it is published; what differs is a `PublishError`.
+    """Recompute a release before it is published; a difference is a `PublishError`.
 
     ``session`` sees all relations, committed; ``folder`` is the dbt project (empty: the working
     directory). Names are quoted: ``relations`` by the fields of `Tables`, ``hierarchies`` by
@@ -37,7 +37,7 @@ def require_recomputed(
             findings = recompute(tables, spec, effort=effort)
         except VerificationError as error:
             reasons = [str(error)]
-        except Exception as error:  # the words of the driver may quote a value
+        except Exception as error:  # the message of the driver may quote a value
             reasons = [safe_reason(error)]
         else:
             reasons = [f"{f.subject}: {f.message}" for f in findings if f.holds is False]

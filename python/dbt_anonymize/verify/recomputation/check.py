@@ -1,14 +1,15 @@
-"""Recomputation: what a release must hold, from its source, and whether it does.
+"""Recomputation: compute a release again from its source, and compare.
 
 This needs a DuckDB connection, relations on it and a spec, but no dbt project, and shares nothing
 with the macros. From the present source, the hierarchies and the levels of the effort it computes
-microdata, effort, release and mapping, and compares each that `Tables` names as a multiset of rows.
+microdata, effort, release and mapping, and compares them with the relations of `Tables` as
+multisets of rows.
 
-- Labels of a recoding are chosen per record by its macro alone. They are taken from the effort, and
-  each must cover the value of its record, and a mean be that of its group.
-- Tokens are drawn at random: they are read from the vault, and must be distinct and of their form.
+- Labels of a recoding are chosen per record by its macro. They are read from the effort; each must
+  cover the value of its record, and each mean must be that of its group.
+- Tokens are random: they are read from the vault, and must be distinct and well-formed.
 
-Who is in the source, and which effort is released, is decided before. No message shows a value.
+The records of the source and the released effort are taken as decided. No message shows a value.
 """
 
 from __future__ import annotations
@@ -36,12 +37,12 @@ _HEXADECIMAL = "^[0-9a-f]{32}$"
 
 
 def recompute(tables: Tables, spec: Spec, *, effort: int) -> list[Finding]:
-    """Compute what a release must hold, and compare it with what was built.
+    """Compute a release and compare it with the built one.
 
-    ``effort`` is the number of the released one, from 1 on. There is a finding for each comparison
-    and each guarantee; microdata that are not those of the source are the last, as nothing else can
-    be verified. A source or hierarchy from which nothing can be computed is a `VerificationError`.
-    Memory is that of DuckDB, and a few numbers for each class and each sensitive value in it.
+    ``effort`` is the number of the released effort, from 1. There is a finding for each comparison
+    and each guarantee; if the microdata differ from the source, they are the only finding, as
+    nothing else can be verified. A source or hierarchy from which nothing can be computed is a
+    `VerificationError`. Beside DuckDB, memory holds a few numbers per class and sensitive value.
     """
     efforts = {spec.release.effort} if spec.release.effort != "auto" else set(spec.numbered_efforts)
     if effort not in efforts - {0}:
@@ -63,18 +64,18 @@ def _findings(expected: Expected) -> Iterator[Finding]:
     for generalization in expected.generalizations.values():
         generalization.require_well_formed(tables)
     if tables.microdata:
-        unchanged = _unchanged(expected, comparer, tables.microdata)
+        unchanged = _microdata_finding(expected, comparer, tables.microdata)
         yield unchanged
         if not unchanged.holds:
             return
     effort = spec.numbered_efforts[expected.number]
     if not effort.is_full_domain:
-        yield _covered(expected)
+        yield _coverage_finding(expected)
     if effort.has_means:
-        yield _means(expected)
+        yield _means_finding(expected)
     if effort.has_modes:
-        yield _modes(expected)
-    yield _suppression(expected)
+        yield _modes_finding(expected)
+    yield _suppression_finding(expected)
     if spec.holds_back_joiners:
         yield from members_findings(tables, spec, expected.effort)
     for comparison in _comparisons(expected):
@@ -86,20 +87,20 @@ def _findings(expected: Expected) -> Iterator[Finding]:
                 "this release; build again."
             )
         yield Finding("recomputation", comparison.subject, not differing, message)
-    yield from _forms(expected)
-    yield from _guarantees(expected)
-    yield from _repeats(expected)
+    yield from _order_and_token_findings(expected)
+    yield from _guarantee_findings(expected)
+    yield from _repeat_warnings(expected)
 
 
-def _forms(expected: Expected) -> Iterator[Finding]:
-    """Look at order and tokens of released rows that have the declared columns."""
+def _order_and_token_findings(expected: Expected) -> Iterator[Finding]:
+    """Check order and tokens of released relations that have the declared columns."""
     tables, spec = expected.tables, expected.spec
-    for subject, relation in _released(expected):
+    for subject, relation in _released_relations(expected):
         if set(spec.released_columns) <= set(tables.types(f"select * from {relation}")):  # noqa: S608
             if tables.has_order:
-                yield _row_order(expected, f"{subject}, order of rows", relation)
+                yield _order_finding(expected, f"{subject}, order of rows", relation)
             if spec.mapping == "token":
-                yield _tokens(expected, f"{subject}.token", relation)
+                yield _token_finding(expected, f"{subject}.token", relation)
 
 
 def _require_keys(expected: Expected) -> None:
@@ -114,7 +115,7 @@ def _require_keys(expected: Expected) -> None:
         )
 
 
-def _unchanged(expected: Expected, comparer: Comparer, microdata: str) -> Finding:
+def _microdata_finding(expected: Expected, comparer: Comparer, microdata: str) -> Finding:
     subject, key = f"{expected.spec.name}_microdata", expected.spec.record_key
     differing = comparer.differences(Comparison(subject, expected.microdata, microdata, key=key))
     message = "are those of the source as it is now."
@@ -127,7 +128,7 @@ def _unchanged(expected: Expected, comparer: Comparer, microdata: str) -> Findin
     return Finding("recomputation", subject, not differing, message)
 
 
-def _covered(expected: Expected) -> Finding:
+def _coverage_finding(expected: Expected) -> Finding:
     uncovered = expected.uncovered()
     message = "every label covers the value of its record."
     if uncovered:
@@ -138,7 +139,7 @@ def _covered(expected: Expected) -> Finding:
     return Finding("recomputation", "recoded labels", not uncovered, message)
 
 
-def _means(expected: Expected) -> Finding:
+def _means_finding(expected: Expected) -> Finding:
     effort = expected.spec.numbered_efforts[expected.number]
     wrong = sum(
         wrong_means(expected.tables, expected.spec, effort, expected.source, generalization)
@@ -154,7 +155,7 @@ def _means(expected: Expected) -> Finding:
     return Finding("recomputation", "means of groups", not wrong, message)
 
 
-def _modes(expected: Expected) -> Finding:
+def _modes_finding(expected: Expected) -> Finding:
     wrong = sum(
         wrong_modes(expected.tables, expected.spec, expected.source, generalization)
         for generalization in expected.generalizations.values()
@@ -170,24 +171,24 @@ def _modes(expected: Expected) -> Finding:
     return Finding("recomputation", "modes of groups", not wrong, message)
 
 
-def _suppression(expected: Expected) -> Finding:
-    """Decide who is suppressed, and whether so many may be."""
-    spec, found = expected.spec, expected.count_classes()
+def _suppression_finding(expected: Expected) -> Finding:
+    """Suppress the classes that must be, and compare their records with the limit."""
+    spec, sizes = expected.spec, expected.count_classes()
     recount = Recount(spec, expected.classes, expected.generalizations, expected.number)
     suppressed = recount.suppressed()
-    records, gone = int(found.sum()), int(found[suppressed].sum())
+    records, dropped = int(sizes.sum()), int(sizes[suppressed].sum())
     allowed = math.floor(Fraction(repr(spec.suppression_limit)) * records)
-    message = f"{gone:,} of {records:,} records are suppressed; at most {allowed:,} may be."
-    if gone <= allowed:
+    message = f"{dropped:,} of {records:,} records are suppressed; at most {allowed:,} may be."
+    if dropped <= allowed:
         expected.suppress(suppressed)
         return Finding("recomputation", "suppression", True, message)
-    message = f"{gone:,} of {records:,} records must be suppressed; at most {allowed:,} may be"
+    message = f"{dropped:,} of {records:,} records must be suppressed; at most {allowed:,} may be"
     remedy = "the source or the limit changed since. Do not use this release; build again."
     return Finding("recomputation", "suppression", False, f"{message}: {remedy}")
 
 
-def _released(expected: Expected) -> Iterator[tuple[str, str]]:
-    """Name the relations that hold released rows."""
+def _released_relations(expected: Expected) -> Iterator[tuple[str, str]]:
+    """Yield the relations that hold released rows, with their names in findings."""
     tables, name = expected.tables, f"{expected.spec.name}_anonymized"
     if tables.anonymized:
         yield name, tables.anonymized
@@ -203,7 +204,7 @@ def _comparisons(expected: Expected) -> Iterator[Comparison]:
         subject = f"{spec.name}_effort_{expected.number}"
         yield Comparison(subject, rows, tables.effort, columns, spec.record_key)
     token = "token" if spec.mapping == "token" else None
-    for subject, relation in _released(expected):
+    for subject, relation in _released_relations(expected):
         yield Comparison(subject, expected.release, relation, key=token)
     if tables.identifiers:
         # The tokens themselves, where the vault stores them apart.
@@ -215,8 +216,8 @@ def _comparisons(expected: Expected) -> Iterator[Comparison]:
         )
 
 
-def _row_order(expected: Expected, subject: str, relation: str) -> Finding:
-    """Require the order of the released columns: any other could be that of the source."""
+def _order_finding(expected: Expected, subject: str, relation: str) -> Finding:
+    """Require the order of the released columns: any other could reveal that of the source."""
     row = f"row({', '.join(map(quote_name, expected.spec.released_columns))})"
     ((misplaced,),) = expected.tables.rows(
         "select count(*) from "  # noqa: S608
@@ -232,8 +233,8 @@ def _row_order(expected: Expected, subject: str, relation: str) -> Finding:
     return Finding("recomputation", subject, not misplaced, message)
 
 
-def _tokens(expected: Expected, subject: str, relation: str) -> Finding:
-    """Require a random text for each record: two with the same belong to one subject."""
+def _token_finding(expected: Expected, subject: str, relation: str) -> Finding:
+    """Require a random token for each record: equal tokens would link records of a subject."""
     ((records, tokens, formed),) = expected.tables.rows(
         "select count(*), count(distinct encode(token)), "  # noqa: S608
         f"count(*) filter (where regexp_full_match(token, '{_HEXADECIMAL}')) from {relation}"
@@ -248,8 +249,8 @@ def _tokens(expected: Expected, subject: str, relation: str) -> Finding:
     return Finding("recomputation", subject, records == tokens == formed, message)
 
 
-def _repeats(expected: Expected) -> Iterator[Finding]:
-    """Warn of identifiers that repeat, since classes count records where no subject is declared."""
+def _repeat_warnings(expected: Expected) -> Iterator[Finding]:
+    """Warn of identifiers that repeat: without a subject, classes count records."""
     spec = expected.spec
     names = [name for name in spec.identifiers if name not in spec.accepted_repeats]
     for name in names if spec.subject is None else ():
@@ -266,8 +267,8 @@ def _repeats(expected: Expected) -> Iterator[Finding]:
             yield Finding("guarantees", f"{name} repeats", None, message, is_warning=True)
 
 
-def _guarantees(expected: Expected) -> Iterator[Finding]:
-    """Count the guarantees again: records from the release alone, subjects from what it must be."""
+def _guarantee_findings(expected: Expected) -> Iterator[Finding]:
+    """Judge the guarantees: records by the release itself, subjects by the expected release."""
     spec, tables = expected.spec, expected.tables
     relation = tables.release or tables.anonymized
     effort = spec.numbered_efforts[expected.number]

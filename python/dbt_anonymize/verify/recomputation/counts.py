@@ -21,11 +21,10 @@ def count_of(spec: Spec) -> str:
 
 @dataclass(frozen=True)
 class Classes:
-    """Rows in equivalence classes, beside the whole table, as SQL.
+    """Rows in equivalence classes, and the whole table, as SQL.
 
-    ``keys`` tell the classes of ``relation`` apart and order them; ``whole`` are all records of the
-    source. The aggregates count records or subjects; the rows of ``relation`` may not say whose
-    they are.
+    ``keys`` identify and order the classes of ``relation``; ``whole`` are all source records. The
+    aggregates count records or subjects; ``relation`` may lack the subject.
     """
 
     tables: Tables
@@ -38,29 +37,29 @@ class Classes:
     everybody: str | None = None
 
     def sizes(self) -> NDArray[Any]:
-        """Return how many records or subjects each class has."""
+        """Return the number of records or subjects of each class."""
         keys = ", ".join(self.keys)
         sql = f"select {self.count} as counted from {self.relation} group by {keys} order by {keys}"  # noqa: S608
         return self.tables.numbers(sql)["counted"]
 
     def size_of_whole(self) -> int:
-        """Return how many records or subjects could be released: of the source, or its sample."""
+        """Return the number of records or subjects of the source, or of its sample."""
         everybody = self.everybody or self.whole
         ((size,),) = self.tables.rows(f"select {self.whole_count} from {everybody} as rows_")  # noqa: S608
         return int(size)
 
     def values(self, attribute: str, *, with_texts: bool) -> Values:
-        """Return how the values of an attribute are distributed in the classes and the source.
+        """Return the distribution of an attribute in the classes and in the source.
 
-        Values are numbered in the order of their type, NULL last; one that the source does not
-        have gets the number after all others. ``with_texts``: the values as text are needed too.
+        Values are numbered in the order of their type, NULL last; values that the source lacks get
+        the number after all others. ``with_texts``: with the values as text.
         """
         totals = self._totals(attribute)
         counted = self.tables.numbers(
             f"select counted from ({totals}) as totals order by place"  # noqa: S608
         )["counted"]
         texts = (
-            self.tables.rows(f"select found from ({totals}) as totals order by place")  # noqa: S608
+            self.tables.rows(f"select value_text from ({totals}) as totals order by place")  # noqa: S608
             if with_texts
             else []
         )
@@ -70,12 +69,12 @@ class Classes:
         cells = self.tables.numbers(
             "select cells.class, "  # noqa: S608
             f"coalesce(totals.number, {len(counted)}) as value, cells.counted from "
-            f"(select dense_rank() over (order by {', '.join(names)}) - 1 as class, found, counted "
-            f"from (select {keyed}, {value} as found, {self.count} as counted "
+            f"(select dense_rank() over (order by {', '.join(names)}) - 1 as class, value_text, "
+            f"counted from (select {keyed}, {value} as value_text, {self.count} as counted "
             f"from {self.relation} group by {group}, {value}) as grouped) as cells "
-            "left join (select encode(found) as found, place - 1 as number "
+            "left join (select encode(value_text) as value_text, place - 1 as number "
             f"from ({totals}) as ranked) as totals "
-            "on cells.found is not distinct from totals.found order by class, value"
+            "on cells.value_text is not distinct from totals.value_text order by class, value"
         )
         return Values(
             attribute,
@@ -85,11 +84,11 @@ class Classes:
         )
 
     def _totals(self, attribute: str) -> str:
-        """Query of the values in the source: ``found`` (text), ``counted``, ``place``."""
+        """Return the query of the values in the source: ``value_text``, ``counted``, ``place``."""
         column = quote_name(attribute)
         text = self._text(attribute)
         return (
-            f"select {text} as found, {self.whole_count} as counted, "  # noqa: S608
+            f"select {text} as value_text, {self.whole_count} as counted, "  # noqa: S608
             f"row_number() over (order by case when {text} is null then 1 else 0 end, "
             f"min({column}), {text}) as place from {self.whole} as rows_ group by {text}"
         )

@@ -1,9 +1,9 @@
 """Expected content of the relations of an anonymization, from its source and hierarchies.
 
 Every relation is a query over the source. Labels of a full-domain effort are looked up at its
-levels, those of a frozen recoding in the committed seed; those of another recoding are taken from
-the effort by record key, and judged by `uncovered`. The classes, whom they suppress and all that
-follows is computed anew.
+levels, those of a frozen recoding in the committed seed; those of other recodings are read from
+the effort by record key, and judged by `uncovered`. Classes, suppression and everything after them
+are computed anew.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from numpy.typing import NDArray
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.verify.recomputation.canonical import normalized
+from dbt_anonymize.verify.recomputation.canonical import normalize
 from dbt_anonymize.verify.recomputation.counts import Classes, count_of
-from dbt_anonymize.verify.recomputation.frozen import Placement, placement
+from dbt_anonymize.verify.recomputation.frozen import Placement, place_records
 from dbt_anonymize.verify.recomputation.labels import Generalization, Lookup
-from dbt_anonymize.verify.recomputation.masks import Key, masked, pads
+from dbt_anonymize.verify.recomputation.masks import Key, mask_sql, pads
 from dbt_anonymize.verify.recomputation.members import released_members
 from dbt_anonymize.verify.recomputation.midpoints import with_midpoints
 from dbt_anonymize.verify.recomputation.tables import Tables
 
-# Before the name of a masked identifier, where its value stands beside its mask.
+# Prefix of the column with the value of a masked identifier, beside its mask.
 _RAW = "value of "
 _TEXT = quote_name("text of a class")  # a name that no column has
 
 
 @dataclass(frozen=True)
 class Expected:
-    """The relations of one anonymization as they must be.
+    """The expected relations of one anonymization.
 
-    ``tables`` gives source and hierarchies, and effort and vault for what only they know;
-    ``number`` is the released effort, from 1 on.
+    ``tables`` has source and hierarchies, and effort and vault for random or chosen values;
+    ``number`` is the released effort, from 1.
     """
 
     tables: Tables
@@ -57,7 +57,7 @@ class Expected:
 
     @cached_property
     def source(self) -> str:
-        """Query of the source with one zero and one NaN; identifiers as they are."""
+        """Query of the source with one zero and one NaN; identifiers stay as they are."""
         types = self.tables.types(f"select * from {self.tables.source}")  # noqa: S608
         spec = self.spec
         clean = {*spec.quasi_identifiers, *spec.kept_columns} - {*spec.identifiers}
@@ -68,11 +68,11 @@ class Expected:
                 f"Correct anonymizations/{spec.name}.yml."
             )
         values = {
-            name: normalized(quote_name(name), types[name] if name in clean else "")
+            name: normalize(quote_name(name), types[name] if name in clean else "")
             for name in dict.fromkeys(needed)
         }
         for name, generalization in self.generalizations.items():
-            values[name] = generalization.known(values[name])
+            values[name] = generalization.null_if_unknown(values[name])
         columns = ", ".join(f"{value} as {quote_name(name)}" for name, value in values.items())
         return f"(select {columns} from {self.tables.source})"  # noqa: S608
 
@@ -85,7 +85,7 @@ class Expected:
             lookup = generalization.leaf(self.source, value, f"leaf_{number}")
             joins.append(lookup.join)
             columns += [value, f"{lookup.columns['leaf']} as {quote_name(f'{name}_leaf')}"]
-        columns += list(self.kept(is_original=True))
+        columns += list(self.kept_columns_sql(is_original=True))
         if self.spec.declared_shares:
             joins.append(self._draws)
             branches = (f"when draws.draw < {s} then {s}" for s in self.spec.declared_shares)
@@ -97,9 +97,9 @@ class Expected:
             subject = quote_name(self.spec.subject)
             columns.append("subjects.subject")
             joins.append(
-                f"left join (select {subject} as found, row_number() over (order by {subject}) "  # noqa: S608
+                f"left join (select {subject} as original, row_number() over (order by {subject}) "  # noqa: S608
                 f"as subject from {self.source} where {subject} is not null group by {subject}) "
-                f"as subjects on rows_.{subject} = subjects.found"
+                f"as subjects on rows_.{subject} = subjects.original"
             )
         return f"select {', '.join(columns)} from {self.source} as rows_ {' '.join(joins)}"  # noqa: S608
 
@@ -113,21 +113,21 @@ class Expected:
 
     @cached_property
     def labelled(self) -> str:
-        """Query of every record: its labels and bounds, and its other columns as in the source."""
+        """Query of every record with its labels and bounds, and other columns as in the source."""
         effort = self.spec.numbered_efforts[self.number]
         others = [self.spec.record_key, self.spec.person_column, *self.spec.identifiers]
         columns = [
             f"{_of('rows_', name)} as {quote_name(_RAW + name if self._is_hidden(name) else name)}"
             for name in dict.fromkeys(others)
         ]
-        columns += self.kept()
+        columns += self.kept_columns_sql()
         if self._frozen:
             joins = list(self._frozen.joins)
             columns += [f"{sql} as {quote_name(n)}" for n, sql in self._frozen.columns.items()]
         elif not effort.is_full_domain or effort.levels is None:
             types = self.tables.types(f"select * from {self.tables.effort}")  # noqa: S608
             columns += [
-                f"{normalized(_of('effort', name), types[name])} as {quote_name(name)}"
+                f"{normalize(_of('effort', name), types[name])} as {quote_name(name)}"
                 for name in self.spec.generalized_columns
             ]
             key = quote_name(self.spec.record_key)
@@ -149,23 +149,24 @@ class Expected:
 
     @property
     def sampled(self) -> str:
-        """Query of the records of the sample, all without one, with their labels."""
+        """Query of the records of the sample (without one all records), with their labels."""
         return f"(select * from {self.labelled} as rows_ where is_sampled)"  # noqa: S608
 
     @cached_property
     def _frozen(self) -> Placement | None:
-        """Placement of records in committed classes, where those are of a recoding."""
+        """Placement of records in the committed classes of a frozen recoding, if there is one."""
         if self.tables.frozen is None:
             return None
-        return placement(self.tables, self.generalizations, self.source, f"{self._classes}_frozen")
+        prefix = f"{self._classes}_frozen"
+        return place_records(self.tables, self.generalizations, self.source, prefix)
 
     def uncovered(self) -> int:
-        """Count the records whose labels in the effort are not such as its recoding may give.
+        """Count the records with labels in the effort that its recoding cannot give.
 
-        Local: all labels and bounds of a record are those of one round. Cell suppression: each is
-        that of the base level, or the root. Otherwise: each covers the value of the record, and is
-        one of the hierarchy or a union of leaves. So it is of a frozen recoding, where `labelled`
-        says which one. `wrong_means` and `wrong_modes` judge labels that are means and modes.
+        Local recoding: all labels and bounds of a record are those of one round. Cell suppression:
+        each is that of the base level, or the root. Other recodings, and frozen ones: each covers
+        the value of the record, and is a label of the hierarchy or a union of leaves. `wrong_means`
+        and `wrong_modes` judge labels that are means and modes.
         """
         effort = self.spec.numbered_efforts[self.number]
         key, joins = quote_name(self.spec.record_key), []
@@ -197,16 +198,16 @@ class Expected:
                 same = " and ".join(_all_equal(lookup.columns) for lookup in lookups)
                 rounds.append(f"({same})")
             condition = " or ".join(rounds)
-        ((found,),) = self.tables.rows(
+        ((records,),) = self.tables.rows(
             f"select count(*) from {self.source} as rows_ "  # noqa: S608
             f"left join {self.tables.effort} as effort on rows_.{key} = effort.{key} "
             f"{' '.join(joins)} where ({condition}) is not true"
         )
-        return int(found)
+        return int(records)
 
     @property
     def classes(self) -> Classes:
-        """All records of the sample in the classes of the effort, suppressed ones too."""
+        """All records of the sample in the classes of the effort, suppressed ones included."""
         count = count_of(self.spec)
         keys = tuple(f"encode({quote_name(name)})" for name in self.spec.quasi_identifiers)
         rows = f"{self.sampled} as rows_"
@@ -219,16 +220,16 @@ class Expected:
         return replace(self.classes, relation=rows)
 
     def fewest_in_class(self, identifier: str) -> int:
-        """Return how few different values of an identifier a released class has."""
+        """Return the fewest different values of an identifier in a released class."""
         column = quote_name(_RAW + identifier if self._is_hidden(identifier) else identifier)
         ((fewest,),) = self.tables.rows(
-            f"select min(found) from (select count(distinct {column}) as found "  # noqa: S608
+            f"select min(different) from (select count(distinct {column}) as different "  # noqa: S608
             f"from {self.released_classes.relation} group by equivalence_class) as counted"
         )
         return int(fewest or 0)
 
     def count_classes(self) -> NDArray[Any]:
-        """Store the classes, in the order of their labels; return how many records each has."""
+        """Store the classes, in the order of their labels; return the records of each."""
         labels = ", ".join(map(quote_name, self.spec.quasi_identifiers))
         keys, count = ", ".join(self.classes.keys), self.classes.count
         self.tables.connection.execute(
@@ -243,7 +244,7 @@ class Expected:
         )["records"]
 
     def suppress(self, suppressed: NDArray[Any]) -> None:
-        """Store which classes are suppressed, by their number."""
+        """Mark the suppressed classes in the stored ones."""
         connection, name = self.tables.connection, f"{self._classes}_suppressed"
         import pandas as pd  # noqa: PLC0415 (keeps other commands fast)
 
@@ -255,10 +256,10 @@ class Expected:
         connection.unregister(name)
 
     def close(self) -> None:
-        """Forget the classes."""
+        """Drop the temporary tables."""
         keys = {key.table for key in self.__dict__.get("_keys", {}).values()}
-        placed = self.__dict__.get("_frozen")
-        for table in (self._classes, *keys, *(placed.created if placed else ())):
+        frozen = self.__dict__.get("_frozen")
+        for table in (self._classes, *keys, *(frozen.created if frozen else ())):
             self.tables.connection.execute(f"drop table if exists {table}")
 
     @cached_property
@@ -285,14 +286,11 @@ class Expected:
 
     @property
     def release(self) -> str:
-        """Query of the release: records that are not suppressed; where new ones wait, members."""
+        """Query of the release: unsuppressed records or, where new ones wait, members."""
         if self.spec.holds_back_joiners:
             return released_members(self.tables, self.spec)
-        mapped = {
-            "class": ["rows_.equivalence_class as cqi"],
-            "token": ["mapping.token"],
-            "none": [],
-        }
+        cqi = "rows_.equivalence_class as cqi"
+        mapped = {"class": [cqi], "token": ["mapping.token"], "none": []}
         columns = [
             _of("rows_", name) for name in self.spec.generalized_columns + self.spec.kept_columns
         ]
@@ -307,7 +305,7 @@ class Expected:
 
     @property
     def identifiers(self) -> str:
-        """Query of ``<n>_identifiers``; tokens are what the vault has stored."""
+        """Query of ``<n>_identifiers``; tokens are those of the vault."""
         columns = [
             f"{_of('rows_', _RAW + name if self._is_hidden(name) else name)} as {quote_name(name)}"
             for name in (self.spec.record_key, *self.spec.identifiers)
@@ -358,11 +356,11 @@ class Expected:
         return {name: keys[purpose] for name, purpose in names.items()}
 
     def _is_hidden(self, name: str) -> bool:
-        """Tell whether a column is an identifier of which a mask is released."""
+        """Tell whether a column is an identifier whose mask is released."""
         return name in self.spec.masks and name not in self.spec.masked_attributes
 
-    def kept(self, *, is_original: bool = False) -> Iterator[str]:
-        """Give the kept columns: as they are released, or as the microdata hold them."""
+    def kept_columns_sql(self, *, is_original: bool = False) -> Iterator[str]:
+        """Yield SQL of the kept columns, as in the release or as in the microdata."""
         types = self.tables.types(f"select * from {self.tables.source}")  # noqa: S608
         for name in self.spec.kept_columns:
             value, quoted = _of("rows_", name), quote_name(name)
@@ -370,7 +368,7 @@ class Expected:
                 yield f"{value} as {quoted}"
                 continue
             person = _of("rows_", self.spec.person_column)
-            mask = masked(value, types[name], self.spec.masks[name], self._keys.get(name), person)
+            mask = mask_sql(value, types[name], self.spec.masks[name], self._keys.get(name), person)
             if is_original and not self._is_hidden(name):
                 yield f"{value} as {quoted}"
                 yield f"{mask} as {quote_name(f'{name}_masked')}"
@@ -385,8 +383,8 @@ class Expected:
     def _class_text(self) -> str:
         """Type, length and text of each label, joined by bars."""
         parts = []
-        for name, one in self.generalizations.items():
-            label, tag = quote_name(name), "n" if one.is_interval else "t"
+        for name, generalization in self.generalizations.items():
+            label, tag = quote_name(name), "n" if generalization.is_interval else "t"
             parts.append(f"{quote_text(tag)} || length({label}) || ':' || {label}")
         return " || '|' || ".join(parts)
 

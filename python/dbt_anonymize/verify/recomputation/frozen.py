@@ -1,7 +1,7 @@
 """Labels of a frozen recoding, from the committed seed and the values of the source alone.
 
 Every value is compared with every label of its quasi-identifier, and every combination of values
-with one class after the other, in the order of the seed: the first one that holds it is its own.
+with the classes in the order of the seed: it belongs to the first one that holds it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.verify.recomputation.labels import ROOT, Generalization
 from dbt_anonymize.verify.recomputation.tables import Tables
 
-# Of a class: its label of one quasi-identifier, the level as text, and the bounds as text.
+# For each class: its label of one quasi-identifier, the level as text, and the bounds as text.
 _Labels = list[tuple[str, str | None, str | None, str | None]]
 
 
@@ -31,14 +31,14 @@ class Placement:
     columns: Mapping[str, str]
 
 
-def placement(
+def place_records(
     tables: Tables, generalizations: Mapping[str, Generalization], source: str, prefix: str
 ) -> Placement:
-    """Place every combination of values of ``source``, and say how to look its labels up."""
+    """Place every combination of values of ``source``, and return how to look up its labels."""
     classes = _classes(tables, generalizations)
     created, joins, columns = list[str](), list[str](), dict[str, str]()
     holds, of_class = list[NDArray[Any]](), list[NDArray[Any]]()
-    for number, (name, one) in enumerate(generalizations.items()):
+    for number, (name, generalization) in enumerate(generalizations.items()):
         values, labels = f"{prefix}_values_{number}", f"{prefix}_labels_{number}"
         created += [values, labels]
         tables.connection.execute(
@@ -46,23 +46,23 @@ def placement(
             f"from (select distinct {quote_name(name)} as value from {source} as rows_)"
         )
         distinct = list(dict.fromkeys(classes[name]))
-        _store_labels(tables, one, labels, distinct)
-        holds.append(_holds(tables, one, values, labels, len(distinct)))
+        _store_labels(tables, generalization, labels, distinct)
+        holds.append(_membership(tables, generalization, values, labels, len(distinct)))
         places = {label: place for place, label in enumerate(distinct)}
         of_class.append(np.array([places[label] for label in classes[name]]))
         joins.append(
             f"left join {values} as value_{number} "
             f"on rows_.{quote_name(name)} is not distinct from value_{number}.value"
         )
-        columns |= _columns(one, f"label_{number}", f"value_{number}.value")
+        columns |= _columns(generalization, f"label_{number}", f"value_{number}.value")
     codes = tables.numbers(
         f"select distinct {', '.join(f'value_{n}.place as value_{n}' for n in range(len(holds)))} "  # noqa: S608
         f"from {source} as rows_ {' '.join(joins)}"
     )
-    first = _first(list(codes.values()), holds, of_class)
+    first = _first_classes(list(codes.values()), holds, of_class)
     placed = f"{prefix}_placed"
     created.append(placed)
-    _store(tables, placed, codes | {f"label_{n}": one[first] for n, one in enumerate(of_class)})
+    _store(tables, placed, codes | {f"label_{n}": own[first] for n, own in enumerate(of_class)})
     same = (f"placed.value_{n} = value_{n}.place" for n in range(len(holds)))
     joins.append(f"left join {placed} as placed on {' and '.join(same)}")
     joins += [
@@ -76,7 +76,7 @@ def _classes(tables: Tables, generalizations: Mapping[str, Generalization]) -> d
     """Read the labels of the classes in order, by quasi-identifier."""
     classes: dict[str, _Labels] = {name: [] for name in generalizations}
     numbers = dict[str, list[int]]()
-    for name, found in classes.items():
+    for name, labels in classes.items():
         rows = tables.rows(
             "select class_number, coalesce(label, ''), "  # noqa: S608
             "cast(level as varchar), leaf, upper_bound "
@@ -84,10 +84,10 @@ def _classes(tables: Tables, generalizations: Mapping[str, Generalization]) -> d
             "and class_number is not null order by class_number"
         )
         numbers[name] = [row[0] for row in rows]
-        found += [tuple(row[1:]) for row in rows]
+        labels += [tuple(row[1:]) for row in rows]
     (first, *others) = numbers.values()
-    is_last = all({label for label, *_ in found[-1:]} == {ROOT} for found in classes.values())
-    if not is_last or len(set(first)) < len(first) or any(one != first for one in others):
+    is_last = all({label for label, *_ in labels[-1:]} == {ROOT} for labels in classes.values())
+    if not is_last or len(set(first)) < len(first) or any(n != first for n in others):
         raise VerificationError(
             f"{tables.frozen}: every class must have one label of every quasi-identifier, and the "
             "last one must hold everything; it is not so. Restore the seed and build again."
@@ -95,48 +95,48 @@ def _classes(tables: Tables, generalizations: Mapping[str, Generalization]) -> d
     return classes
 
 
-def _holds(
-    tables: Tables, one: Generalization, values: str, labels: str, count: int
+def _membership(
+    tables: Tables, tree: Generalization, values: str, labels: str, count: int
 ) -> NDArray[Any]:
-    """Return which label holds which value, by their places."""
-    text = one.text("value")
-    if one.is_interval:
-        holds = (
+    """Return a matrix of values and labels: whether the label holds the value."""
+    text = tree.text("value")
+    if tree.is_interval:
+        condition = (
             f"(label = {quote_text(ROOT)} and lower is null) or (value >= lower and value < upper) "
             f"or (level = '0' and {text} = label)"
         )
     else:
         above = " union all ".join(
-            f"select {one.text('value')}, {quote_text(str(level))}, {one.text(f'level_{level}')} "  # noqa: S608
-            f"from {one.relation}"
-            for level in range(1, one.hierarchy.levels + 1)
+            f"select {tree.text('value')}, {quote_text(str(level))}, {tree.text(f'level_{level}')} "  # noqa: S608
+            f"from {tree.relation}"
+            for level in range(1, tree.hierarchy.levels + 1)
         )
-        holds = (
+        condition = (
             f"(label = {quote_text(ROOT)} and value is null) or (level = '0' and {text} = label) "
             f"or (value is not null and ({text}, level, label) in ({above}))"
         )
     pairs = tables.numbers(
         f"select values_.place as value, labels.place as label from {values} as values_ "  # noqa: S608
-        f"inner join {labels} as labels on {holds}"
+        f"inner join {labels} as labels on {condition}"
     )
     ((size,),) = tables.rows(f"select count(*) from {values}")  # noqa: S608
-    found = np.zeros((size, count), dtype=bool)
-    found[pairs["value"], pairs["label"]] = True
-    return found
+    is_member = np.zeros((size, count), dtype=bool)
+    is_member[pairs["value"], pairs["label"]] = True
+    return is_member
 
 
-def _first(
-    codes: list[NDArray[Any]], holds: list[NDArray[Any]], of_class: list[NDArray[Any]]
+def _first_classes(
+    codes: list[NDArray[Any]], memberships: list[NDArray[Any]], of_class: list[NDArray[Any]]
 ) -> NDArray[Any]:
     """Return the first class of each combination of values."""
     first = np.zeros(len(codes[0]), dtype=np.int64)
     rest = np.arange(len(first))
     for place, labels in enumerate(zip(*of_class, strict=True)):
-        held = np.ones(len(rest), dtype=bool)
-        for code, one, label in zip(codes, holds, labels, strict=True):
-            held &= one[code[rest], label]
-        first[rest[held]] = place
-        rest = rest[~held]
+        is_held = np.ones(len(rest), dtype=bool)
+        for code, is_member, label in zip(codes, memberships, labels, strict=True):
+            is_held &= is_member[code[rest], label]
+        first[rest[is_held]] = place
+        rest = rest[~is_held]
         if not len(rest):
             return first
     raise VerificationError(
@@ -145,25 +145,25 @@ def _first(
     )
 
 
-def _columns(one: Generalization, row: str, value: str) -> dict[str, str]:
-    """Return SQL of a label and its bounds, which the root has of the whole range."""
-    columns = {one.name: f"{row}.label"}
-    if one.is_interval:
+def _columns(tree: Generalization, row: str, value: str) -> dict[str, str]:
+    """Return SQL of a label and its bounds; those of the root are the whole range."""
+    columns = {tree.name: f"{row}.label"}
+    if tree.is_interval:
         ends = (("lower", "min(lower_bound)"), ("upper", "max(upper_bound)"))
         is_root = f"{row}.label = {quote_text(ROOT)} and {row}.lower is null"
-        for name, (end, whole) in zip(one.columns[1:], ends, strict=True):
+        for name, (end, whole) in zip(tree.columns[1:], ends, strict=True):
             columns[name] = (
-                f"case when {is_root} then (select {whole} from {one.relation}) "  # noqa: S608
+                f"case when {is_root} then (select {whole} from {tree.relation}) "  # noqa: S608
                 f"when {row}.level = '0' then {value} else {row}.{end} end"
             )
     return columns
 
 
-def _store_labels(tables: Tables, one: Generalization, name: str, labels: _Labels) -> None:
+def _store_labels(tables: Tables, tree: Generalization, name: str, labels: _Labels) -> None:
     """Store labels with their places, and bounds of the type of the hierarchy."""
     kind = "varchar"
-    if one.is_interval:
-        kind = tables.types(f"select lower_bound from {one.relation}")["lower_bound"]  # noqa: S608
+    if tree.is_interval:
+        kind = tables.types(f"select lower_bound from {tree.relation}")["lower_bound"]  # noqa: S608
     bounds = ", ".join(f"cast({end} as {kind}) as {end}" for end in ("lower", "upper"))
     bounds += ", cast(level as varchar) as level"
     names = ("label", "level", "lower", "upper")

@@ -18,7 +18,7 @@ from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.recomputation.counts import Classes
 from dbt_anonymize.verify.recomputation.label_losses import losses_of_classes
 from dbt_anonymize.verify.recomputation.labels import Generalization
-from dbt_anonymize.verify.recomputation.models import Counted, Values
+from dbt_anonymize.verify.recomputation.models import ClassCounts, Values
 from dbt_anonymize.verify.recomputation.population import population_of_classes
 
 
@@ -32,7 +32,7 @@ class Recount:
     effort: int
 
     def __post_init__(self) -> None:
-        self._values = cache(self._counted_values)
+        self._values = cache(self._count_values)
 
     @cached_property
     def sizes(self) -> NDArray[Any]:
@@ -41,40 +41,40 @@ class Recount:
 
     @cached_property
     def guarantees(self) -> list[dict[str, Any]]:
-        """Guarantees of the spec, and of the effort, whose classes may have to be larger."""
+        """Guarantees of the spec and of the effort, with its own class size if it has one."""
         effort = self.spec.numbered_efforts[self.effort]
         larger = [{"model": "k_anonymity", "k": effort.k}] if effort.k else []
         return [*self.spec.guarantees.resolved, *effort.own_guarantees, *larger]
 
     def broken(self, guarantee: Mapping[str, Any]) -> NDArray[Any]:
-        """Tell which classes break a guarantee by themselves."""
-        return self._counted(guarantee).broken(guarantee)
+        """Return a mask of the classes that break a guarantee by themselves."""
+        return self._count(guarantee).broken(guarantee)
 
     def suppressed(self) -> NDArray[Any]:
-        """Tell which classes have to go, in the order of their labels.
+        """Return a mask of the classes that must be suppressed, in the order of their labels.
 
-        All that break a guarantee, and for a limit of the average risk the smallest of the others,
-        as few as suffice. Whether so many may go is for the suppression limit to say.
+        These are all that break a guarantee and, for a limit of the average risk, as few of the
+        smallest others as suffice. The suppression limit is not applied here.
         """
-        gone = np.zeros(len(self.sizes), dtype=bool)
+        is_suppressed = np.zeros(len(self.sizes), dtype=bool)
         of_release = Guarantees()
         for guarantee in self.guarantees:
-            counted = self._counted(guarantee)
-            gone |= counted.broken(guarantee)
-            if rules := counted.compiled(guarantee):
+            counts = self._count(guarantee)
+            is_suppressed |= counts.broken(guarantee)
+            if rules := counts.compiled(guarantee):
                 of_release.release_rules += rules.release_rules
-        return of_release.suppress(Counted(self.sizes).classes(), gone)
+        return of_release.suppress(ClassCounts(self.sizes).classes(), is_suppressed)
 
     def judge(self, guarantee: Mapping[str, Any]) -> Finding:
         """Judge one guarantee on all classes."""
         sizes, unit = self.sizes, "subjects" if self.spec.subject else "records"
         if not len(sizes):
             return Finding("guarantees", name_of(guarantee), False, "the release has no records.")
-        counted = self._counted(guarantee)
-        number = int(counted.broken(guarantee).sum())
+        counts = self._count(guarantee)
+        number = int(counts.broken(guarantee).sum())
         about = f"smallest of {len(sizes):,} classes: {int(sizes.min()):,} {unit}"
         reasons = [f"{number:,} of {len(sizes):,} classes break it"] if number else []
-        rules = counted.compiled(guarantee)
+        rules = counts.compiled(guarantee)
         if rules is not None and rules.first_released(np.sort(sizes)):
             total = int(sizes.sum())
             reasons.append(f"the average risk is that of {len(sizes):,} classes for {total:,}")
@@ -83,11 +83,11 @@ class Recount:
         message = f"{', and '.join(reasons)}; {about}. Do not use this release; build again."
         return Finding("guarantees", name_of(guarantee), False, message)
 
-    def _counted(self, guarantee: Mapping[str, Any]) -> Counted:
-        """Count what a guarantee needs, and no more."""
+    def _count(self, guarantee: Mapping[str, Any]) -> ClassCounts:
+        """Count only what a guarantee needs."""
         model = MODELS[guarantee["model"]]
         counts_people = model.needed_population(guarantee) == "table"
-        return Counted(
+        return ClassCounts(
             self.sizes,
             everybody=self._everybody,
             has_subject=self.spec.subject is not None,
@@ -113,7 +113,7 @@ class Recount:
         assert levels is not None  # the spec allows no recoding beside a population
         return population_of_classes(self.classes, self.generalizations, levels)
 
-    def _counted_values(self, attribute: str) -> Values:
+    def _count_values(self, attribute: str) -> Values:
         own = [g for g in self.guarantees if g.get("attribute") == attribute]
         is_tree = any(g.get("distance") == "hierarchical" for g in own)
         with_texts = is_tree or any("values" in g for g in own)
@@ -128,19 +128,19 @@ class Recount:
         columns = ", ".join(tables.text(quote_name(name)) for name in names)
         rows = tables.rows(f"select {columns} from {tables.hierarchies[values.name]}")  # noqa: S608
         labels_of: dict[Any, Any] = {row[0]: row[1:] for row in rows}
-        # A value that is not in the hierarchy is like no other; NULL is under the root.
+        # A value outside the hierarchy is like no other; NULL is under the root.
         height = hierarchy.levels - 1
         labels_of[None] = ("*",) * height
-        found = [labels_of.get(text, (("not in it", text),) * height) for text in values.texts]
+        paths = [labels_of.get(text, (("not in it", text),) * height) for text in values.texts]
         numbered: list[NDArray[Any]] = []
-        for labels in zip(*found, strict=True):
+        for labels in zip(*paths, strict=True):
             numbers = {label: number for number, label in enumerate(dict.fromkeys(labels))}
             numbered.append(np.array([numbers[label] for label in labels]))
         return tuple(numbered)
 
 
 def name_of(guarantee: Mapping[str, Any]) -> str:
-    """Return a guarantee in words: its parameters but for values of the data."""
+    """Return a guarantee with its parameters as text, without values of the data."""
     parameters = ", ".join(
         f"{name} {value}" for name, value in guarantee.items() if name not in {"model", "values"}
     )

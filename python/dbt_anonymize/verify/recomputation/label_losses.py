@@ -1,4 +1,4 @@
-"""Losses of the labels of each class, by SQL that no macro has."""
+"""Losses of the labels of each class, by SQL of its own."""
 
 # ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
 
@@ -22,8 +22,8 @@ def losses_of_classes(
 ) -> NDArray[Any]:
     """Return the loss of each class, 0 to 1, in the order of the classes.
 
-    It is the logarithm of how many combinations of leaves the labels cover, relative to that of
-    all. ``vectors`` are the levels that records may have (none: all); a label that covers
+    It is the logarithm of the number of combinations of leaves that the labels cover, relative to
+    that of all. ``vectors`` are the levels that records may have (none: all); a label that covers
     different leaves at several of them counts with the most.
     """
     keys = ", ".join(classes.keys)
@@ -32,7 +32,7 @@ def losses_of_classes(
     for name, generalization in generalizations.items():
         levels = {vector[name] for vector in vectors} or range(generalization.hierarchy.levels + 1)
         share, join = _share(classes, generalization, sorted(levels))
-        # What no level has is not known to be any less than everything.
+        # A label of no level counts as everything.
         shares = classes.tables.numbers(
             f"select cast(coalesce(max({share}), 1) as double) as counted "
             f"from {classes.relation} {join} group by {keys} order by {keys}"
@@ -61,13 +61,13 @@ def _share(
         return f"case when {label} = '{ROOT}' then 1 else {width} end", ""
     named = (quote_name(f"level_{level}") if level else "value" for level in levels)
     counted = " union all ".join(
-        f"select {classes.tables.text(column)} as found, count(*) as leaves from {relation} "
+        f"select {classes.tables.text(column)} as label, count(*) as leaves from {relation} "
         f"group by {classes.tables.text(column)}"
         for column in named
     )
     join = (
-        "left join (select found as the_label, max(leaves) as covered_leaves "
-        f"from ({counted}) as counted group by found) as tree on {label} = tree.the_label"
+        "left join (select label as the_label, max(leaves) as covered_leaves "
+        f"from ({counted}) as counted group by label) as tree on {label} = tree.the_label"
     )
     whole = f"(select count(*) from {relation})"
     share = f"cast(tree.covered_leaves as double) / {whole}"

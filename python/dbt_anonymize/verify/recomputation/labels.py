@@ -1,6 +1,6 @@
 """Labels and bounds of values, looked up in the hierarchies by SQL that the build does not share.
 
-The look-up of an interval is an as-of join with the sorted lower bounds. NULL has the label `*` and
+Intervals are looked up by an as-of join with the sorted lower bounds. NULL has the label `*` and
 the bounds of the whole range; level 0 is the value itself.
 """
 
@@ -27,7 +27,7 @@ class Lookup:
 
 @dataclass(frozen=True)
 class Generalization:
-    """The hierarchy of one quasi-identifier: SQL of it, and of a value as text (`Tables.text`)."""
+    """The hierarchy of one quasi-identifier as SQL; ``text`` is `Tables.text`."""
 
     name: str
     hierarchy: Hierarchy
@@ -51,7 +51,7 @@ class Generalization:
         return self._columns(quote_text(ROOT), "null", "null")
 
     def require_well_formed(self, tables: Tables) -> None:
-        """Raise a VerificationError where a value would have two leaves."""
+        """Raise a `VerificationError` if a value would have two leaves."""
         sql = f"select count(*) from (select 1 from {self.relation} group by value having count(*) > 1)"  # noqa: S608, E501
         if self.is_interval:
             sql = (
@@ -66,8 +66,8 @@ class Generalization:
                 "hierarchy are there twice or overlap. Correct the seed and build again."
             )
 
-    def known(self, value: str) -> str:
-        """Return SQL of a value, NULL where the hierarchy lacks it and that is declared."""
+    def null_if_unknown(self, value: str) -> str:
+        """Return SQL of a value, NULL if the hierarchy lacks it and declares ``unknown``."""
         if not self.hierarchy.unknown:
             return value
         if self.is_interval:
@@ -81,23 +81,23 @@ class Generalization:
         return f"case when {condition} then {value} end"
 
     def leaf(self, rows: str, value: str, alias: str) -> Lookup:
-        """Return the look-up of the leaf: lower bound, or the value as text.
+        """Return the lookup of the leaf: the lower bound, or the value as text.
 
         ``value`` is the SQL of a value in the relation ``rows``, called ``rows_`` there.
         """
         if not self.is_interval:
-            lookup = f"select {self.text('value')} as found from {self.relation}"  # noqa: S608
+            lookup = f"select {self.text('value')} as key from {self.relation}"  # noqa: S608
             return Lookup(
-                f"left join ({lookup}) as {alias} on {self.text(value)} = {alias}.found",
-                {"leaf": f"{alias}.found"},
+                f"left join ({lookup}) as {alias} on {self.text(value)} = {alias}.key",
+                {"leaf": f"{alias}.key"},
             )
-        lookup = self._found(rows, value, "tree.lower_bound as leaf")
+        lookup = self._leaf_query(rows, value, "tree.lower_bound as leaf")
         return Lookup(
-            f"left join ({lookup}) as {alias} on {value} = {alias}.found", {"leaf": f"{alias}.leaf"}
+            f"left join ({lookup}) as {alias} on {value} = {alias}.key", {"leaf": f"{alias}.leaf"}
         )
 
     def label(self, rows: str, value: str, level: int, alias: str) -> Lookup:
-        """Return the look-up of the label at a level, from the same arguments."""
+        """Return the lookup of the label at a level, with the same arguments."""
         if level == 0:
             label = f"coalesce({self.text(value)}, '{ROOT}')"
             return Lookup("", self._columns(label, value, value))
@@ -105,21 +105,21 @@ class Generalization:
         covered = f"case when {value} is null then '{ROOT}' else {alias}.label end"
         if not self.is_interval:
             lookup = (
-                f"select {self.text('value')} as found, {self.text(level_)} as label "  # noqa: S608
+                f"select {self.text('value')} as key, {self.text(level_)} as label "  # noqa: S608
                 f"from {self.relation}"
             )
             return Lookup(
-                f"left join ({lookup}) as {alias} on {self.text(value)} = {alias}.found",
+                f"left join ({lookup}) as {alias} on {self.text(value)} = {alias}.key",
                 {self.name: covered},
             )
-        lookup = self._found(rows, value, f"{self.text(f'tree.{level_}')} as label")
+        lookup = self._leaf_query(rows, value, f"{self.text(f'tree.{level_}')} as label")
         labelled = (
-            "select values_.found, spans.* "  # noqa: S608
+            "select values_.key, spans.* "  # noqa: S608
             f"from ({lookup}) as values_ inner join ({self._spans(level)}) as spans "
             "on values_.label = spans.label"
         )
         return Lookup(
-            f"left join ({labelled}) as {alias} on {value} = {alias}.found",
+            f"left join ({labelled}) as {alias} on {value} = {alias}.key",
             self._columns(covered, f"{alias}.label_lower", f"{alias}.label_upper"),
         )
 
@@ -141,20 +141,20 @@ class Generalization:
         label = f"{row}.{quote_name(self.name)}"
         raw = f"{label} = {self.text(value)}"
         if not self.is_interval:
-            of_value = " union all ".join(
-                f"select {self.text('value')} as found, {self.text(column)} as label "  # noqa: S608
+            labels = " union all ".join(
+                f"select {self.text('value')} as key, {self.text(column)} as label "  # noqa: S608
                 f"from {self.relation}"
                 for column in self._levels()
             )
-            known = f"({self.text(value)}, {label}) in ({of_value})"
+            is_label = f"({self.text(value)}, {label}) in ({labels})"
             if has_modes:
                 leaves = f"select {self.text('value')} from {self.relation}"  # noqa: S608
-                known = f"({known} or {label} in ({leaves}))"
-            return f"({label} = '{ROOT}' or ({value} is not null and ({raw} or {known})))"
+                is_label = f"({is_label} or {label} in ({leaves}))"
+            return f"({label} = '{ROOT}' or ({value} is not null and ({raw} or {is_label})))"
         lower, upper = (f"{row}.{quote_name(name)}" for name in self.columns[1:])
-        known = self.is_known(row, is_merged=is_merged)
+        is_label = self.is_label(row, is_merged=is_merged)
         if has_means:
-            known = " and ".join(
+            is_label = " and ".join(
                 f"{bound} in (select {end} from {self.relation})"  # noqa: S608
                 for bound, end in ((lower, "lower_bound"), (upper, "upper_bound"))
             )
@@ -164,15 +164,15 @@ class Generalization:
         )
         return (
             f"(({label} = '{ROOT}' and {whole}) or ({value} = {lower} and {value} = {upper} "
-            f"and {raw}) or ({value} >= {lower} and {value} < {upper} and ({known})))"
+            f"and {raw}) or ({value} >= {lower} and {value} < {upper} and ({is_label})))"
         )
 
-    def is_known(self, row: str, *, is_merged: bool) -> str:
+    def is_label(self, row: str, *, is_merged: bool) -> str:
         """Return the condition that an interval and its label are those of the hierarchy."""
         label, lower, upper = (f"{row}.{quote_name(name)}" for name in self.columns)
         spans = " union ".join(self._spans(level) for level in range(1, self.hierarchy.levels + 1))
-        known = f"({label}, {lower}, {upper}) in ({spans})"
-        return f"{known} or {self._is_merged(label, lower, upper)}" if is_merged else known
+        is_label = f"({label}, {lower}, {upper}) in ({spans})"
+        return f"{is_label} or {self._is_merged(label, lower, upper)}" if is_merged else is_label
 
     def _columns(self, label: str, lower: str, upper: str) -> dict[str, str]:
         if not self.is_interval:
@@ -187,13 +187,13 @@ class Generalization:
     def _levels(self) -> Iterator[str]:
         return (quote_name(f"level_{level}") for level in range(1, self.hierarchy.levels + 1))
 
-    def _found(self, rows: str, value: str, selected: str) -> str:
-        """Query of the distinct values that an interval holds, with something of its leaf."""
+    def _leaf_query(self, rows: str, value: str, selected: str) -> str:
+        """Return the query of the distinct values in intervals, with a column of their leaves."""
         return (
-            f"select looked.found, {selected} from (select distinct {value} as found "  # noqa: S608
+            f"select looked.key, {selected} from (select distinct {value} as key "  # noqa: S608
             f"from {rows} as rows_ where {value} is not null) as looked "
-            f"asof inner join {self.relation} as tree on looked.found >= tree.lower_bound "
-            "where looked.found < tree.upper_bound"
+            f"asof inner join {self.relation} as tree on looked.key >= tree.lower_bound "
+            "where looked.key < tree.upper_bound"
         )
 
     def _spans(self, level: int) -> str:
@@ -203,7 +203,7 @@ class Generalization:
         )
 
     def _is_merged(self, label: str, lower: str, upper: str) -> str:
-        """Condition of a union of leaves: its ends as text, or as the labels of leaves say them.
+        """Return the condition of a union of leaves, labelled by its ends or by joined labels.
 
         Labels of leaves that are no intervals are joined: 05-09 and 10 to 05-10, 2024-Q1 and
         2024-Q3 to 2024-Q1 - 2024-Q3.
@@ -211,24 +211,24 @@ class Generalization:
         ends = []
         for group, (bound, end) in enumerate(((lower, "lower_bound"), (upper, "upper_bound")), 1):
             leaf = _side(self.text("level_1"), group)
-            written = f"select {end}, unnest([{self.text(end)}, {leaf}]) from {self.relation}"  # noqa: S608
-            ends.append(f"({bound}, {_side(label, group)}) in ({written})")
+            texts = f"select {end}, unnest([{self.text(end)}, {leaf}]) from {self.relation}"  # noqa: S608
+            ends.append(f"({bound}, {_side(label, group)}) in ({texts})")
         is_interval = f"({label} similar to '\\[.*, .*\\)' and {' and '.join(ends)})"
         first, last = (
             f"(select {self.text('min(level_1)')} from {self.relation} where {end} = {bound})"  # noqa: S608
             for bound, end in ((lower, "lower_bound"), (upper, "upper_bound"))
         )
-        return f"({is_interval} or {label} in ({', '.join(_joined(first, last))}))"
+        return f"({is_interval} or {label} in ({', '.join(_joined_labels(first, last))}))"
 
 
 def _side(label: str, number: int) -> str:
-    """Return SQL of the lower (1) or upper (2) end of a label [lower, upper), empty of others."""
+    """Return SQL of the lower (1) or upper (2) end of a label [lower, upper), else empty."""
     parts = quote_text(r"^\[(.*?), (.*)\)$")
     return f"regexp_extract({label}, {parts}, {number})"
 
 
-def _joined(first: str, last: str) -> Iterator[str]:
-    """Yield SQL of the labels from a leaf to another, NULL where they are not written so."""
+def _joined_labels(first: str, last: str) -> Iterator[str]:
+    """Yield SQL of the joined labels of two leaves, NULL where the form does not apply."""
     number = quote_text("[0-9]+(-[0-9]+|[+])?")
     are_numbers = " and ".join(f"{leaf} similar to {number}" for leaf in (first, last))
     end = f"case when {last} like '%+' then '+' else '-' || regexp_extract({last}, '[0-9]+$') end"

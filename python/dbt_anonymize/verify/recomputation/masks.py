@@ -15,36 +15,36 @@ _WHOLE = frozenset(
 
 @dataclass(frozen=True)
 class Key:
-    """A key of HMAC-SHA256 in a table of one row, as `pads` give it: no statement shows it."""
+    """A key of HMAC-SHA256, whose `pads` are in a table of one row: no statement shows it."""
 
     table: str
 
-    def hashed(self, text: str) -> str:
+    def hash_sql(self, text: str) -> str:
         """Return SQL of the hash of a text, in hexadecimal digits."""
         inner, outer = (f"(select {pad} from {self.table})" for pad in ("inner_pad", "outer_pad"))  # noqa: S608
         return f"sha256({outer} || unhex(sha256({inner} || encode(cast({text} as varchar)))))"
 
 
 def pads(key: str) -> tuple[bytes, bytes]:
-    """Return what is hashed before the message and before its hash (RFC 2104)."""
+    """Return the inner and outer padded key (RFC 2104)."""
     block = key.encode().ljust(64, b"\0")
     return bytes(byte ^ 0x36 for byte in block), bytes(byte ^ 0x5C for byte in block)
 
 
-def masked(
+def mask_sql(
     value: str, kind: str, mask: Mask, key: Key | None = None, person: str | None = None
 ) -> str:
-    """Return SQL of what is released instead of a value of a type.
+    """Return SQL of the mask of a value of a type.
 
-    ``key`` is that of a mask with one, ``person`` the SQL of who somebody is.
+    ``key`` is that of a mask with one, ``person`` the SQL of the person column.
 
     Whole numbers under whole limits are computed in 128 bits, others as doubles; NULL stays NULL
-    but under a constant.
+    except under a constant.
     """
     if mask.constant is not None:
         return quote_text(mask.constant) if isinstance(mask.constant, str) else str(mask.constant)
     if mask.keyed_hash is not None and key is not None:
-        return f"if({value} is null, null, {key.hashed(value)})"
+        return f"if({value} is null, null, {key.hash_sql(value)})"
     if mask.shift_days is not None or mask.truncate is not None:
         return _date(value, kind, mask, key, person)
     if mask.email is not None or mask.phone is not None:
@@ -58,7 +58,7 @@ def masked(
 def _date(value: str, kind: str, mask: Mask, key: Key | None, person: str | None) -> str:
     date = value
     if mask.shift_days is not None and key is not None:
-        number = f"('0x' || left({key.hashed(str(person))}, 13))::bigint % {2 * mask.shift_days}"
+        number = f"('0x' || left({key.hash_sql(str(person))}, 13))::bigint % {2 * mask.shift_days}"
         days = f"{number} - {mask.shift_days} + if({number} < {mask.shift_days}, 0, 1)"
         date = f"({value} + to_days(cast({days} as integer)))"
     if mask.truncate is not None:
@@ -113,5 +113,5 @@ def _double(value: str, mask: Mask) -> str:
 
 
 def _plain(number: Number) -> str:
-    """Write a number as a plain decimal."""
+    """Return a number as a plain decimal."""
     return f"{Decimal(repr(number)):f}"

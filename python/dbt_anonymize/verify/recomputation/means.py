@@ -1,4 +1,4 @@
-"""Check that the mean or median of each released group is that of its records, and may be shown."""
+"""Check that means and medians of released groups are correct and reveal no single value."""
 
 # ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
 
@@ -16,7 +16,7 @@ _NOISE = 1e-9
 def wrong_means(
     tables: Tables, spec: Spec, effort: Effort, source: str, generalization: Generalization
 ) -> int:
-    """Count the classes whose label of an interval is neither its own nor a mean that may be.
+    """Count the classes whose label of numbers is neither an interval nor an allowed mean.
 
     A mean is that of all records of the class, rounded to a thousandth of the range of the
     hierarchy or finer, a date to the day, a point in time to the second; a median is the lower one.
@@ -43,19 +43,19 @@ def wrong_means(
             f"count(v) as known, quantile_disc(v, 0.5) as center from {members} as members "
             "group by class"
         )
-        told = "true"
+        is_allowed = "true"
     else:
         classes = f"select *, lo + above / n as center from ({classes}) as classes"
-        told = (
+        is_allowed = (
             f"others >= 2 and above_others >= {share} * (hi - lo) - {noise} "
             f"and below_others >= {share} * (hi - lo) - {noise}"
         )
     right = f"abs(label - center) <= 0.5 * {unit} + {noise} + {_NOISE} * abs(center)"
-    ((found,),) = tables.rows(
+    ((wrong,),) = tables.rows(
         f"select count(*) from ({classes}) as classes "
-        f"where (known = n and {right} and {told}) is not true"
+        f"where (known = n and {right} and {is_allowed}) is not true"
     )
-    return int(found)
+    return int(wrong)
 
 
 def _members(
@@ -85,7 +85,7 @@ def _members(
     members = (
         f"select row({columns}) as class, rows_.{holder} as holder, {number(value)} as v, "
         f"{label} as label, {number(lower)} as lo, {number(upper)} as hi, "
-        f"{name} = '{ROOT}' or {generalization.is_known('effort', is_merged=True)} as is_known "
+        f"{name} = '{ROOT}' or {generalization.is_label('effort', is_merged=True)} as is_known "
         f"from {source} as rows_ inner join {tables.effort} as effort on rows_.{key} = effort.{key}"
     )
     return f"(select * from ({members}) as members where is_known is not true)", unit

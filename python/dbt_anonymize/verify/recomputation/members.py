@@ -14,7 +14,7 @@ from dbt_anonymize.verify.recomputation.tables import Tables
 
 
 def released_members(tables: Tables, spec: Spec) -> str:
-    """Return the query of the release: a row of each member, by the names of its columns."""
+    """Return the query of the release: the row of each member, with named columns."""
     names = [*spec.generalized_columns, *spec.kept_columns]
     columns = [f"members.v_{n} as {quote_name(name)}" for n, name in enumerate(names, start=1)]
     mapped = {"class": ["members.cqi"], "token": ["tokens.token"], "none": []}[spec.mapping]
@@ -32,10 +32,10 @@ def released_members(tables: Tables, spec: Spec) -> str:
 
 
 def members_findings(tables: Tables, spec: Spec, effort: str) -> Iterator[Finding]:
-    """Compare the members with the source, and count who joined and left together.
+    """Compare the members with the source, and count members that joined or left together.
 
-    ``effort`` is the query of all records as they follow from the source. Who is said to wait may
-    be released as before; everybody else must be released as the source says.
+    ``effort`` is the query of all records as they follow from the source. Waiting members may be
+    released as before; all others must be released as they follow from the source.
     """
     names = [*spec.generalized_columns, *spec.kept_columns]
     same = " and ".join(

@@ -1,4 +1,4 @@
-"""The middles of intervals that a release has for charts."""
+"""Midpoints of intervals, which a release has for charts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dbt_anonymize.verify.recomputation.tables import Tables
 
 
 def with_midpoints(tables: Tables, spec: Spec, rows: str) -> str:
-    """Return the query of a release, given its rows without them, in the order of its columns."""
+    """Return the query of a release in the order of its columns; ``rows`` lack the midpoints."""
     if not spec.midpoints:
         return rows
     types = tables.types(rows)

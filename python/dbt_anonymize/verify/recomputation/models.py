@@ -29,10 +29,10 @@ _NOBODY: IntArray = np.zeros(0, dtype=np.int64)
 class Values:
     """Values of one sensitive attribute, in each class and in the whole table.
 
-    - ``cells``: how many records, or subjects, of a class have a value, sorted by class and value;
-      values that the whole table does not have come last.
-    - ``totals``, ``texts``: how many of the whole table have each value, and its text, in the order
-      of the data type, NULL last.
+    - ``cells``: records, or subjects, by class and value, in this order; values that the whole
+      table lacks come last.
+    - ``totals``, ``texts``: records, or subjects, of the whole table by value, and the text of each
+      value, in the order of the data type, NULL last.
     - ``labels``: the label of each value at each level of its hierarchy below the root, as numbers
       from 0.
     """
@@ -44,17 +44,17 @@ class Values:
     labels: tuple[IntArray, ...] = ()
 
     def without_unknown(self) -> ValueCounts:
-        """Leave out values that the whole table does not have."""
-        cells, known = self.cells, self.cells.values < len(self.totals)
-        return ValueCounts(cells.classes[known], cells.values[known], cells.counts[known])
+        """Return the cells without values that the whole table lacks."""
+        cells, in_table = self.cells, self.cells.values < len(self.totals)
+        return ValueCounts(cells.classes[in_table], cells.values[in_table], cells.counts[in_table])
 
 
 @dataclass(frozen=True)
-class Counted:
-    """Classes and whole table as a guarantee needs them; arrays are (classes,).
+class ClassCounts:
+    """Counts of classes and whole table that a guarantee needs; arrays are (classes,).
 
     ``sizes`` and ``everybody`` count records, or subjects where they are declared; ``population``
-    the people of the population who are like a class.
+    counts the people of the population with the labels of a class.
     """
 
     sizes: IntArray
@@ -66,24 +66,24 @@ class Counted:
     losses: FloatArray | None = None
 
     def broken(self, guarantee: Mapping[str, Any]) -> BoolArray:
-        """Tell which classes break a guarantee by themselves.
+        """Return a mask of the classes that break a guarantee by themselves.
 
-        All do if it can never hold. A value that the whole table does not have breaks every
-        guarantee that compares with it.
+        All do if it can never hold. A value that the whole table lacks breaks every guarantee that
+        compares with the table.
         """
         rules = self.compiled(guarantee)
         violations = np.ones(len(self.sizes), dtype=np.bool_)
         if rules is None:
             return violations
         cells: tuple[ValueCounts, ...] = ()
-        unknown = _NOBODY
+        outside = _NOBODY
         if (values := self.values) is not None:
             cells = (values.cells,)
             if MODELS[guarantee["model"]].COMPARES_WITH_TABLE:
                 cells = (values.without_unknown(),)
-                unknown = values.cells.classes[values.cells.values >= len(values.totals)]
+                outside = values.cells.classes[values.cells.values >= len(values.totals)]
         violations = rules.violating(self.classes(cells))
-        violations[unknown] = True
+        violations[outside] = True
         if guarantee["model"] == private_size.MODEL:
             violations |= self.sizes < private_size.private_size(guarantee)
         return violations
@@ -114,7 +114,7 @@ class Counted:
         return None if compiler.problems else compiler.finish()
 
     def classes(self, cells: tuple[ValueCounts, ...] = ()) -> Classes:
-        """Return the classes as privacy models read them, in the order of their labels."""
+        """Return the classes for privacy models, in the order of their labels."""
         order = np.arange(len(self.sizes))
         return Classes(
             levels=(),
@@ -129,9 +129,9 @@ class Counted:
 
 @dataclass
 class _Compiler(Compiler):
-    """A compiler to which the whole table is known by counts."""
+    """A compiler that knows the whole table by counts."""
 
-    counted: Counted = field(kw_only=True)
+    counted: ClassCounts = field(kw_only=True)
 
     @property
     def people(self) -> int:
@@ -145,7 +145,7 @@ class _Compiler(Compiler):
         return np.asarray(totals / max(totals.sum(), 1), dtype=np.float64)
 
     def label_losses(self) -> Callable[[Classes], FloatArray]:
-        """Return what the labels of each class lose, 0 to 1."""
+        """Return a function of the loss of each class, 0 to 1."""
         losses = self.counted.losses
         assert losses is not None  # as the model reads labels
         return lambda _: losses

@@ -1,4 +1,4 @@
-"""Check that the mode of each released group is that of its records, and may be shown."""
+"""Check that modes of released groups are correct and reveal no single value."""
 
 # ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
 
@@ -13,9 +13,9 @@ from dbt_anonymize.verify.recomputation.tables import Tables
 def wrong_modes(tables: Tables, spec: Spec, source: str, generalization: Generalization) -> int:
     """Count the classes whose category is neither a label over all their values nor a mode.
 
-    A mode is a value of the class that no other outnumbers; of a class with NULL there is none. It
-    may be told if without the records of any one holder (subject, or record) the others still have
-    two values.
+    A mode is a value of the class that no other outnumbers; a class with NULL has none. It is
+    allowed if without the records of any one holder (subject, or record) the others still have two
+    values.
     """
     name, key = quote_name(generalization.name), quote_name(spec.record_key)
     columns = ", ".join(f"effort.{quote_name(c)}" for c in spec.generalized_columns)
@@ -27,7 +27,7 @@ def wrong_modes(tables: Tables, spec: Spec, source: str, generalization: General
         f"({covers}) is true as is_covered from {source} as rows_ "
         f"inner join {tables.effort} as effort on rows_.{key} = effort.{key})"
     )
-    # How many records have a value, and who it is if they are all of one holder.
+    # The number of records with a value, and their holder if there is only one.
     counted = (
         "(select class, v, max(label) as label, count(*) as n, "
         "case when count(distinct holder) = 1 then any_value(holder) end as sole "
@@ -39,7 +39,7 @@ def wrong_modes(tables: Tables, spec: Spec, source: str, generalization: General
         "group by class)"
     )
     judged = (
-        "(select counted.class, count(*) as found, max(n) as most, "
+        "(select counted.class, count(*) as different, max(n) as most, "
         "max(n) filter (where v = label) as own, count(*) filter (where v is null) as missing "
         f"from {counted} as counted group by class)"
     )
@@ -47,9 +47,9 @@ def wrong_modes(tables: Tables, spec: Spec, source: str, generalization: General
         "(select class, bool_and(is_covered) as is_covered "
         f"from {members} as members group by class)"
     )
-    ((found,),) = tables.rows(
+    ((wrong,),) = tables.rows(
         f"select count(*) from {judged} as judged inner join {covered} as covered using (class) "
         f"left join {alone} as alone using (class) where not is_covered "
-        "and (missing = 0 and own = most and found - coalesce(alone.n, 0) >= 2) is not true"
+        "and (missing = 0 and own = most and different - coalesce(alone.n, 0) >= 2) is not true"
     )
-    return int(found)
+    return int(wrong)

@@ -17,13 +17,13 @@ def population_of_classes(
 ) -> NDArray[Any]:
     """Count the population by the labels of an effort, in the order of the classes.
 
-    The population of ``classes.tables`` has raw values, one row per person. Nobody is 0.
+    The population of ``classes.tables`` has raw values, one row per person.
     """
-    known = ", ".join(
-        f"{generalization.known(quote_name(name))} as {quote_name(name)}"
+    values = ", ".join(
+        f"{generalization.null_if_unknown(quote_name(name))} as {quote_name(name)}"
         for name, generalization in generalizations.items()
     )
-    population = f"(select {known} from {classes.tables.population})"  # noqa: S608
+    population = f"(select {values} from {classes.tables.population})"  # noqa: S608
     lookups = [
         generalization.label(population, f"rows_.{quote_name(name)}", levels[name], f"label_{n}")
         for n, (name, generalization) in enumerate(generalizations.items())
@@ -36,14 +36,14 @@ def population_of_classes(
     keys = ", ".join(classes.keys)
     keyed = ", ".join(f"{key} as key_{number}" for number, key in enumerate(classes.keys))
     order = ", ".join(f"key_{number}" for number in range(len(classes.keys)))
-    shown = ", ".join(f"min({quote_name(name)}) as {quote_name(name)}" for name in generalizations)
+    minima = ", ".join(f"min({quote_name(name)}) as {quote_name(name)}" for name in generalizations)
     same = " and ".join(
         f"classes.{quote_name(name)} is not distinct from counted.{quote_name(name)}"
         for name in generalizations
     )
     return classes.tables.numbers(
         "select coalesce(counted.records, 0) as counted from "  # noqa: S608
-        f"(select {keyed}, {shown} from {classes.relation} group by {keys}) as classes "
+        f"(select {keyed}, {minima} from {classes.relation} group by {keys}) as classes "
         f"left join (select {labels}, count(*) as records from (select {labelled} "
         f"from {population} as rows_ {' '.join(lookup.join for lookup in lookups)}) as labelled "
         f"group by {labels}) as counted on {same} order by {order}"

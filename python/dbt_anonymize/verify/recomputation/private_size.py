@@ -1,6 +1,6 @@
-"""Class size that differential privacy by sampling demands, by a second computation.
+"""Class size that differential privacy by sampling demands, computed independently.
 
-The build takes it from the class of the model, so the model cannot judge it.
+The build reads it from the class of the model, which therefore cannot judge it.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ MODEL = "differential_privacy"
 def private_size(guarantee: Mapping[str, Any]) -> int:
     """Return the class size that (epsilon, delta)-privacy demands of a sample of some share.
 
-    Of every class of n people of the source that may be released, more than gamma n are drawn with
-    a probability below delta; gamma = 1 - (1 - share) exp(-epsilon).
+    From every class of n people of the source that may be released, more than gamma n are drawn
+    with a probability below delta; gamma = 1 - (1 - share) exp(-epsilon).
     """
     betainc = import_module("scipy.special").betainc  # imported here: few specs need it
 
@@ -35,7 +35,7 @@ def private_size(guarantee: Mapping[str, Any]) -> int:
         while np.exp(-n * rate) >= guarantee["delta"]:
             n += 1
             most = int(gamma * n)
-            # The chance of most + 1 or more of n.
+            # The probability of drawing more than `most` of n.
             if most < n and betainc(most + 1, n - most, drawn) >= guarantee["delta"]:
                 # A released class then has more than n people.
                 k = int(gamma * (n + 1)) + 1

@@ -1,4 +1,4 @@
-"""Recomputation of the release of a dbt project: where everything lies, and what lies around it."""
+"""Recomputation of the release of a dbt project: its relations, files and folders."""
 
 from __future__ import annotations
 
@@ -40,39 +40,38 @@ from dbt_anonymize.verify.served import check_surroundings
 def check_release(
     warehouse: Warehouse, project: Project, spec: Spec, *, release: Path | None
 ) -> list[Finding]:
-    """Recompute a release and its guarantees; look at its file, its folder and the vault.
+    """Recompute a release and its guarantees; check its file, its folder and the vault.
 
-    The warehouse is DuckDB, and nobody else in this process may have the release file open; or it
-    is a copy, and the release a table of it (None). Findings name files relative to the project.
-    What cannot be read, or computed from, is a `VerificationError`; a missing relation is a
-    `WarehouseError`.
+    The warehouse is DuckDB, and nothing else in this process may have the release file open; or it
+    is a copy of a server, and ``release`` is None. Findings name files relative to the project.
+    Unusable input is a `VerificationError`; a missing relation is a `WarehouseError`.
     """
     if isinstance(warehouse, CopiedWarehouse):
         findings = list(check_surroundings(warehouse.original, spec))
         findings += _check_served_about(warehouse, spec)
         tables = tables_of(warehouse, spec, _chosen(warehouse, spec), warehouse.cursor(), None)
-        findings += _committed(warehouse, project, spec, tables)
+        findings += _seed_findings(warehouse, project, spec, tables)
         return findings + recompute(tables, spec, effort=_chosen(warehouse, spec))
     if release is None:
         raise TypeError("a release of DuckDB must be a file")
     with open_release(spec, release) as released:
         columns = released.columns
-        shown = _shown(release.resolve(), project.root.resolve())
+        name = _printed_path(release.resolve(), project.root.resolve())
         table, comments = f"{spec.name}_anonymized", _comments(warehouse, spec)
-        findings = list(check_file(released, release, table, shown, comments=comments))
+        findings = list(check_file(released, release, table, name, comments=comments))
         if comments is not None and released.has_about:
             about = quote_name(about_table(table))
             findings += check_about(warehouse, spec, released, about, "release file, ")
-    findings += _surroundings(warehouse, spec, project.root.resolve(), release.resolve())
+    findings += _surrounding_findings(warehouse, spec, project.root.resolve(), release.resolve())
     effort = _chosen(warehouse, spec)
     with attached_release(warehouse, spec, release, columns) as released:
         tables = tables_of(warehouse, spec, effort, released.cursor, released.relation)
-        findings += _committed(warehouse, project, spec, tables)
+        findings += _seed_findings(warehouse, project, spec, tables)
         return findings + recompute(tables, spec, effort=effort)
 
 
 def _check_served_about(warehouse: CopiedWarehouse, spec: Spec) -> Iterator[Finding]:
-    """Check what a release that is a table says of itself; one made before `about` says nothing."""
+    """Check the description of a release that is a table; older releases have none."""
     if spec.release.about is None:
         return iter(())
     table = f"{spec.name}_anonymized"
@@ -84,11 +83,11 @@ def _check_served_about(warehouse: CopiedWarehouse, spec: Spec) -> Iterator[Find
 
 
 def _comments(warehouse: Warehouse, spec: Spec) -> dict[str, str] | None:
-    """Return what the release may say of its columns; None where it says nothing of itself."""
+    """Return the comments that a release may have on columns; None without a description."""
     if spec.release.about is None:
         return None
     nodes = warehouse.manifest.nodes.values()
-    node = next(one for one in nodes if one.name == f"{spec.name}_anonymized")
+    node = next(node for node in nodes if node.name == f"{spec.name}_anonymized")
     return {name: column.description for name, column in node.columns.items()}
 
 
@@ -105,9 +104,9 @@ def _chosen(warehouse: Warehouse, spec: Spec) -> int:
 def tables_of(
     warehouse: Warehouse, spec: Spec, effort: int, cursor: object, release: str | None
 ) -> Tables:
-    """Find everything of a built anonymization that a connection of the warehouse sees.
+    """Return the relations of a built anonymization, for a connection of the warehouse.
 
-    Without ``release`` the table of the warehouse is the publication.
+    Without ``release`` the table of the warehouse is the published one.
     """
 
     def built(part: str) -> str:
@@ -132,14 +131,14 @@ def tables_of(
         mask_keys=built("mask_keys") if spec.has_mask_keys else None,
         members=members_relation(warehouse, spec) if spec.holds_back_joiners else None,
         membership=built("membership") if spec.holds_back_joiners else None,
-        frozen=built("frozen_labels") if spec.freeze and spec.recoded_efforts else None,
+        frozen=built("frozen_labels") if spec.is_frozen and spec.recoded_efforts else None,
     )
     if isinstance(warehouse, CopiedWarehouse):
         return replace(tables, written=warehouse.written)
     return tables
 
 
-def _committed(
+def _seed_findings(
     warehouse: Warehouse, project: Project, spec: Spec, tables: Tables
 ) -> Iterator[Finding]:
     """Compare hierarchies and frozen labels that are seeds with their files."""
@@ -157,7 +156,7 @@ def _committed(
         if seed.resource_type != "seed":
             continue
         columns = ", ".join(f"{quote_text(n)}: {quote_text(kind)}" for n, kind in kinds.items())
-        # dbt keeps the folder in which it read a file first; the project may have moved since.
+        # dbt remembers the folder where it first read a file; the project may have moved since.
         is_own = seed.package_name == warehouse.manifest.metadata.project_name
         file = (project.root if is_own else Path(seed.root_path)) / seed.original_file_path
         rows = (
@@ -168,9 +167,9 @@ def _committed(
         differing: str | None
         try:
             differing = Comparer(tables).differences(Comparison(ref, rows, relation))
-        except duckdb.Error as error:  # whose words may quote the file
+        except duckdb.Error as error:  # whose message may quote the file
             differing = f"the file cannot be read ({type(error).__name__})"
-            # It aborted the transaction, where dbt had begun one.
+            # It aborted the transaction, if dbt had begun one.
             with suppress(duckdb.TransactionException):
                 tables.connection.rollback().begin()
         message = "the table is that of its committed file."
@@ -182,44 +181,46 @@ def _committed(
 def changed_labels(
     warehouse: Warehouse, spec: Spec, node: Any, kinds: Mapping[str, str]
 ) -> Iterator[Finding]:
-    """Require labels that are text; a frozen release keeps those that it has."""
+    """Require labels that are text; a frozen release keeps its labels."""
     levels = [column for column in kinds if column.startswith("level_")]
-    wrong = [column for column in levels if not is_text(kinds[column])]
-    if not wrong:
+    not_text = [column for column in levels if not is_text(kinds[column])]
+    if not not_text:
         return
     remedy = "Cast them to text in the model."
     if node.resource_type == "seed":
         form: Kind = "categorical" if "value" in kinds else "interval"
         remedy = SeedTypes.of_node(warehouse.manifest, node).remedy(form, len(levels))
-    message = f"{RULE}; {', '.join(wrong)} are not. "
-    if spec.freeze:
+    message = f"{RULE}; {', '.join(not_text)} are not. "
+    if spec.is_frozen:
         message += "The frozen release keeps them until an effort is chosen anew. "
     yield Finding(
         "recomputation",
         f"labels of {node.name}",
-        None if spec.freeze else False,
+        None if spec.is_frozen else False,
         message + remedy,
-        is_warning=spec.freeze,
+        is_warning=spec.is_frozen,
     )
 
 
-def _surroundings(warehouse: Warehouse, spec: Spec, root: Path, release: Path) -> Iterator[Finding]:
-    """Look at what lies beside the release file, and at the files of the vault."""
+def _surrounding_findings(
+    warehouse: Warehouse, spec: Spec, root: Path, release: Path
+) -> Iterator[Finding]:
+    """Check the folder of the release file and the files of the vault."""
     declared = [
         node.config.meta.get("dbt_anonymize", {}) for node in warehouse.manifest.nodes.values()
     ]
     releases = {release}
-    for one in declared:
-        if "folder" in one:
-            file = root / release_file(warehouse, one["anonymization"])
-            formats = one.get("formats", ["duckdb"])
+    for meta in declared:
+        if "folder" in meta:
+            file = root / release_file(warehouse, meta["anonymization"])
+            formats = meta.get("formats", ["duckdb"])
             copies = places_of_copies(file).items()
             releases |= {file.resolve()} | {
                 path.resolve()
                 for form, path in copies
-                if is_copied(form, formats, has_about=bool(one.get("about")))
+                if is_copied(form, formats, has_about=bool(meta.get("about")))
             }
-    yield check_folder(release.parent, _shown(release.parent, root), releases)
+    yield check_folder(release.parent, _printed_path(release.parent, root), releases)
     if spec.mapping == "none":
         return
     vault = warehouse.relation_of_ref(f"{spec.name}_identifiers").database
@@ -228,5 +229,5 @@ def _surroundings(warehouse: Warehouse, spec: Spec, root: Path, release: Path) -
             yield from check_vault((root / file).resolve(), root)
 
 
-def _shown(path: Path, root: Path) -> str:
+def _printed_path(path: Path, root: Path) -> str:
     return str(path.relative_to(root) if path.is_relative_to(root) else path)

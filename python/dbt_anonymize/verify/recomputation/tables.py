@@ -49,7 +49,7 @@ class Tables:
 
     @property
     def has_order(self) -> bool:
-        """Tell whether texts and rows are in the order that the build gave them."""
+        """Tell whether texts and rows have the order of the build."""
         return self.written == _OF_DUCKDB
 
     def text(self, expression: str) -> str:

@@ -99,8 +99,7 @@ def try_(
             "Leave them or it out."
         )
     aim = Aim(purpose, predict, time, event, tuple(drop or ()), tuple(keep or ()))
-    declared = _source(relation)
-    anonymization = name or _name_of(relation)
+    declared, anonymization = _source(relation), name or _name_of(relation)
     path = check_name(place.project, anonymization, replaces=replace_) if take or name else None
     has_budget = evaluations is not None or time_limit is not None
     budget = Budget(evaluations, None if evaluations else time_limit) if has_budget else None
@@ -112,10 +111,8 @@ def try_(
         if take is None or path is None:
             console.print(_next_steps(place, relation, tried, evaluations))
             return
-        alternative = next(
-            candidate for candidate in tried.trial.alternatives if take.value in candidate.names
-        )
-        print_alternative(console, tried, alternative)
+        chosen = next(a for a in tried.trial.alternatives if take.value in a.names)
+        print_alternative(console, tried, chosen)
         take_one(place, tried, take.value, path, replaces=replace_)
 
 

@@ -62,7 +62,7 @@ def _released(promise: str) -> str:
     )
 
 
-WAITING_MODELS = {
+MODELS = {
     **{f"waiting_{promise}": _plan(promise, is_first=False) for promise in PROMISES},
     **{f"waiting_released_{promise}": _released(promise) for promise in PROMISES},
     "waiting_first": call(
@@ -81,7 +81,7 @@ WAITING_MODELS = {
         labels="x",
     ),
 }
-WAITING_SEEDS = [
+SEEDS = [
     "waiting_effort",
     "waiting_microdata",
     "waiting_members",

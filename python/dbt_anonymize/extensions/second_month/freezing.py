@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from dbt_anonymize.errors import ProjectError, SpecError
-from dbt_anonymize.hierarchies.model import ROOT
-from dbt_anonymize.literals import quote_name
-from dbt_anonymize.project.frozen_classes import (
+from dbt_anonymize.extensions.second_month.declared import labels_digest_of
+from dbt_anonymize.extensions.second_month.frozen_classes import (
     Label,
     Labels,
     Leaf,
@@ -20,6 +19,8 @@ from dbt_anonymize.project.frozen_classes import (
     add_coarser_classes,
     order_classes,
 )
+from dbt_anonymize.hierarchies.model import ROOT
+from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.results import read_results, release_location, results_are_current
 from dbt_anonymize.project.warehouse import Warehouse
@@ -206,7 +207,7 @@ def remember_members(warehouse: Warehouse, frozen: Frozen) -> None:
         effort=warehouse.relation_of_ref(f"{spec.name}_effort_{frozen.effort}"),
         record_key=spec.record_key,
         columns=[*spec.generalized_columns, *spec.kept_columns],
-        labels=spec.labels_digest,
+        labels=labels_digest_of(spec),
     )
     closing = warehouse.macro("_closed_to_others", relation=members, rights="select")
     with warehouse.transaction() as cursor:

@@ -6,35 +6,17 @@ import re
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from dbt_anonymize.cli import app
-from dbt_anonymize.project.generate import check, generate
+from dbt_anonymize.project.generate import generate
 from tests.projects import Project
 from tests.release.test_releases import append_customers
+from tests.second_month.customers import SPEC, frozen_copy, run
 
-SPEC = "anonymizations/customers.yml"
 ZIPS = "seeds/customers_hierarchy_zip.csv"
 
 
 # Each builds for half a minute.
 pytestmark = pytest.mark.sampled_tests(group="builds")
-
-
-def run(project: Project, *arguments: str) -> Result:
-    environment = {"DBT_PROFILES_DIR": str(project.folder)}
-    where = ["--project-dir", str(project.folder)]
-    return CliRunner().invoke(app, [*arguments, *where], env=environment)
-
-
-def frozen_copy(built: Project, folder: Path) -> Project:
-    """Return a copy of the stranger's project in which the released effort is frozen."""
-    project = built.copy(folder)
-    # Efforts and quality stay as they were, and waiting is another test's.
-    result = run(project, "freeze", "customers")
-    assert result.exit_code == 0, result.output
-    assert check(project.folder) == []
-    return project
 
 
 def test_new_records_get_the_frozen_labels_and_a_breach_says_what_holds(

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import pytest
 
+from tests.extensions.second_month.compiled import AFTER, COLUMNS, PROMISES, K
 from tests.oracle.privacy import Class, breaks
-from tests.properties.waiting import AFTER, COLUMNS, PROMISES, K
 from tests.properties.warehouse import Warehouse
 from tests.sampling import number_of
 

@@ -92,8 +92,7 @@ where not is_suppressed
 
 
 {# Before publishing; on DuckDB in a transaction of its own, which writes one database at a time. #}
-{% macro _record_members(declaration) -%}
-    {%- if not declaration.waits -%}{{ return("") }}{%- endif -%}
+{% macro default___record_members(declaration) -%}
     {%- set name = declaration.anonymization -%}
     {%- set plan = ref(name ~ "_membership") -%}
     {%- set members = dbt_anonymize._members_relation(plan, name) -%}
@@ -159,4 +158,38 @@ where state = 'joined'
             ~ " to change, until enough of a class do to keep every guarantee by themselves.", info=True
         ) -%}
     {%- endif -%}
+{%- endmacro %}
+
+
+{# Query of the release where new records wait: of the members, ordered by what is released. #}
+{% macro default___released_members(
+    membership, columns, tokens, has_class, is_counted=false, shown=none, middles=""
+) -%}
+{%- set released = [] -%}
+{%- for column in columns -%}{%- do released.append(dbt_anonymize._quote(column)) -%}{%- endfor -%}
+{%- set mapped = ["cqi"] if has_class else ["token"] if tokens else [] -%}
+{%- do released.extend(mapped) -%}
+{%- set ordered = [] -%}
+{%- for column in shown or columns -%}{%- do ordered.append(dbt_anonymize._quote(column)) -%}{%- endfor -%}
+with
+
+members as (
+
+    select
+        {%- for column in columns %}
+        membership.v_{{ loop.index }} as {{ released[loop.index0] }}
+        {{- "," if not loop.last or has_class or tokens }}
+        {%- endfor %}
+        {{ "membership.cqi" if has_class else "tokens.token" if tokens }}
+    from {{ membership }} as membership
+    {%- if tokens %}
+    left join {{ tokens }} as tokens on membership.record_key = {{ dbt_anonymize._as_text("tokens.person") }}
+    {%- endif %}
+    where membership.cqi is not null
+
+)
+
+{{ dbt_anonymize._rows_in_order(
+    "(select *" ~ middles ~ " from members) as members" if middles else "members", ordered + mapped, is_counted
+) }}
 {%- endmacro %}

@@ -13,7 +13,8 @@ def freeze(
     name: Name,
 ) -> None:
     """Freeze the effort that the last build chose: new records get its labels, without training."""
-    from dbt_anonymize.project.freezing import (  # noqa: PLC0415
+    from dbt_anonymize.extensions.second_month.editing import write_freeze  # noqa: PLC0415
+    from dbt_anonymize.extensions.second_month.freezing import (  # noqa: PLC0415
         freeze_effort,
         labels_file,
         remember_members,
@@ -21,11 +22,10 @@ def freeze(
     )
     from dbt_anonymize.project.generate import generate  # noqa: PLC0415
     from dbt_anonymize.project.vault_owner import require_own_vault  # noqa: PLC0415
-    from dbt_anonymize.spec.editing import write_freeze  # noqa: PLC0415
     from dbt_anonymize.spec.loading import spec_paths  # noqa: PLC0415
 
     spec = place.spec(name)
-    if spec.freeze:
+    if spec.is_frozen:
         raise SpecError(
             f"{name}: must not be frozen yet; effort {spec.release.effort} is. Remove `freeze` "
             "from its spec, generate and build to freeze another one."

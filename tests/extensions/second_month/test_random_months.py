@@ -9,8 +9,15 @@ from pathlib import Path
 import pytest
 
 from tests.projects import Project
-from tests.second_month.test_freeze import frozen_copy, run
-from tests.second_month.test_waiting import CLASS, Customers, K, members_of, published
+from tests.second_month.customers import (
+    CLASS,
+    Customers,
+    K,
+    frozen_copy,
+    members_of,
+    published,
+    run,
+)
 
 pytestmark = pytest.mark.sampled_tests(group="builds")
 

@@ -72,12 +72,3 @@ select
 from members_measures as found
 left join classes on found.equivalence_class = classes.equivalence_class
 {%- endmacro %}
-
-
-{# Query of the classes of which `columns` are told where records wait: of the untouched table, and those released. #}
-{% macro _told_classes(classes, released, columns) -%}
-    {%- set listed = columns | join(", ") -%}
-    {{ return(
-        "select " ~ listed ~ " from " ~ classes ~ " where effort = 0 union all select " ~ listed ~ " from " ~ released
-    ) }}
-{%- endmacro %}

@@ -1,4 +1,4 @@
-"""Rules about a frozen effort: see ``rules``."""
+"""Rules about a frozen effort: see `spec.rules`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from dbt_anonymize.spec.problems import Problem
 
 _PRIVATE = "differential_privacy"
 # Condition and remedy in messages about waiting records.
-WAITING = "where new records wait (release.joiners, by default of a frozen effort)"
-PUBLISH = "Write release: {joiners: publish}, and read docs/second_month.md on what that shows."
+_WAITING = "where new records wait (release.joiners, by default of a frozen effort)"
+_PUBLISH = (
+    "Write release: {joiners: publish}, and read docs/extensions/second_month.md on what that "
+    "shows."
+)
 
 
 def _one_effort_is_frozen(draft: RawSpec) -> Iterator[Problem]:
@@ -24,7 +27,7 @@ def _one_effort_is_frozen(draft: RawSpec) -> Iterator[Problem]:
         )
 
 
-def holds_back_joiners(draft: RawSpec) -> bool:
+def _holds_back_joiners(draft: RawSpec) -> bool:
     """Tell whether new records wait until their class keeps its promises."""
     models = [str(place[1]) for place, _ in declared_guarantees(draft)]
     default = "publish" if _PRIVATE in models else "wait"
@@ -51,25 +54,31 @@ def _joiners_can_wait(draft: RawSpec) -> Iterator[Problem]:
             "wait",
         )
         return
-    if not holds_back_joiners(draft):
+    if not _holds_back_joiners(draft):
         return
     if draft.subject is not None:
         yield Problem(
-            ("subject",), f"must not be declared {WAITING}: they are counted by record", PUBLISH
+            ("subject",), f"must not be declared {_WAITING}: they are counted by record", _PUBLISH
         )
     if draft.mapping == "none":
         yield Problem(
             ("mapping",),
-            f"must be class or token {WAITING}: the vault must remember who was released",
-            f"Write mapping: class. {PUBLISH}",
+            f"must be class or token {_WAITING}: the vault must remember who was released",
+            f"Write mapping: class. {_PUBLISH}",
             "none",
+        )
+    if draft.raw.get("relinking") is not None:
+        yield Problem(
+            ("relinking",),
+            f"must not be declared {_WAITING}: a class also shows people who have left",
+            _PUBLISH,
         )
     for place, model in models:
         if model in MODELS and not MODELS[model].JUDGES_PARTS:
             yield Problem(
                 place,
-                f"must not be declared {WAITING}: it does not judge a group by itself",
-                PUBLISH,
+                f"must not be declared {_WAITING}: it does not judge a group by itself",
+                _PUBLISH,
             )
 
 
