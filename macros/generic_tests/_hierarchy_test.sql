@@ -17,11 +17,11 @@
 {% macro _check_hierarchy_columns(hierarchy, kind, levels) -%}
     {%- if not execute or hierarchy is string -%}{{ return("") }}{%- endif -%}
     {%- set expected = dbt_anonymize._hierarchy_columns(kind, levels) -%}
-    {%- set found = dbt_anonymize._found_columns(hierarchy) -%}
-    {%- if found and expected | sort != found | sort -%}
+    {%- set stored = dbt_anonymize._stored_columns(hierarchy) -%}
+    {%- if stored and expected | sort != stored | sort -%}
         {{ exceptions.raise_compiler_error(
             "hierarchy " ~ hierarchy.identifier ~ " must have the columns " ~ expected | join(", ") ~ "; got "
-            ~ found | join(", ") ~ ". Correct the seed and load it with `dbt seed --full-refresh --select "
+            ~ stored | join(", ") ~ ". Correct the seed and load it with `dbt seed --full-refresh --select "
             ~ hierarchy.identifier ~ "`, or correct `levels` of the test."
         ) }}
     {%- endif -%}

@@ -3,11 +3,11 @@
     {%- set kind, levels = quasi_identifier.kind, quasi_identifier.levels -%}
     {%- set name = "hierarchy " ~ quasi_identifier.hierarchy ~ " of " ~ quasi_identifier.name -%}
     {%- set expected = dbt_anonymize._hierarchy_columns(kind, levels) -%}
-    {%- set found = dbt_anonymize._found_columns(quasi_identifier.hierarchy) -%}
-    {%- if expected | sort != found | sort -%}
+    {%- set stored = dbt_anonymize._stored_columns(quasi_identifier.hierarchy) -%}
+    {%- if expected | sort != stored | sort -%}
         {{ return([
             name ~ " must have the columns " ~ expected | join(", ") ~ "; got "
-            ~ (found | join(", ") or "no such relation") ~ ". Correct the seed, or `kind` and `levels` in the spec."
+            ~ (stored | join(", ") or "no such relation") ~ ". Correct the seed, or `kind` and `levels` in the spec."
         ]) }}
     {%- endif -%}
     {%- set violations = dbt_anonymize._hierarchy_violations(
@@ -37,7 +37,7 @@
     {{ return(columns) }}
 {%- endmacro %}
 
-{% macro _found_columns(hierarchy) -%}
+{% macro _stored_columns(hierarchy) -%}
     {{ return(adapter.get_columns_in_relation(hierarchy) | map(attribute="name") | map("lower") | list) }}
 {%- endmacro %}
 

@@ -33,7 +33,7 @@
     {%- set added = [] -%}
     {%- for column in dbt_anonymize._hierarchy_columns("categorical", levels) -%}
         {%- set is_value = loop.first -%}
-        {%- set exists = not is_value or "value" in dbt_anonymize._found_columns(hierarchy) -%}
+        {%- set exists = not is_value or "value" in dbt_anonymize._stored_columns(hierarchy) -%}
         {%- if exists and types.get(column) is none -%}
             {%- do added.append(column) -%}
             {%- do types.update({column: text}) -%}

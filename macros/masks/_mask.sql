@@ -126,10 +126,11 @@
 {# `***67`: of the digits only the last; four more at least stay hidden. #}
 {% macro _mask_phone(value, digits) -%}
     {%- set known = "coalesce(" ~ value ~ ", '')" -%}
-    {%- set found = "translate(" ~ known ~ ", translate(" ~ known ~ ", '0123456789', ''), '')" -%}
+    {%- set all_digits = "translate(" ~ known ~ ", translate(" ~ known ~ ", '0123456789', ''), '')" -%}
     {{ return(
-        "case\n        when length(" ~ found ~ ") >= " ~ (digits + 4) ~ "\n            then '***' || right(" ~ found
-        ~ ", " ~ digits ~ ")\n        when " ~ value ~ " is not null then '***'\n    end"
+        "case\n        when length(" ~ all_digits ~ ") >= " ~ (digits + 4)
+        ~ "\n            then '***' || right(" ~ all_digits ~ ", " ~ digits
+        ~ ")\n        when " ~ value ~ " is not null then '***'\n    end"
     ) }}
 {%- endmacro %}
 

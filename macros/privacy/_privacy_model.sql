@@ -16,7 +16,7 @@
     requires            what it requires in words; none: its parameters
 #}
 {% macro _privacy_model(guarantee, table_size=none, population_size=none) -%}
-    {%- set found = {
+    {%- set facts = {
         "measures": [],
         "conditions": [],
         "counts_everybody": false,
@@ -32,29 +32,29 @@
         "requires": none,
     } -%}
     {%- set name = guarantee.model -%}
-    {%- if name == "k_anonymity" -%}{%- do found.update(dbt_anonymize._k_anonymity_model(guarantee)) -%}
+    {%- if name == "k_anonymity" -%}{%- do facts.update(dbt_anonymize._k_anonymity_model(guarantee)) -%}
     {%- elif name == "k_map" -%}
-        {%- do found.update(dbt_anonymize._k_map_model(guarantee, table_size, population_size)) -%}
-    {%- elif name == "alpha_k_anonymity" -%}{%- do found.update(dbt_anonymize._alpha_k_anonymity_model(guarantee)) -%}
-    {%- elif name == "l_diversity" -%}{%- do found.update(dbt_anonymize._l_diversity_model(guarantee)) -%}
-    {%- elif name == "t_closeness" -%}{%- do found.update(dbt_anonymize._t_closeness_model(guarantee)) -%}
-    {%- elif name == "n_t_closeness" -%}{%- do found.update(dbt_anonymize._n_t_closeness_model(guarantee)) -%}
-    {%- elif name == "beta_likeness" -%}{%- do found.update(dbt_anonymize._beta_likeness_model(guarantee)) -%}
-    {%- elif name == "delta_disclosure" -%}{%- do found.update(dbt_anonymize._delta_disclosure_model(guarantee)) -%}
-    {%- elif name == "delta_presence" -%}{%- do found.update(dbt_anonymize._delta_presence_model(guarantee)) -%}
+        {%- do facts.update(dbt_anonymize._k_map_model(guarantee, table_size, population_size)) -%}
+    {%- elif name == "alpha_k_anonymity" -%}{%- do facts.update(dbt_anonymize._alpha_k_anonymity_model(guarantee)) -%}
+    {%- elif name == "l_diversity" -%}{%- do facts.update(dbt_anonymize._l_diversity_model(guarantee)) -%}
+    {%- elif name == "t_closeness" -%}{%- do facts.update(dbt_anonymize._t_closeness_model(guarantee)) -%}
+    {%- elif name == "n_t_closeness" -%}{%- do facts.update(dbt_anonymize._n_t_closeness_model(guarantee)) -%}
+    {%- elif name == "beta_likeness" -%}{%- do facts.update(dbt_anonymize._beta_likeness_model(guarantee)) -%}
+    {%- elif name == "delta_disclosure" -%}{%- do facts.update(dbt_anonymize._delta_disclosure_model(guarantee)) -%}
+    {%- elif name == "delta_presence" -%}{%- do facts.update(dbt_anonymize._delta_presence_model(guarantee)) -%}
     {%- elif name == "reidentification_risk" -%}
-        {%- do found.update(dbt_anonymize._reidentification_risk_model(guarantee)) -%}
-    {%- elif name == "no_attack" -%}{%- do found.update(dbt_anonymize._no_attack_model(guarantee)) -%}
-    {%- elif name == "profitable" -%}{%- do found.update(dbt_anonymize._profitable_model(guarantee)) -%}
+        {%- do facts.update(dbt_anonymize._reidentification_risk_model(guarantee)) -%}
+    {%- elif name == "no_attack" -%}{%- do facts.update(dbt_anonymize._no_attack_model(guarantee)) -%}
+    {%- elif name == "profitable" -%}{%- do facts.update(dbt_anonymize._profitable_model(guarantee)) -%}
     {%- elif name == "differential_privacy" -%}
-        {%- do found.update(dbt_anonymize._differential_privacy_model(guarantee)) -%}
+        {%- do facts.update(dbt_anonymize._differential_privacy_model(guarantee)) -%}
     {%- else -%}
         {{ exceptions.raise_compiler_error(
             model.name ~ ": unknown privacy model " ~ name
             ~ ". Correct guarantees in the spec and run `dbt-anonymize generate`."
         ) }}
     {%- endif -%}
-    {{ return(found) }}
+    {{ return(facts) }}
 {%- endmacro %}
 
 

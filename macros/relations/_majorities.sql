@@ -1,16 +1,16 @@
 {# Each target, of which there may be none, with the suffix of its CTEs and its columns of the classes. #}
 {% macro _voted_targets(target, further_targets) -%}
-    {%- set found = [] -%}
+    {%- set majorities = [] -%}
     {%- if target -%}
-        {%- do found.append({"target": target, "suffix": "", "columns": ["majority_records", "has_majority"]}) -%}
+        {%- do majorities.append({"target": target, "suffix": "", "columns": ["majority_records", "has_majority"]}) -%}
     {%- endif -%}
     {%- for further in further_targets -%}
-        {%- do found.append({
+        {%- do majorities.append({
             "target": further, "suffix": "_" ~ loop.index,
             "columns": [further ~ "_majority_records", further ~ "_has_majority"],
         }) -%}
     {%- endfor -%}
-    {{ return(found) }}
+    {{ return(majorities) }}
 {%- endmacro %}
 
 

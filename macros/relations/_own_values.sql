@@ -2,7 +2,7 @@
    whoever has the values finds the records. Texts, whole numbers and dates are `single`, others `fractions`, which are
    measurements. #}
 {% macro _own_values(relation, names, has_subject=false, records=none) -%}
-    {%- set found = {"single": [], "fractions": []} -%}
+    {%- set columns_of_kind = {"single": [], "fractions": []} -%}
     {%- set types = {} -%}
     {%- for column in adapter.get_columns_in_relation(relation)
         if column.name in names and "bool" not in column.dtype | lower -%}
@@ -18,10 +18,10 @@
             {%- set is_fraction = may_have and run_query(
                 "select 1 from " ~ relation ~ " where " ~ quoted ~ " <> floor(" ~ quoted ~ ") limit 1"
             ).rows | length > 0 -%}
-            {%- do found["fractions" if is_fraction else "single"].append(name) -%}
+            {%- do columns_of_kind["fractions" if is_fraction else "single"].append(name) -%}
         {%- endif -%}
     {%- endfor -%}
-    {{ return(found) }}
+    {{ return(columns_of_kind) }}
 {%- endmacro %}
 
 
@@ -66,9 +66,9 @@
    with a value of their own (of their subject alone, where microdata have one). NULL is none; a column of NULLs is left
    out. Of a large relation one of sixteen values is counted with all its records: shares are those of the whole. #}
 {% macro _repetition(relation, names, has_subject=false, records=none) -%}
-    {%- set found = {} -%}
+    {%- set statistics = {} -%}
     {%- set one = "min(subject) = max(subject)" if has_subject else "count(*) = 1" -%}
-    {%- if not names -%}{{ return(found) }}{%- endif -%}
+    {%- if not names -%}{{ return(statistics) }}{%- endif -%}
     {%- set rows = run_query("select count(*) from " ~ relation).rows[0][0] if records is none else records -%}
     {%- set is_large = rows > 100000 -%}
     {%- set queries = [] -%}
@@ -84,11 +84,11 @@
         ) -%}
     {%- endfor -%}
     {%- for row in run_query(queries | join(" union all ")).rows if row[1] -%}
-        {%- do found.update({names[row[0] | int]: {
+        {%- do statistics.update({names[row[0] | int]: {
             "known": row[1] | int, "different": row[2] | int, "own": row[3] | int,
         }}) -%}
     {%- endfor -%}
-    {{ return(found) }}
+    {{ return(statistics) }}
 {%- endmacro %}
 
 

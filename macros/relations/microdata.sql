@@ -40,22 +40,22 @@
 {%- do dbt_anonymize._check_stored(
     given.anonymization, [given.source] + given.quasi_identifiers | map(attribute="hierarchy") | list
 ) -%}
-{%- set found = {} -%}
+{%- set source_columns = {} -%}
 {%- for column in (adapter.get_columns_in_relation(given.source) if execute else []) -%}
-    {%- do found.update({column.name: column}) -%}
+    {%- do source_columns.update({column.name: column}) -%}
 {%- endfor -%}
 {%- if dbt_anonymize._is_building() -%}
     {%- if given.identifiers -%}
         {%- do dbt_anonymize._warn_of_open_source(given.anonymization, given.source) -%}
     {%- endif -%}
-    {%- do dbt_anonymize._check_declaration(given, found) -%}
+    {%- do dbt_anonymize._check_declaration(given, source_columns) -%}
     {%- if not given.subject -%}
         {%- set rows = dbt_anonymize._taking_part(given.source, given.anonymization, given.record_key) -%}
         {%- set people = "(" ~ rows ~ ") as people" -%}
         {%- set names = [] -%}
         {%- for name in given.identifiers if name not in given.repeats -%}
             {#- Values of other types cannot be compared on every engine. -#}
-            {%- set problems = dbt_anonymize._column_type_errors(found.get(name), "compared") -%}
+            {%- set problems = dbt_anonymize._column_type_errors(source_columns.get(name), "compared") -%}
             {%- if not problems -%}{%- do names.append(name) -%}{%- endif -%}
         {%- endfor -%}
         {%- do dbt_anonymize._warn_of_repeats(given.anonymization, people, names) -%}
@@ -63,7 +63,7 @@
 {%- endif -%}
 {%- if given.formats and dbt_anonymize._is_building() -%}
     {%- do dbt_anonymize._raise_errors(given.anonymization, dbt_anonymize._format_errors(
-        given.formats, found.values() | selectattr("name", "in", given.shown) | list, given.quasi_identifiers
+        given.formats, source_columns.values() | selectattr("name", "in", given.shown) | list, given.quasi_identifiers
     )) -%}
 {%- endif -%}
 {#- Kept, they are known to be small, and are brought to the records; else all records are sorted to join them. #}
@@ -72,13 +72,13 @@
     {%- if quasi_identifier.kind == "interval" -%}{%- do steps.append("leaves_" ~ loop.index) -%}{%- endif -%}
 {%- endfor -%}
 {% call dbt_anonymize._in_steps(steps) -%}
-{{ dbt_anonymize._microdata_rows(given, found, more) }}
+{{ dbt_anonymize._microdata_rows(given, source_columns, more) }}
 {%- endcall %}
 {%- endmacro %}
 
 
-{# The rows. `found`: columns of the source by name. #}
-{% macro _microdata_rows(given, found, more) -%}
+{# The rows. `source_columns`: columns of the source by name. #}
+{% macro _microdata_rows(given, source_columns, more) -%}
 {#- What stands behind the columns of the source. -#}
 {%- set added = ["subjects.subject"] if given.subject else [] -%}
 {%- if given.sample -%}
@@ -126,7 +126,7 @@ subjects as (
 select
     {{ dbt_anonymize._quote(given.record_key, "source") }},
     {%- for quasi_identifier in given.quasi_identifiers %}
-    {%- set value = dbt_anonymize._normalized(found.get(quasi_identifier.name), quasi_identifier.name) %}
+    {%- set value = dbt_anonymize._normalized(source_columns.get(quasi_identifier.name), quasi_identifier.name) %}
     {{ dbt_anonymize._known_value(value, quasi_identifier, loop.index) }},
     {#- The leaf stays with the record: every effort joins its level by equality. #}
     leaves_{{ loop.index }}.leaf as {{ dbt_anonymize._quote(quasi_identifier.name ~ "_leaf") }},
@@ -135,11 +135,11 @@ select
     {%- set has_more = not loop.last or added %}
     {#- Of an identifier only the mask is here; of other columns both, since effort 0 has the value. #}
     {%- if column not in given.identifiers %}
-    {{ dbt_anonymize._normalized(found.get(column), column) }}{{ "," if column in given.masks or has_more }}
+    {{ dbt_anonymize._normalized(source_columns.get(column), column) }}{{ "," if column in given.masks or has_more }}
     {%- endif %}
     {%- if column in given.masks %}
     {{ dbt_anonymize._mask(
-        found.get(column), dbt_anonymize._quote(column, "source"), given.masks[column],
+        source_columns.get(column), dbt_anonymize._quote(column, "source"), given.masks[column],
         dbt_anonymize._mask_key(given.masks, "shift" if "shift_days" in given.masks[column] else "hash " ~ column),
         dbt_anonymize._quote(given.person or given.record_key, "source")
     ) }}
@@ -214,7 +214,7 @@ left join subjects on {{ dbt_anonymize._quote(given.subject, "source") }} = subj
 
 
 {# Before the build: every source column has a role, and every hierarchy is well formed. All errors at once. #}
-{% macro _check_declaration(given, found) -%}
+{% macro _check_declaration(given, source_columns) -%}
     {%- do dbt_anonymize._analyze_hierarchies(given.quasi_identifiers) -%}
     {%- set errors = dbt_anonymize._setting_errors() -%}
     {%- set private = given.guarantees | selectattr("model", "equalto", "differential_privacy") | list -%}
@@ -227,38 +227,38 @@ left join subjects on {{ dbt_anonymize._quote(given.subject, "source") }} = subj
                 ~ " written without looking at them."
             ) -%}
         {%- endif -%}
-        {%- set column = found.get(quasi_identifier.name) -%}
+        {%- set column = source_columns.get(quasi_identifier.name) -%}
         {%- do errors.extend(dbt_anonymize._column_type_errors(column, quasi_identifier.kind)) -%}
         {%- do errors.extend(dbt_anonymize._zone_errors(column)) -%}
         {%- do errors.extend(dbt_anonymize._bound_type_errors(quasi_identifier, column)) -%}
     {%- endfor -%}
     {%- for name in given.kept_columns -%}
-        {%- do errors.extend(dbt_anonymize._column_type_errors(found.get(name), "released as it is")) -%}
+        {%- do errors.extend(dbt_anonymize._column_type_errors(source_columns.get(name), "released as it is")) -%}
     {%- endfor -%}
     {%- for name, mask in given.masks.items() -%}
-        {%- do errors.extend(dbt_anonymize._mask_errors(found.get(name), mask)) -%}
+        {%- do errors.extend(dbt_anonymize._mask_errors(source_columns.get(name), mask)) -%}
     {%- endfor -%}
     {%- set compared = given.kept_columns + [given.record_key, given.subject] -%}
     {%- set not_compared = (given.identifiers + given.dropped) | reject("in", compared) | list -%}
     {%- do errors.extend(dbt_anonymize._collation_errors(
-        given.source, found.values() | rejectattr("name", "in", not_compared) | list
+        given.source, source_columns.values() | rejectattr("name", "in", not_compared) | list
     )) -%}
-    {%- do errors.extend(dbt_anonymize._role_errors(given, found)) -%}
+    {%- do errors.extend(dbt_anonymize._role_errors(given, source_columns)) -%}
     {%- do dbt_anonymize._raise_errors(given.anonymization, errors) -%}
 {%- endmacro %}
 
 
 {# Why the columns of the source are not those that have a role, as messages. #}
-{% macro _role_errors(given, found) -%}
+{% macro _role_errors(given, source_columns) -%}
     {%- set errors = [] -%}
     {%- set spec = "anonymizations/" ~ given.anonymization ~ ".yml" -%}
-    {%- if found | length == 0 -%}
+    {%- if source_columns | length == 0 -%}
         {{ return(["the source " ~ given.source ~ " does not exist or has no columns. Build or load it first."]) }}
     {%- endif -%}
     {%- set declared = [given.record_key] + given.identifiers + ([given.subject] if given.subject else [])
         + given.dropped + given.kept_columns + given.quasi_identifiers | map(attribute="name") | list -%}
-    {%- set undeclared = found.keys() | reject("in", declared) | list -%}
-    {%- set missing = declared | reject("in", found.keys()) | list -%}
+    {%- set undeclared = source_columns.keys() | reject("in", declared) | list -%}
+    {%- set missing = declared | reject("in", source_columns.keys()) | list -%}
     {%- if undeclared -%}
         {%- do errors.append(
             "every column of the source needs a declared role; without one: " ~ undeclared | join(", ")

@@ -62,13 +62,13 @@ group by
 
 {% macro _check_population_columns(anonymization, population, quasi_identifiers) -%}
     {%- set columns = adapter.get_columns_in_relation(population) -%}
-    {%- set found = columns | map(attribute="name") | list -%}
-    {%- set missing = quasi_identifiers | map(attribute="name") | reject("in", found) | list -%}
+    {%- set existing = columns | map(attribute="name") | list -%}
+    {%- set missing = quasi_identifiers | map(attribute="name") | reject("in", existing) | list -%}
     {%- set errors = [] -%}
     {%- if missing -%}
         {%- do errors.append(
             "the population " ~ population ~ " must have every quasi-identifier; missing: " ~ missing | join(", ")
-            ~ "; got: " ~ (found | join(", ") or "no such relation") ~ ". Give it the column names of the source."
+            ~ "; got: " ~ (existing | join(", ") or "no such relation") ~ ". Give it the column names of the source."
         ) -%}
     {%- endif -%}
     {%- for column in columns -%}

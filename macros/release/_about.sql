@@ -37,10 +37,12 @@
 
 {# What an earlier build said goes once the spec asks for nothing; a table of somebody else stays. #}
 {% macro _withdraw_about(about) -%}
-    {%- set found = load_relation(about) -%}
-    {%- if found is not none -%}
-        {%- set columns = adapter.get_columns_in_relation(found) | map(attribute="name") | list -%}
-        {%- if columns == ["place", "fact", "value", "number"] -%}{%- do adapter.drop_relation(found) -%}{%- endif -%}
+    {%- set relation = load_relation(about) -%}
+    {%- if relation is not none -%}
+        {%- set columns = adapter.get_columns_in_relation(relation) | map(attribute="name") | list -%}
+        {%- if columns == ["place", "fact", "value", "number"] -%}
+            {%- do adapter.drop_relation(relation) -%}
+        {%- endif -%}
     {%- endif -%}
 {%- endmacro %}
 
@@ -96,12 +98,12 @@
             "count(case when " ~ dbt_anonymize._quote(name) ~ " = '*' then null else 1 end)"
         ) -%}
     {%- endfor -%}
-    {%- set found = run_query("select " ~ counts | join(", ") ~ " from " ~ counted).rows[0] -%}
+    {%- set row = run_query("select " ~ counts | join(", ") ~ " from " ~ counted).rows[0] -%}
     {%- set starred = [] -%}
     {%- for name in names -%}
-        {%- if found[loop.index] == 0 -%}{%- do starred.append(name) -%}{%- endif -%}
+        {%- if row[loop.index] == 0 -%}{%- do starred.append(name) -%}{%- endif -%}
     {%- endfor -%}
-    {{ return({"records": found[0] | int, "starred": starred}) }}
+    {{ return({"records": row[0] | int, "starred": starred}) }}
 {%- endmacro %}
 
 

@@ -142,19 +142,19 @@ where results.is_chosen
   `ref`, what another state of the project has stands for what this target has not built.
 #}
 {% macro _named_relations(names) -%}
-    {%- set found = [] -%}
+    {%- set relations = [] -%}
     {%- for node in graph.nodes.values() -%}
         {%- if node.name in names and node.resource_type in ["model", "seed", "snapshot"] -%}
             {%- set own = adapter.get_relation(node.database, node.schema, node.alias) -%}
             {%- set deferred = node.get("defer_relation") -%}
             {%- set is_favored = flags.FAVOR_STATE and node.unique_id not in selected_resources -%}
             {%- set place = deferred if deferred and (is_favored or not own) else node -%}
-            {%- do found.append(
+            {%- do relations.append(
                 api.Relation.create(database=place.database, schema=place.schema, identifier=place.alias)
             ) -%}
         {%- endif -%}
     {%- endfor -%}
-    {{ return(found | sort(attribute="identifier")) }}
+    {{ return(relations | sort(attribute="identifier")) }}
 {%- endmacro %}
 
 
@@ -180,14 +180,14 @@ where results.is_chosen
         "select " ~ dbt_anonymize._as_text("released_at") ~ " from " ~ register ~ " order by release desc limit 2"
     ).columns[0].values() -%}
     {%- if times | length == 2 -%}
-        {%- set found = run_query(
+        {%- set row = run_query(
             dbt_anonymize._composed_releases(releases, times[1], times[0], dbt_anonymize._least_records(declaration))
         ).rows[0] -%}
-        {%- if found[0] is not none -%}
+        {%- if row[0] is not none -%}
             {% call statement("compose_register") -%}
                 update {{ register }} set
                     {%- for column in dbt_anonymize._composed_columns() %}
-                    {{ column }} = {{ found[loop.index0] | int }}{{ "," if not loop.last }}
+                    {{ column }} = {{ row[loop.index0] | int }}{{ "," if not loop.last }}
                     {%- endfor %}
                 where release = (select max(release) from {{ register }})
             {%- endcall %}

@@ -91,8 +91,8 @@
 
 {# What needs Python, in order, once the candidate is checked: computed again, and published. #}
 {% macro _steps_of_release(candidate, declaration) -%}
-    {%- set found = [
+    {%- set steps = [
         dbt_anonymize._recomputation(candidate, declaration), dbt_anonymize._publication(candidate, declaration)
     ] -%}
-    {{ return(found | reject("none") | list) }}
+    {{ return(steps | reject("none") | list) }}
 {%- endmacro %}

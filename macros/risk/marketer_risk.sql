@@ -15,6 +15,6 @@ from classes
 
 {# Aggregate over classes with `class_size` and `population_size`: NULL without a class or a population. #}
 {% macro _marketer_risk() -%}
-    {%- set found = "sum(cast(class_size as " ~ dbt_anonymize._type_double() ~ ") / nullif(population_size, 0))" -%}
-    {{ return(found ~ " / nullif(sum(class_size), 0)") }}
+    {%- set risk_sum = "sum(cast(class_size as " ~ dbt_anonymize._type_double() ~ ") / nullif(population_size, 0))" -%}
+    {{ return(risk_sum ~ " / nullif(sum(class_size), 0)") }}
 {%- endmacro %}

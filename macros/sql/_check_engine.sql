@@ -25,17 +25,18 @@
 
 {# For an engine on which dbt runs no Python. #}
 {% macro _refuse_python_models() -%}
-    {%- set found = [] -%}
+    {%- set python_models = [] -%}
     {%- for node in graph.nodes.values() if node.unique_id in selected_resources -%}
         {%- if node.get("language") == "python" and "from dbt_anonymize" in node.raw_code -%}
-            {%- do found.append(node.name) -%}
+            {%- do python_models.append(node.name) -%}
         {%- endif -%}
     {%- endfor -%}
-    {%- if found -%}
+    {%- if python_models -%}
         {{ exceptions.raise_compiler_error(
-            "dbt_anonymize: " ~ target.type ~ " runs no Python models, and " ~ found | sort | join(", ")
-            ~ (" is one" if found | length == 1 else " are such") ~ ". Write `vars: {dbt_anonymize_python: false}` in"
-            ~ " dbt_project.yml (`dbt-anonymize new` does), run `dbt-anonymize generate` and `dbt-anonymize build`,"
+            "dbt_anonymize: " ~ target.type ~ " runs no Python models, and " ~ python_models | sort | join(", ")
+            ~ (" is one" if python_models | length == 1 else " are such")
+            ~ ". Write `vars: {dbt_anonymize_python: false}` in dbt_project.yml (`dbt-anonymize new` does), run"
+            ~ " `dbt-anonymize generate` and `dbt-anonymize build`,"
             ~ " which calls dbt and trains in between."
         ) }}
     {%- endif -%}

@@ -12,9 +12,9 @@
     {%- if not dbt_anonymize._has_python() or flags.WHICH == "test" -%}{{ return("") }}{%- endif -%}
     {%- set declared, selected, generated = {}, {}, {} -%}
     {%- for node in graph.nodes.values() if node.resource_type == "model" and node.package_name == project_name -%}
-        {%- set found = node.config.get("meta", {}).get("dbt_anonymize") or {} -%}
-        {%- if found.get("spec") -%}
-            {%- do declared.update({found.anonymization: found.spec}) -%}
+        {%- set declaration = node.config.get("meta", {}).get("dbt_anonymize") or {} -%}
+        {%- if declaration.get("spec") -%}
+            {%- do declared.update({declaration.anonymization: declaration.spec}) -%}
         {%- endif -%}
         {%- if node.unique_id in selected_resources -%}
             {%- for tag in node.tags -%}{%- do selected.update({tag: true}) -%}{%- endfor -%}

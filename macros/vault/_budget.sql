@@ -70,9 +70,9 @@
             and paid.anonymization = {{ dbt_anonymize._literal(cost.anonymization) }}
             and paid.mechanism = {{ mechanism }}
     {%- endset -%}
-    {%- set found = run_query(paid).rows -%}
-    {%- if not found -%}{{ return(false) }}{%- endif -%}
-    {%- set paid = found[0] -%}
+    {%- set rows = run_query(paid).rows -%}
+    {%- if not rows -%}{{ return(false) }}{%- endif -%}
+    {%- set paid = rows[0] -%}
     {%- if paid[2] == 0 and paid[0] == cost.data and paid[1] == cost.content -%}{{ return(true) }}{%- endif -%}
     {%- do dbt_anonymize._raise_errors(cost.anonymization, [
         "draw " ~ draw ~ " of this differentially private release is paid for and " ~ (
@@ -114,13 +114,13 @@
                 ) as large_classes
             ) as expected
     {%- endset -%}
-    {%- set found = run_query(counts).rows[0] -%}
-    {%- if found[0] > 0 or found[1] != found[2] -%}
+    {%- set row = run_query(counts).rows[0] -%}
+    {%- if row[0] > 0 or row[1] != row[2] -%}
         {%- do dbt_anonymize._raise_errors(name, [
             "a differentially private release must be all classes of at least " ~ budget.k ~ " of the people who were"
             ~ " drawn for it; " ~ (
-                found[0] ~ " records were drawn for another one" if found[0] > 0
-                else found[1] ~ " records would be released, and " ~ found[2] ~ " are in such classes"
+                row[0] ~ " records were drawn for another one" if row[0] > 0
+                else row[1] ~ " records would be released, and " ~ row[2] ~ " are in such classes"
             ) ~ ". Tables are of an earlier build; run `dbt build -s +" ~ model.name ~ "`."
         ]) -%}
     {%- endif -%}

@@ -10,11 +10,13 @@
     {%- for node in graph.nodes.values()
         if node.resource_type == "model" and node.name == anonymization ~ "_identifiers" -%}
         {%- for kind in ("identifiers", "withheld", "members", "releases") -%}
-            {%- set found = load_relation(api.Relation.create(
+            {%- set relation = load_relation(api.Relation.create(
                 database=node.database, schema=node.schema,
                 identifier=node.alias if kind == "identifiers" else anonymization ~ "_" ~ kind
             )) -%}
-            {%- if found -%}{%- do (known if kind == "identifiers" else remembering).append(found) -%}{%- endif -%}
+            {%- if relation -%}
+                {%- do (known if kind == "identifiers" else remembering).append(relation) -%}
+            {%- endif -%}
         {%- endfor -%}
     {%- endfor -%}
     {%- if not remembering or not known -%}{{ return("") }}{%- endif -%}

@@ -13,11 +13,11 @@
 
 {# Schemas that analysts read, or that hold working tables. #}
 {% macro _schemas_of_others() -%}
-    {%- set found = [target.schema] -%}
+    {%- set schemas = [target.schema] -%}
     {%- for node in graph.nodes.values() if node.config.get("materialized") == "dbt_anonymize_release" -%}
-        {%- do found.append(node.schema) -%}
+        {%- do schemas.append(node.schema) -%}
     {%- endfor -%}
-    {{ return(found) }}
+    {{ return(schemas) }}
 {%- endmacro %}
 
 

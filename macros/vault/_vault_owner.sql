@@ -26,7 +26,7 @@
 #}
 {% macro _written_vaults() -%}
     {%- set of_vault = ["dbt_anonymize_vault", "dbt_anonymize_tokens"] -%}
-    {%- set kept, selected, sources, registers, found = {}, {}, {}, {}, {} -%}
+    {%- set kept, selected, sources, registers, vaults = {}, {}, {}, {}, {} -%}
     {%- for name in selected_resources -%}{%- do selected.update({name: true}) -%}{%- endfor -%}
     {%- for node in graph.nodes.values() if node.resource_type == "model" -%}
         {%- set declared = node.config.get("meta", {}).get("dbt_anonymize") or {} -%}
@@ -56,13 +56,13 @@
             {%- set written = [] -%}
         {%- endif -%}
         {%- for one in written -%}
-            {%- set place = found.setdefault((one.database, one.schema), {
+            {%- set place = vaults.setdefault((one.database, one.schema), {
                 "database": one.database, "schema": one.schema, "sources": {}, "registers": registers
             }) -%}
             {%- if name and name in sources -%}{%- do place.sources.update({name: sources[name]}) -%}{%- endif -%}
         {%- endfor -%}
     {%- endfor -%}
-    {{ return(found.values() | list) }}
+    {{ return(vaults.values() | list) }}
 {%- endmacro %}
 
 

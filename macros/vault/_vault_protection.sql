@@ -109,11 +109,11 @@
 
 {# Path of the vault's file; none where it is in memory or elsewhere. A drive of Windows has one letter. #}
 {% macro _file_of_vault() -%}
-    {%- set found = run_query(
+    {%- set rows = run_query(
         "select path from duckdb_databases() where lower(database_name) = "
         ~ dbt_anonymize._literal(var("dbt_anonymize_vault_database", "vault") | lower)
     ).rows -%}
-    {%- set path = found[0][0] if found else none -%}
+    {%- set path = rows[0][0] if rows else none -%}
     {{ return(none if not path or modules.re.match("\\w\\w+:|:memory:", path) else path) }}
 {%- endmacro %}
 

@@ -49,11 +49,11 @@ select * from coded
         {%- do counts.append("max(code_" ~ loop.index ~ ") + 1") -%}
     {%- endfor -%}
     {%- set row = run_query("select " ~ counts | join(", ") ~ " from " ~ tuples).rows[0] -%}
-    {%- set found = row.values() | map("int") | list -%}
+    {%- set sizes = row.values() | map("int") | list -%}
     {{ return({
         "tuples": tuples,
-        "numbers_of_values": found[1:],
-        "one_in": (found[0] + counted_whole - 1) // counted_whole,
+        "numbers_of_values": sizes[1:],
+        "one_in": (sizes[0] + counted_whole - 1) // counted_whole,
         "counted_whole": counted_whole,
     }) }}
 {%- endmacro %}
@@ -286,15 +286,15 @@ classes as (
 
 {# Number of the base of a subset, none where no base holds it. #}
 {% macro _base_of_subset(subset, bases, possible) -%}
-    {%- set found = [none] -%}
+    {%- set smallest = [none] -%}
     {%- for base in bases if subset | reject("in", base) | list | length == 0 -%}
         {%- set number = bases.index(base) -%}
-        {%- if found[0] is none or possible[number] < possible[found[0]] -%}
-            {%- do found.pop() -%}
-            {%- do found.append(number) -%}
+        {%- if smallest[0] is none or possible[number] < possible[smallest[0]] -%}
+            {%- do smallest.pop() -%}
+            {%- do smallest.append(number) -%}
         {%- endif -%}
     {%- endfor -%}
-    {{ return(found[0]) }}
+    {{ return(smallest[0]) }}
 {%- endmacro %}
 
 
@@ -330,15 +330,15 @@ classes as (
 
 {# Columns of the largest subsets before all together: as many as make at most a hundred subsets; up to three, 500. #}
 {% macro _largest_subset(number) -%}
-    {%- set found = namespace(size=1, subsets=number, of_size=number) -%}
+    {%- set totals = namespace(size=1, subsets=number, of_size=number) -%}
     {%- for size in range(2, number + 1) -%}
-        {%- set found.of_size = found.of_size * (number - size + 1) // size -%}
-        {%- set found.subsets = found.subsets + found.of_size -%}
-        {%- if found.subsets <= (500 if size <= 3 else 100) and found.size == size - 1 -%}
-            {%- set found.size = size -%}
+        {%- set totals.of_size = totals.of_size * (number - size + 1) // size -%}
+        {%- set totals.subsets = totals.subsets + totals.of_size -%}
+        {%- if totals.subsets <= (500 if size <= 3 else 100) and totals.size == size - 1 -%}
+            {%- set totals.size = size -%}
         {%- endif -%}
     {%- endfor -%}
-    {{ return(found.size) }}
+    {{ return(totals.size) }}
 {%- endmacro %}
 
 

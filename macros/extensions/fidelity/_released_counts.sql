@@ -31,13 +31,13 @@ released as (
 
 {# What the label of a record is told by: the columns of an effort. #}
 {% macro _shown_columns(quasi_identifier, levels) -%}
-    {%- set name, found = quasi_identifier.name, [] -%}
-    {%- do found.append(dbt_anonymize._quote(name)) -%}
-    {%- if not levels -%}{%- do found.append(dbt_anonymize._quote(name ~ "_level")) -%}{%- endif -%}
+    {%- set name, quoted = quasi_identifier.name, [] -%}
+    {%- do quoted.append(dbt_anonymize._quote(name)) -%}
+    {%- if not levels -%}{%- do quoted.append(dbt_anonymize._quote(name ~ "_level")) -%}{%- endif -%}
     {%- if quasi_identifier.kind == "interval" -%}
-        {%- do found.extend([dbt_anonymize._quote(name ~ "_lower"), dbt_anonymize._quote(name ~ "_upper")]) -%}
+        {%- do quoted.extend([dbt_anonymize._quote(name ~ "_lower"), dbt_anonymize._quote(name ~ "_upper")]) -%}
     {%- endif -%}
-    {{ return(found) }}
+    {{ return(quoted) }}
 {%- endmacro %}
 
 

@@ -47,7 +47,7 @@ partitions as (
 
 {#
   The parts of this model: `wanted`, each with its `digest`, `records` and, of the source, `value`; `kept`, the digests
-  of those that are there as they should be, with all records; and `found`, how many different ones are there.
+  of those that are there as they should be, with all records; and `present`, how many different ones are there.
 #}
 {% macro _parts_of_model(takes_all=false) -%}
     {%- set parts_of = model.config.meta.dbt_anonymize.parts_of -%}
@@ -77,7 +77,7 @@ partitions as (
         {%- do wanted.append({"digest": row[0], "records": row[1], "value": row[2], "run_id": row[3]}) -%}
         {%- if there.get(row[0]) == row[1] and row[2] not in named -%}{%- do kept.append(row[0]) -%}{%- endif -%}
     {%- endfor -%}
-    {{ return({"wanted": wanted, "kept": kept, "found": there | length, "is_of_source": is_of_source}) }}
+    {{ return({"wanted": wanted, "kept": kept, "present": there | length, "is_of_source": is_of_source}) }}
 {%- endmacro %}
 
 
@@ -157,7 +157,7 @@ partitions as (
     {%- if not dbt_anonymize._is_building() -%}{{ return("") }}{%- endif -%}
     {%- set parts = dbt_anonymize._parts_of_model(takes_all=true) -%}
     {%- set wrong = parts.wanted | length - parts.kept | length -%}
-    {%- if wrong > 0 or parts.found != parts.wanted | length -%}
+    {%- if wrong > 0 or parts.present != parts.wanted | length -%}
         {%- do dbt_anonymize._raise_errors(model.name, [
             "every partition must have the records that were counted before; " ~ [wrong, 1] | max ~ " of "
             ~ parts.wanted | length ~ " have not. The source changed while it was read, or another build ran. Build"

@@ -6,20 +6,21 @@
 }) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 {%- do dbt_anonymize._check_stored(given.anonymization, [given.source] + given.hierarchies) -%}
-{%- set found = {} -%}
+{%- set source_columns = {} -%}
 {%- for column in (adapter.get_columns_in_relation(given.source) if execute else []) -%}
-    {%- do found.update({column.name: column}) -%}
+    {%- do source_columns.update({column.name: column}) -%}
 {%- endfor -%}
 {%- if dbt_anonymize._is_building() -%}
     {%- do dbt_anonymize._raise_errors(
-        given.anonymization, dbt_anonymize._partition_errors(given.source, given.partition_by, found)
+        given.anonymization, dbt_anonymize._partition_errors(given.source, given.partition_by, source_columns)
     ) -%}
 {%- endif -%}
 {%- set value, read, types = dbt_anonymize._quote(given.partition_by), [], [] -%}
 {#- What is declared and missing stops the microdata, with all other errors. -#}
-{%- for name in ([given.partition_by] + given.columns) | unique(case_sensitive=true) if name in found or not found -%}
+{%- for name in ([given.partition_by] + given.columns) | unique(case_sensitive=true)
+    if name in source_columns or not source_columns -%}
     {%- do read.append(dbt_anonymize._quote(name, "source")) -%}
-    {%- do types.append(name ~ " " ~ (found[name].data_type if found else "")) -%}
+    {%- do types.append(name ~ " " ~ (source_columns[name].data_type if source_columns else "")) -%}
 {%- endfor -%}
 {%- if given.sample -%}{%- do read.append("drawn.draw as sample_share") -%}{%- endif -%}
 with
@@ -85,21 +86,21 @@ cross join shared
 
 
 {# Values are compared as text and as their type, so both must be equal alike. #}
-{% macro _partition_errors(source, partition_by, found) -%}
+{% macro _partition_errors(source, partition_by, source_columns) -%}
     {%- if not dbt_anonymize._has_transactions() -%}
         {{ return([
             "partition_by needs transactions, in which the parts change; " ~ target.type ~ " has none. Remove it from"
             ~ " the spec and generate again."
         ]) }}
-    {%- elif not found -%}
+    {%- elif not source_columns -%}
         {{ return(["the source " ~ source ~ " does not exist or has no columns. Build or load it first."]) }}
-    {%- elif partition_by not in found -%}
+    {%- elif partition_by not in source_columns -%}
         {{ return([
             "partition_by must name a column of the source " ~ source ~ "; it has no " ~ partition_by
             ~ ". Name another, or add it."
         ]) }}
     {%- endif -%}
-    {%- set type = found[partition_by].dtype | lower -%}
+    {%- set type = source_columns[partition_by].dtype | lower -%}
     {%- set types = "u?(tiny|small|big|huge)?int|integer|date|text|string|(var)?char.*" -%}
     {%- if modules.re.fullmatch(types, type) -%}{{ return([]) }}{%- endif -%}
     {{ return([

@@ -3,12 +3,12 @@
 {# A second build of a release waits for the first, as on DuckDB for ten minutes. #}
 {% macro _lock_publication(release) -%}
     {%- set place = dbt_anonymize._literal(release.render()) -%}
-    {%- set found = "locktype = 'advisory' and objsubid = 1 and (cast(classid as bigint) << 32 | cast(objid as bigint))"
-        ~ " = key" -%}
+    {%- set is_held = "locktype = 'advisory' and objsubid = 1 and (cast(classid as bigint) << 32"
+        ~ " | cast(objid as bigint)) = key" -%}
     {%- do dbt_anonymize._lock_or_name_holders(
         "hashtextextended('dbt_anonymize ' || " ~ place ~ ", 0)",
         "perform pg_advisory_xact_lock(key)",
-        found,
+        is_held,
         600,
         release ~ " must be published by one build at a time",
         "It has published nothing. End that process if it hangs, and build again."
@@ -46,9 +46,9 @@
   Runs a statement that takes a lock; where that is not had in time, says by which sessions it is held: process, user
   and application, never what they ask.
     key    SQL of a number that tells the lock
-    found  condition on pg_locks
+    is_held  condition on pg_locks
 #}
-{% macro _lock_or_name_holders(key, lock, found, seconds, rule, remedy) -%}
+{% macro _lock_or_name_holders(key, lock, is_held, seconds, rule, remedy) -%}
     {% call statement("lock") -%}
 set local lock_timeout = {{ (seconds * 1000) | int }};
 do $dbt_anonymize$
@@ -72,7 +72,7 @@ exception when lock_not_available then
         held.granted
         and held.pid is distinct from pg_backend_pid()
         and held.database = (select oid from pg_database where datname = current_database())
-        and {{ found }};
+        and {{ is_held }};
     raise exception using message = 'dbt_anonymize: ' || {{ dbt_anonymize._literal(rule) }} || '; it is held by '
         || coalesce(holders, 'a session that has ended since') || ', and this build has waited for {{ seconds }} s. '
         || {{ dbt_anonymize._literal(remedy) }};

@@ -78,11 +78,11 @@
 
 {% macro _forget_scratch() -%}
     {%- if not dbt_anonymize._is_building() -%}{{ return("") }}{%- endif -%}
-    {%- set found = run_query(
+    {%- set leftovers = run_query(
         "select relname from pg_class where relnamespace = pg_my_temp_schema() and relkind = 'r'"
         ~ " and relname like 'dbt\\_anonymize\\_%'"
     ).columns[0].values() -%}
-    {%- if found -%}{%- do run_query("drop table " ~ found | map("tojson") | join(", ")) -%}{%- endif -%}
+    {%- if leftovers -%}{%- do run_query("drop table " ~ leftovers | map("tojson") | join(", ")) -%}{%- endif -%}
 {%- endmacro %}
 
 

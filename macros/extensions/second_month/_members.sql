@@ -39,12 +39,12 @@
         {%- for column in adapter.get_columns_in_relation(effort) -%}
             {%- do types.update({column.name: column.data_type}) -%}
         {%- endfor -%}
-        {%- set found, wanted = {}, {} -%}
+        {%- set stored_types, wanted = {}, {} -%}
         {%- for column in adapter.get_columns_in_relation(stored) if column.name.startswith("v_") -%}
-            {%- do found.update({column.name: column.data_type}) -%}
+            {%- do stored_types.update({column.name: column.data_type}) -%}
         {%- endfor -%}
         {%- for column in columns -%}{%- do wanted.update({"v_" ~ loop.index: types.get(column)}) -%}{%- endfor -%}
-        {%- if others > 0 or found != wanted -%}
+        {%- if others > 0 or stored_types != wanted -%}
             {%- do errors.append(
                 "the members that the vault remembers must be of the same labels, columns and types as now; "
                 ~ stored ~ " is of others, so that the next release could be intersected with the earlier ones. Take"
@@ -66,9 +66,9 @@
         {{ return(released ~ ", by " ~ remembered ~ ",") }}
     {%- endif -%}
     {%- for node in graph.nodes.values() if node.resource_type == "model" and node.name == released -%}
-        {%- set found = adapter.get_relation(database=node.database, schema=node.schema, identifier=node.alias) -%}
-        {%- if found and run_query("select 1 from " ~ found ~ " limit 1").rows | length > 0 -%}
-            {{ return(found | string) }}
+        {%- set relation = adapter.get_relation(database=node.database, schema=node.schema, identifier=node.alias) -%}
+        {%- if relation and run_query("select 1 from " ~ relation ~ " limit 1").rows | length > 0 -%}
+            {{ return(relation | string) }}
         {%- endif -%}
     {%- endfor -%}
 {%- endmacro %}

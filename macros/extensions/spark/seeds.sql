@@ -49,12 +49,12 @@
             ~ " is not null and try_cast(cell_" ~ loop.index ~ " as " ~ type ~ ") is null"
         ) -%}
     {%- endfor -%}
-    {%- set found = run_query(
+    {%- set cells = run_query(
         "select * from (" ~ unfit | join(" union all ") ~ ") as unfit order by line, place limit 10"
     ).rows -%}
-    {%- if found -%}
+    {%- if cells -%}
         {%- set places = [] -%}
-        {%- for cell in found -%}
+        {%- for cell in cells -%}
             {%- do places.append(
                 "line " ~ cell[0] ~ " column " ~ names[cell[1]] ~ " (not " ~ types[cell[1]] ~ ")"
             ) -%}

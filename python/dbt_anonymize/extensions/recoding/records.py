@@ -269,9 +269,9 @@ class Key:
         values = _left_join(raw, leaves.relation, "l.leaf = r.leaf", added)
         number = leaves.number_sql("raw", values)
         ordered = f"select leaf_code, {number} as number from {SOURCE} order by code"  # noqa: S608
-        found = query(values, ordered).fetchnumpy()
-        codes = np.append(0, np.ma.getdata(found["leaf_code"])).astype(np.int64)
-        numbers = np.append(np.nan, np.ma.getdata(found["number"]))
+        columns = query(values, ordered).fetchnumpy()
+        codes = np.append(0, np.ma.getdata(columns["leaf_code"])).astype(np.int64)
+        numbers = np.append(np.nan, np.ma.getdata(columns["number"]))
         return cls(place, leaves, codes, numbers, values)
 
     def join(self, keyed: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:

@@ -148,8 +148,8 @@ def quantiles(
             "finds both by itself. Give both."
         )
     factors = _ints(merge, option="--merge")
-    found = values.all()
-    return quantile_intervals(found, start, end, leaves=leaves, decimals=decimals, merge=factors)
+    numbers = values.all()
+    return quantile_intervals(numbers, start, end, leaves=leaves, decimals=decimals, merge=factors)
 
 
 @app.command()
@@ -276,10 +276,10 @@ def codes(
             f"codes needs either --prefixes or a --system, one of {', '.join(SYSTEMS)}; got "
             "another mixture."
         )
-    found = sorted(values.distinct())
+    distinct = sorted(values.distinct())
     if system is not None:
-        return code_system(found, system)
-    return code_prefixes(found, _ints(prefixes, option="--prefixes"), zeros=zeros)
+        return code_system(distinct, system)
+    return code_prefixes(distinct, _ints(prefixes, option="--prefixes"), zeros=zeros)
 
 
 @app.command()
