@@ -266,7 +266,7 @@ def test_the_module_is_the_command() -> None:
 
 
 def test_quiet_says_only_what_is_asked_for_or_wrong(project: Path) -> None:
-    assert run("generate", "-q", "--project-dir", project).output == ""
+    assert run("generate", "-q", "--project-dir", project).stdout == ""
     (project / "models" / "visits" / "visits_results.sql").unlink()
     wrong = run("generate", "--check", "--quiet", "--project-dir", project)
     assert wrong.exit_code == 1

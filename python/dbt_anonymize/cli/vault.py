@@ -29,9 +29,11 @@ def adopt(place: Place, names: Names = None, *, yes: Yes = False) -> None:
     builds no more, or where the vault is of this target and does not say so.
     """
     from dbt_anonymize.project.vault_owner import take_over, takeovers  # noqa: PLC0415
+    from dbt_anonymize.project.vault_places import require_vaults  # noqa: PLC0415
 
     specs = place.specs(names)
     with place.warehouse(writes_vault=True) as warehouse:
+        require_vaults(warehouse)
         pending = list(takeovers(warehouse, specs))
         for takeover in pending:
             schema = takeover.table.without_identifier()

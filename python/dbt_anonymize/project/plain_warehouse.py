@@ -18,7 +18,12 @@ from dbt_anonymize.project.plain_profile import PlainProfile
 from dbt_anonymize.project.profile import read_plain_profile
 from dbt_anonymize.project.vault_places import protect_vaults
 from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
-from dbt_anonymize.vault.files import private_files, require_folders
+from dbt_anonymize.vault.files import (
+    existing_attachments,
+    missing_files,
+    private_files,
+    require_folders,
+)
 from dbt_anonymize.versions import PACKAGE
 
 
@@ -133,12 +138,18 @@ def _open(project: Project, target: str | None) -> PlainWarehouse | None:
     manifest = manifest_of_last_build(project.root, profile) if profile else None
     if profile is None or manifest is None:
         return None
-    require_folders(profile.credentials)
+    credentials: Any = profile.credentials
+    require_folders(credentials)
+    missing = missing_files(credentials)
+    if missing:
+        credentials = replace(credentials, attach=tuple(existing_attachments(credentials)))
     try:
-        connection = _plain_engine(profile.credentials.type).connect(profile.credentials)
+        connection = _plain_engine(credentials.type).connect(credentials)
     except Exception:  # drivers have errors of their own; dbt reports them
         return None
-    return PlainWarehouse(adapter=None, manifest=manifest, profile=profile, connection=connection)
+    return PlainWarehouse(
+        adapter=None, manifest=manifest, missing=missing, profile=profile, connection=connection
+    )
 
 
 def _plain_engine(kind: str) -> Plain:

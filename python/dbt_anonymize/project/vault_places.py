@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dbt_anonymize.errors import VaultError
 from dbt_anonymize.project.layout import Project
-from dbt_anonymize.vault.files import protect_vault
+from dbt_anonymize.vault.files import missing_vault, protect_vault
 
 if TYPE_CHECKING:
     from dbt_anonymize.project.warehouse import Warehouse
@@ -28,6 +29,15 @@ def protect_vaults(
                 project=str(project.root),
                 release=str(folder),
                 is_writing=is_writing,
+            )
+
+
+def require_vaults(warehouse: Warehouse) -> None:
+    """Raise a `VaultError` if the file of a vault of the project is missing."""
+    for vault in sorted({str(node.database) for node in _ours(warehouse)}):
+        if file := warehouse.missing.get(vault.lower()):
+            raise VaultError(
+                f"{vault}: must exist; {missing_vault(file)} Else: Run `dbt build` first."
             )
 
 

@@ -6,11 +6,12 @@ import contextlib
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dbt_anonymize.errors import WarehouseError, safe_reason
+from dbt_anonymize.errors import VaultError, WarehouseError, safe_reason
 from dbt_anonymize.project.driver_errors import explain_driver_errors
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.manifest import parse_project
@@ -19,7 +20,10 @@ from dbt_anonymize.project.vault_places import protect_vaults, vaults_of
 from dbt_anonymize.spec.problems import did_you_mean
 from dbt_anonymize.vault.files import (
     database_file,
+    existing_attachments,
     key_beside,
+    missing_files,
+    missing_vault,
     private_files,
     require_folders,
 )
@@ -37,10 +41,14 @@ _ROWS_OF_A_STATEMENT = 500
 
 @dataclass(frozen=True)
 class Warehouse:
-    """The warehouse of a project: an adapter with an open connection, and the manifest."""
+    """The warehouse of a project: an adapter with an open connection, and the manifest.
+
+    ``missing`` are files of attached databases that did not exist, by alias.
+    """
 
     adapter: Any
     manifest: Any
+    missing: Mapping[str, Path] = field(default_factory=dict, kw_only=True)
 
     def meta(self, name: str) -> dict[str, Any]:
         """Return the meta data of a generated model."""
@@ -276,6 +284,10 @@ class Warehouse:
     def _find_existing(self, name: str, node: Any, remedy: str) -> Any:
         relation = self.find_node(node)
         if relation is None:
+            if file := self.missing.get(str(node.database).lower()):
+                raise VaultError(
+                    f"{name}: must exist in the warehouse; {missing_vault(file)} Else: {remedy}"
+                )
             raise WarehouseError(
                 f"{name}: must exist in the warehouse; {node.database}.{node.schema} does not hold "
                 f"it. {remedy}"
@@ -322,12 +334,14 @@ def open_warehouse(
     target: str | None = None,
     *,
     writes_vault: bool = False,
+    creates_vault: bool = False,
     manifest: Any = None,
 ) -> Iterator[Warehouse]:
     """Open the warehouse of a project, with the profile and target that dbt itself would use.
 
     The project is the working directory meanwhile. ``writes_vault`` closes the vault to others
-    first, as a build does; reading leaves it as it is. ``manifest`` is that of the project, where
+    first, as a build does; reading leaves it as it is. Only with ``creates_vault`` a missing one is
+    made; else databases without a file are not attached. ``manifest`` is that of the project, where
     this command has parsed it before.
 
     Raises
@@ -355,6 +369,9 @@ def open_warehouse(
         # The defaults of dbt; parsing has shown that they lead to a profile.
         config = RuntimeConfig.from_args(dbt_arguments(project.root, target))
         require_folders(config.credentials)
+        missing = missing_files(config.credentials)
+        if missing and not creates_vault:
+            config.credentials.attach = existing_attachments(config.credentials)
         reset_adapters()
         register_adapter(config, get_mp_context())
         adapter = get_adapter(config)
@@ -362,7 +379,7 @@ def open_warehouse(
         adapter.set_macro_context_generator(generate_runtime_macro_context)
         try:
             with explain_driver_errors(), adapter.connection_named("dbt_anonymize"):
-                warehouse = Warehouse(adapter=adapter, manifest=manifest)
+                warehouse = Warehouse(adapter=adapter, manifest=manifest, missing=missing)
                 if warehouse.is_duckdb:
                     database = config.credentials.database
                     protect_vaults(warehouse, project, database, is_writing=writes_vault)
@@ -387,7 +404,7 @@ def closed_vaults(project: Project, target: str | None) -> Iterator[None]:
     if project.has_python or read_profile(project.root, target).credentials.type != "duckdb":
         yield
         return
-    with open_warehouse(project, target, writes_vault=True) as warehouse:
+    with open_warehouse(project, target, writes_vault=True, creates_vault=True) as warehouse:
         database, session = warehouse.adapter.config.credentials.database, warehouse.cursor()
         files = [database_file(session, vault) for vault in vaults_of(warehouse, database)]
     with contextlib.ExitStack() as stack:

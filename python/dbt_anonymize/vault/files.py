@@ -34,6 +34,10 @@ _SPILL_SUFFIX = ".tmp"
 # Suffix of the file that the macro `_require_closed_vault` looks for.
 KEY_SUFFIX = ".key"
 KEY_BYTES = 32
+LOST_WITH_VAULT = (
+    "tokens, draws of samples, keys of masks, members of frozen releases, what was spent, and who "
+    "was re-linked and erased"
+)
 _DAMAGED = re.compile(
     r"not a valid DuckDB database|checksum|corrupt|WAL file|WAL was created|Serialization|INTERNAL",
     re.IGNORECASE,
@@ -48,20 +52,52 @@ def require_folders(credentials: Any) -> None:
     DuckDB creates the file but no folder, and reports only that it cannot open the file. Relative
     paths of the ``credentials`` (dbt's profile) are read from the working directory.
     """
-    for attachment in getattr(credentials, "attach", None) or ():
-        # Paths of other kinds may be connection strings with passwords.
-        kind = attachment.type or (attachment.options or {}).get("type", "duckdb")
-        is_file = str(kind).lower() == "duckdb" and not _ELSEWHERE.match(attachment.path)
+    for attachment in filter(_is_file, getattr(credentials, "attach", None) or ()):
         folder = Path(attachment.path).absolute().parent
-        if is_file and not folder.is_dir():
+        name = attachment.alias or Path(attachment.path).stem
+        if not folder.is_dir():
             parents = "" if folder.parent.is_dir() else "-p "
-            name = attachment.alias or Path(attachment.path).stem
             raise VaultError(
                 f"{name}: its database file must have a folder, which only its owner can read; "
                 f"there is no {folder}. Run `mkdir {parents}-m 700 {shlex.quote(str(folder))}`."
             )
-        if is_file and not (attachment.options or {}).get("encryption_key"):
-            _require_sound(attachment.alias or Path(attachment.path).stem, Path(attachment.path))
+        if not (attachment.options or {}).get("encryption_key"):
+            _require_sound(name, Path(attachment.path))
+
+
+def missing_files(credentials: Any) -> dict[str, Path]:
+    """Return the attached database files that attaching would create, by lower-case alias.
+
+    Relative paths of the ``credentials`` are read from the working directory.
+    """
+    return {
+        str(attachment.alias or Path(attachment.path).stem).lower(): Path(attachment.path)
+        for attachment in filter(_is_file, getattr(credentials, "attach", None) or ())
+        if not attachment.path.startswith(":")  # in memory
+        and not (attachment.read_only or (attachment.options or {}).get("read_only"))
+        and not Path(attachment.path).exists()
+    }
+
+
+def existing_attachments(credentials: Any) -> list[Any]:
+    """Return the attachments of a profile without those whose files would be created."""
+    missing = {str(file) for file in missing_files(credentials).values()}
+    return [a for a in credentials.attach or () if str(Path(a.path)) not in missing]
+
+
+def missing_vault(file: Path) -> str:
+    """Return what is lost with a file of the vault, and the remedy."""
+    return (
+        f"there is no {file.absolute()}. If there was one, put back a backup of it: a build makes "
+        f"a new vault, without what the old one held ({LOST_WITH_VAULT})."
+    )
+
+
+def _is_file(attachment: Any) -> bool:
+    """Tell whether an attachment is a local file of DuckDB."""
+    # Paths of other kinds may be connection strings with passwords.
+    kind = attachment.type or (attachment.options or {}).get("type", "duckdb")
+    return str(kind).lower() == "duckdb" and not _ELSEWHERE.match(attachment.path)
 
 
 def _require_sound(name: str, file: Path) -> None:
@@ -78,8 +114,7 @@ def _require_sound(name: str, file: Path) -> None:
         raise VaultError(
             f"{name}: {file} must be a database file of DuckDB; it is damaged, or none "
             f"({safe_reason(error)}). "
-            "A vault holds what nothing can compute again: tokens, draws of samples, keys of "
-            "masks, members of frozen releases, what was spent, and who was re-linked and erased. "
+            f"A vault holds what nothing can compute again: {LOST_WITH_VAULT}. "
             f"Keep the file, and put back a backup of it with its log ({file.name}.wal), in a "
             "folder of mode 700 that belongs to whoever builds; then run `dbt build` and "
             "`dbt-anonymize verify`, and repeat erasures since the backup. Only where no "

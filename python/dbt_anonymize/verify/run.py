@@ -13,6 +13,7 @@ from dbt_anonymize.project.engines import engine_names, find_engine, is_refused,
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.profile import require_reachable
 from dbt_anonymize.project.results import is_built, release_file
+from dbt_anonymize.project.vault_places import require_vaults
 from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
 from dbt_anonymize.release.audit import read_error
 from dbt_anonymize.spec import Spec
@@ -51,17 +52,16 @@ def verify(
     for added in (check for check in checks_that_read(Reads.sources) if check.name in checks):
         with open_warehouse(project, target) as warehouse:
             manifest = warehouse.manifest
+            if warehouse.missing:  # which dbt would create
+                _require_built(warehouse, spec)
+                require_vaults(warehouse)
         job = functools.partial(run_check, added, project, spec, target=target, manifest=manifest)
         check_findings = _run_or_fail(added.name, spec, job)
         findings += check_findings
         yield from check_findings
     with contextlib.ExitStack() as stack:
         warehouse = stack.enter_context(open_warehouse(project, target, manifest=manifest))
-        if not is_built(warehouse, spec):
-            raise WarehouseError(
-                f"{spec.name}: is not built under this name, so nothing can be verified. Run "
-                f"`dbt build --select +{spec.name}_anonymized`."
-            )
+        _require_built(warehouse, spec)
         content = content_of(warehouse, spec)
         runs: dict[str, Callable[[], list[Finding]]] = {}
         on_rows = [check for check in names_on_rows() if check in checks]
@@ -91,6 +91,14 @@ def verify(
             lambda: write_findings(
                 warehouse, spec, checks, findings, current_content(warehouse, spec, content)
             ),
+        )
+
+
+def _require_built(warehouse: Warehouse, spec: Spec) -> None:
+    if not is_built(warehouse, spec):
+        raise WarehouseError(
+            f"{spec.name}: is not built under this name, so nothing can be verified. Run "
+            f"`dbt build --select +{spec.name}_anonymized`."
         )
 
 

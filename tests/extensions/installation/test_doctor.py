@@ -83,6 +83,53 @@ def test_what_stops_a_build_is_named_with_its_remedy(
     assert "ok  " not in quiet.stdout
 
 
+def test_a_missing_vault_of_a_built_project_is_never_made_by_reading(consumer: Project) -> None:
+    vault = consumer.folder / "vault" / "vault.duckdb"
+    vault.unlink()
+    status, text = findings(consumer.folder)["vault"]
+    assert status == "stop"
+    assert "must exist, since customers was built; there is no" in text
+    assert "put back a backup" in text
+    needing = {
+        ("verify",),
+        ("relink", "customers", "1"),
+        ("erase", "customers", "--subject", "1", "--yes"),
+        ("vault", "adopt", "--yes"),
+    }
+    for command in needing | {("results",), ("results", "--history"), ("diff",)}:
+        done = run(*command, "--project-dir", consumer.folder)
+        assert not vault.exists(), command
+        if command in needing:
+            assert done.exit_code == 2, command
+            assert "must exist" in done.output, command
+            assert "put back a backup" in " ".join(done.output.split()), command
+    assert run("results", "--project-dir", consumer.folder).exit_code == 0
+
+
+def test_a_project_that_was_never_built_needs_no_vault(consumer: Project) -> None:
+    (consumer.folder / "vault" / "vault.duckdb").unlink()
+    (consumer.folder / consumer.warehouse).unlink()
+    assert findings(consumer.folder)["vault"][0] == "ok"
+
+
+def test_a_missing_hierarchy_is_named_before_anything_is_generated(consumer: Project) -> None:
+    seed = consumer.folder / "seeds" / "customers_hierarchy_zip.csv"
+    renamed = seed.rename(seed.with_stem("customers_hierarchy_zips"))
+    found = findings(consumer.folder)
+    assert found["sources"][0] == "stop"
+    assert "customers reads customers_hierarchy_zip, which must be" in found["sources"][1]
+    assert "Did you mean customers_hierarchy_zips?" in found["sources"][1]
+    assert "models" not in found
+    generated = run("generate", "--project-dir", consumer.folder)
+    assert "customers reads customers_hierarchy_zip," in generated.stderr
+    renamed.rename(seed)
+    assert "sources" not in findings(consumer.folder)
+    model = consumer.folder / "models" / "customers_hierarchy_zip.sql"
+    model.write_text("select 1")
+    seed.unlink()
+    assert "sources" not in findings(consumer.folder)
+
+
 def test_an_open_vault_is_noted(consumer: Project) -> None:
     (consumer.folder / "vault").chmod(0o755)
     done = run("doctor", "--project-dir", consumer.folder)

@@ -27,6 +27,7 @@ from dbt_anonymize.project.engines.settings import missing_settings
 from dbt_anonymize.project.erasures import open_erasures
 from dbt_anonymize.project.generate import check
 from dbt_anonymize.project.layout import find_project
+from dbt_anonymize.project.missing_refs import missing_refs
 from dbt_anonymize.project.open_seeds import open_seeds
 from dbt_anonymize.project.package import installed_version
 from dbt_anonymize.project.profile import read_profile
@@ -35,7 +36,7 @@ from dbt_anonymize.project.vault_owner import Owner, owners_in_file
 from dbt_anonymize.project_file import PROJECT_FILE
 from dbt_anonymize.spec.draft import items, mapping
 from dbt_anonymize.spec.loading import load_specs, spec_paths
-from dbt_anonymize.vault.files import require_folders
+from dbt_anonymize.vault.files import missing_vault, require_folders
 from dbt_anonymize.versions import PACKAGE, mismatch
 
 Status = Literal["ok", "note", "stop"]
@@ -50,7 +51,7 @@ _COMMAND = re.compile(r"`(dbt-anonymize (?:new|verify|erase|build|init)\b[^`]*|d
 
 @dataclass(frozen=True)
 class Finding:
-    """Result of a check; ``stop``: a build would fail."""
+    """Result of a check; ``stop``: a build would fail, or lose what a vault held."""
 
     check: str
     status: Status
@@ -228,9 +229,30 @@ def _vault(root: Path, credentials: Any, target: str) -> Iterator[Finding]:
         )
         yield Finding("vault", "stop", text)
         return
+    if not file.exists() and (
+        built := _built(root / str(credentials.path), list(spec_paths(root)))
+    ):
+        text = f"must exist, since {', '.join(built)} was built; {missing_vault(file)}"
+        yield Finding("vault", "stop", text)
+        return
     yield _modes(file)
     yield from _owner(root, file, credentials.schema, target)
     yield from _erasures(root, file)
+
+
+def _built(warehouse: Path, names: list[str]) -> list[str]:
+    """Return the anonymizations of which the warehouse has relations or a register."""
+    import duckdb  # noqa: PLC0415 (not every adapter has it)
+
+    if not warehouse.is_file() or _is_open_elsewhere(warehouse):
+        return []
+    try:
+        with duckdb.connect(str(warehouse), read_only=True) as session:
+            rows = session.execute("select table_name from duckdb_tables()").fetchall()
+    except duckdb.Error:
+        return []  # encrypted, or damaged
+    tables = {table for (table,) in rows}
+    return [name for name in names if {f"{name}_register", f"{name}_microdata"} & tables]
 
 
 def _owner(root: Path, file: Path, schema: str, target: str) -> Iterator[Finding]:
@@ -320,6 +342,11 @@ def _specs(root: Path, target: str | None) -> Iterator[Finding]:
             "Materialize it, in the vault where it has identifiers."
         )
         yield Finding("sources", "stop", text)
+    missing = list(missing_refs(root, specs))
+    for text in missing:
+        yield Finding("sources", "stop", text)
+    if missing:
+        return  # what is generated without them would not be right
     try:
         drifts = check(root)
     except AnonymizeError:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.manifest import parse_project
+from dbt_anonymize.project.missing_refs import refs_of
 from dbt_anonymize.project_file import PROJECT_FILE
 from dbt_anonymize.spec import Spec
 
@@ -42,11 +43,5 @@ def ephemeral_sources(
     ephemeral = {
         node.name for node in manifest.nodes.values() if node.config.materialized == "ephemeral"
     }
-    models_read = {spec.name: sorted(ephemeral & _read_by(spec)) for spec in specs}
+    models_read = {spec.name: sorted(ephemeral & refs_of(spec)) for spec in specs}
     return {name: models for name, models in models_read.items() if models}
-
-
-def _read_by(spec: Spec) -> set[str]:
-    population = spec.population_relation
-    hierarchies = {tree.ref for tree in spec.quasi_identifiers.values()}
-    return {str(spec.source.ref), *([str(population.ref)] if population else []), *hierarchies}

@@ -39,6 +39,7 @@ from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.register import publishes
 from dbt_anonymize.project.results import release_file
 from dbt_anonymize.project.vault_owner import require_own_vault
+from dbt_anonymize.project.vault_places import require_vaults
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 
@@ -96,6 +97,7 @@ def plan_erasure(
         release.
     """
     _require_support(warehouse, spec)
+    require_vaults(warehouse)
     require_own_vault(warehouse, spec)
     if any("\ud800" <= letter <= "\udfff" for text in (key, *records) for letter in text):
         raise VaultError(f"{spec.name}: {spec.person_column} must be text that UTF-8 can hold.")
