@@ -25,7 +25,6 @@ def generate(
     from dbt_anonymize.project import generate as generator  # noqa: PLC0415 (keeps --help fast)
     from dbt_anonymize.project.category_limits import limits_in_seeds  # noqa: PLC0415
     from dbt_anonymize.project.engines.settings import unmet_settings  # noqa: PLC0415
-    from dbt_anonymize.project.missing_refs import missing_refs  # noqa: PLC0415
     from dbt_anonymize.spec.training import describe_training  # noqa: PLC0415
 
     if not check:
@@ -44,8 +43,7 @@ def generate(
                 )
         for line in unmet_settings(place.project.root):
             say(line)
-        for line in missing_refs(place.project.root, specs):
-            say(line, err=True)
+        _warn_of_missing_refs(place, names)
         if any(spec.efforts for spec in specs):
             note("Next: `dbt build`.")
         return
@@ -63,9 +61,15 @@ def generate(
             err=True,
         )
         raise typer.Exit(FAILED_CHECK)
+    _warn_of_missing_refs(place, names)
+    note("Models and specs agree.")
+
+
+def _warn_of_missing_refs(place: Place, names: Names) -> None:
+    from dbt_anonymize.project.missing_refs import missing_refs  # noqa: PLC0415
+
     for line in missing_refs(place.project.root, place.specs(names)):
         say(line, err=True)
-    note("Models and specs agree.")
 
 
 def _print_changes(place: Place, changed: Sequence[Path]) -> None:
