@@ -109,6 +109,19 @@ def test_what_is_shown_fits_a_screen(consumer: Project, monkeypatch: pytest.Monk
     assert "; gives up " in " ".join(long.split())
 
 
+def test_it_is_said_that_k_counts_people_and_how_many(consumer: Project) -> None:
+    model = consumer.folder / "models" / "visits.sql"
+    columns = "customer_id as visit_id, customer_id % 150 as person_id, customer_id % 60 as age"
+    model.write_text(f"select {columns} from {{{{ ref('customers') }}}}")
+    consumer.build("--select", "visits")
+    asked = ("--purpose", "statistics", "--project-dir", consumer.folder)
+    done = run("try", "visits", *asked)
+    assert done.exit_code == 0, done.output
+    ((people,),) = consumer.query("select count(distinct person_id) from visits")
+    assert f"k counts people by person_id ({people}), not rows" in done.stdout
+    assert "k counts" not in run("try", "customers", *asked).stdout
+
+
 def test_a_source_by_the_name_of_its_table_alone_is_meant(consumer: Project) -> None:
     text = "sources: [{name: crm, tables: [{name: leads}]}]\n"
     (consumer.folder / "models" / "sources.yml").write_text(text, encoding="utf-8")

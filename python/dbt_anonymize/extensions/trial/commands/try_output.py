@@ -80,6 +80,8 @@ def _print_roles(console: SafeConsole, tried: Tried) -> None:
     else:
         console.print(f"Predicts nothing; {total}.")
     console.print(f"record key (never released): {tried.spec.record_key}")
+    if subject := tried.drafted.subject:
+        console.print(f"k counts people by {subject.name} ({subject.facts.distinct:,}), not rows")
     for role, names in roles.items():
         console.print(f"{role.replace('_', '-')} ({_ROLES[role]}): {', '.join(names)}")
     if families := families_of(tried.drafted.proposals):
