@@ -157,7 +157,7 @@ def name_indicates(name: str, kind: str) -> bool:
 
     Examples
     --------
-    >>> said_by("Birth date", "quasi_identifier"), said_by("product_name", "identifier")
+    >>> name_indicates("Birth date", "quasi_identifier"), name_indicates("product_name", "identifier")
     (True, False)
     """
     name_words = set(words(name))
@@ -174,7 +174,7 @@ def _holds_part(name_words: set[str], kind: str) -> bool:
 
     Examples
     --------
-    >>> [said_by(name, "quasi_identifier") for name in ("ed_educcat", "agesq", "package", "kids3")]
+    >>> [name_indicates(name, "quasi_identifier") for name in ("ed_educcat", "agesq", "package", "kids3")]
     [True, True, False, True]
     """
     if any(
