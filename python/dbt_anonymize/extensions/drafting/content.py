@@ -22,8 +22,10 @@ def recognize_content(values: Sequence[str]) -> str | None:
 
     Examples
     --------
-    >>> recognize_content(["a@example.org", "b@example.org"]), recognize_content(["DE89370400440532013000"])
-    ('e-mail addresses', 'bank accounts (IBAN)')
+    >>> recognize_content(["a@example.org", "b@example.org"])
+    'e-mail addresses'
+    >>> recognize_content(["DE89370400440532013000"])
+    'bank accounts (IBAN)'
     >>> recognize_content(["12345", "67890"]) is None
     True
     """
