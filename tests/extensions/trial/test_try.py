@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from dbt_anonymize.extensions.search import clock
+from dbt_anonymize.extensions.trial.commands.try_output import warnings
 from dbt_anonymize.spec import load_spec
 from tests.cli.conftest import run
 from tests.extensions.trial.shown import figures
@@ -234,3 +235,13 @@ def test_whose_target_is_known_to_who_finds_their_class_is_said(consumer: Projec
         "from regional_classes where effort > 0 group by effort order by effort"
     )
     assert [int(one) for one in found[1].split(", ")] == [one or 0 for (one,) in counted]
+
+
+@pytest.mark.parametrize(("name", "is_warned"), [("age", True), ("wages", False), ("zip", True)])
+def test_a_target_that_others_know_is_said(name: str, is_warned: bool) -> None:
+    """It is released as it is, whatever k is."""
+    target = SimpleNamespace(name=name, is_telling=False)
+    drafted = SimpleNamespace(proposals=[], target=target)
+    tried = SimpleNamespace(drafted=drafted, times=[], copies=[])
+    said = [*warnings(tried)]  # type: ignore[arg-type]
+    assert [line.startswith(f"{name} is released as it is") for line in said] == [True] * is_warned
