@@ -348,3 +348,15 @@ def test_a_project_without_its_packages_is_told_what_installs_them(project: Path
     said = " ".join(result.stderr.split())
     assert said.endswith("Run `dbt-anonymize new`.")
     assert ".." not in said
+
+
+@pytest.mark.parametrize("command", ["generate", "results"])
+def test_outside_of_a_project_the_folder_is_named(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run(command)
+    assert done.exit_code != 0
+    said = " ".join(done.output.split())
+    assert f"{tmp_path}: must be in a dbt project; there is no dbt_project.yml here or" in said
+    assert said.count("Or start one with `dbt-anonymize new`.") == 1

@@ -62,3 +62,9 @@ def test_code_names_pages_that_stay_as_long_as_itself() -> None:
         for target in re.findall(r"docs/[\w/]+\.md", path.read_text(encoding="utf-8")):
             assert (REPOSITORY / target).exists(), (path, target)
             assert not stays_without(REPOSITORY / target, owners), (path, target)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_installs_from_the_clone(page: Path) -> None:
+    """No registry of packages has dbt-anonymize."""
+    assert not re.findall(r"(?<!\.\./)dbt-anonymize\[\w+\]", page.read_text(encoding="utf-8"))

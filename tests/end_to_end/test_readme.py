@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import shutil
 from pathlib import Path
 
 import duckdb
@@ -92,6 +93,22 @@ def test_the_five_steps_anonymize_a_table_of_ones_own(hospital: Path) -> None:
             "select count(*) from patients_anonymized group by age, zip"
         ).fetchall()
     assert min(size for (size,) in sizes) >= 5
+
+
+@pytest.mark.needs("installation", "trial")
+@pytest.mark.sampled_tests(group="installation")
+def test_the_commands_of_the_readme_work_in_the_order_it_shows_them(hospital: Path) -> None:
+    folder = hospital.with_name("in_order")
+    (folder / "seeds").mkdir(parents=True)
+    shutil.copy(hospital / "seeds" / "patients.csv", folder / "seeds")
+    (folder / "dbt_project.yml").write_text("name: hospital\n")
+    printed = ""
+    for language, _, text in BLOCK.findall(section("Three commands")):
+        assert language == "sh"
+        for command in text.splitlines():
+            if not command.startswith("pip install"):
+                printed = run_command(command.partition("  #")[0], folder)
+    assert "released: release/dev/patients.duckdb" in printed
 
 
 def test_it_is_read_in_five_minutes() -> None:

@@ -29,7 +29,9 @@ class MonotoneDiscernibility(Discernibility):
 class MonotoneNonUniformEntropy(NonUniformEntropy):
     """Bits of leaves given their labels (de Waal & Willenborg 1999)."""
 
-    def _of_attribute(self, sums: TableSums, gone: Suppressed, position: int, level: int) -> float:
+    def _attribute_loss(
+        self, sums: TableSums, gone: Suppressed, position: int, level: int
+    ) -> float:
         return rounded_down(sums.lost_bits[position][level])
 
     def _bound(self, loss: float, gone: Suppressed) -> float:

@@ -199,3 +199,10 @@ def test_what_is_wrong_is_said_as_before(project: Path, content: str, says: str)
     assert read_plain_profile(project) is None
     with pytest.raises(ProjectError, match=says):
         read_profile(project)
+
+
+def test_a_project_that_names_no_profile_is_told_to(project: Path) -> None:
+    (project / "dbt_project.yml").write_text("name: shop\n")
+    write(project, DUCKDB)
+    with pytest.raises(ProjectError, match=r"must name a profile. Add `profile: shop`"):
+        read_profile(project)

@@ -32,6 +32,13 @@ def test_the_legend_explains_what_is_there(changes: dict[str, Any], shown: str) 
     assert "differ" not in legend(Spec.model_validate(spec(**changes)), [], 0)[-1]
 
 
+def test_the_legend_says_that_k_counts_people() -> None:
+    declared = spec(subject="person")
+    declared["columns"]["person"] = {"role": "identifier"}
+    assert "k counts people by person, not rows" in legend(Spec.model_validate(declared), [], 0)
+    assert "k counts" not in " ".join(legend(Spec.model_validate(spec()), [], 0))
+
+
 @pytest.mark.needs("search")
 def test_levels_that_models_chose_are_said_to_look_better_than_they_are() -> None:
     def says(quality: dict[str, Any], **search: str) -> bool:

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
 
+import duckdb
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -197,3 +198,19 @@ def test_guarantees_that_cannot_be_counted_do_not_hold(consumer: Project) -> Non
     result = run(consumer, "--check", "guarantees")
     assert result.exit_code == 1, result.output
     assert "guarantees must be counted on what follows" in broken(result)["customers"]
+
+
+def test_a_check_whose_statement_is_refused_fails_and_the_others_run() -> None:
+    def refused() -> list[Finding]:
+        duckdb.sql("select cast('Sofia' as integer)").fetchall()
+        return []
+
+    spec = Mock(name="spec")
+    spec.name = "customers"
+    warehouse = Mock(kind="duckdb")
+    (finding,) = module._run_or_fail("attacks", spec, refused, warehouse)
+    assert (finding.check, finding.holds) == ("attacks", False)
+    assert "the warehouse refused a statement (ConversionException)" in finding.message
+    assert "Sofia" not in finding.message
+    with pytest.raises(ZeroDivisionError):
+        module._run_or_fail("attacks", spec, lambda: [1 // 0], warehouse)

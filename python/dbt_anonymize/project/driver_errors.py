@@ -43,7 +43,7 @@ def as_warehouse_error(error: Exception) -> WarehouseError:
             "while one writes. Close the other one (a dbt run, a notebook, a database browser) "
             "and try again."
         )
-    if _STATEMENT_ERROR.match(safe_reason(error)):
+    if is_statement_error(error):
         return WarehouseError(
             f"the warehouse refused a statement ({safe_reason(error)}). If `dbt build` has just "
             "run with this version, it is an error of dbt-anonymize: please report it with this "
@@ -52,4 +52,11 @@ def as_warehouse_error(error: Exception) -> WarehouseError:
     return WarehouseError(
         f"the warehouse could not be read ({safe_reason(error)}). Check the connection with "
         "`dbt debug`."
+    )
+
+
+def is_statement_error(error: Exception) -> bool:
+    """Tell whether a warehouse refused a statement, as it cannot be carried out on these data."""
+    return not isinstance(error, AnonymizeError) and bool(
+        _STATEMENT_ERROR.match(safe_reason(error))
     )

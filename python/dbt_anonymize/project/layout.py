@@ -40,8 +40,9 @@ def find_project(start: Path) -> Project:
     root = project_folder(start)
     if root is None:
         raise ProjectError(
-            f"{start}: must be in a dbt project; there is no {PROJECT_FILE} here or above. "
-            "Change to the project, or name it with --project-dir."
+            f"{start.resolve()}: must be in a dbt project; there is no {PROJECT_FILE} here or "
+            "above. Change to the project, or name it with --project-dir. Or start one with "
+            "`dbt-anonymize new`."
         )
     content, problems = read_yaml(root / PROJECT_FILE)
     if not isinstance(content, dict) or not isinstance(content.get("name"), str):

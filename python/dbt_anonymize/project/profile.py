@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.errors import ProjectError, WarehouseError
 from dbt_anonymize.project.engines import find_server
 from dbt_anonymize.project.plain_profile import PlainProfile, plain_profile
+from dbt_anonymize.project_file import PROJECT_FILE
 from dbt_anonymize.spec.draft import mapping
 from dbt_anonymize.spec.problems import did_you_mean, names
 from dbt_anonymize.spec.yaml_text import parse_yaml
@@ -93,7 +94,7 @@ def _profile_problem(root: Path, arguments: Namespace, error: Exception) -> str:
     file = Path(arguments.profiles_dir) / "profiles.yml"
     try:
         profiles = parse_yaml(file.read_text(encoding="utf-8"))
-        project = parse_yaml((root / "dbt_project.yml").read_text(encoding="utf-8"))
+        project = parse_yaml((root / PROJECT_FILE).read_text(encoding="utf-8"))
     except ProjectError as broken:
         return f"{file}: {broken}"
     except (OSError, ValueError) as unreadable:
@@ -103,11 +104,7 @@ def _profile_problem(root: Path, arguments: Namespace, error: Exception) -> str:
         )
     profile = arguments.profile or mapping(project).get("profile")
     if profile not in mapping(profiles):
-        others = [str(name) for name in mapping(profiles) if name != "config"]
-        return (
-            f"{file}: must have the profile {profile}, which dbt_project.yml names; it has "
-            f"{names(others)}. {did_you_mean(profile, others, 'Write it, or correct the name.')}"
-        )
+        return _unknown_profile(file, profile, mapping(profiles), mapping(project))
     declared = mapping(profiles[profile])
     targets = list(map(str, mapping(declared.get("outputs"))))
     if not targets:
@@ -122,6 +119,18 @@ def _profile_problem(root: Path, arguments: Namespace, error: Exception) -> str:
     return (
         f"{file}: the target {target} of the profile {profile} must be one that dbt can read; got "
         f"{type(error).__name__}. See `dbt debug`."
+    )
+
+
+def _unknown_profile(
+    file: Path, profile: str | None, profiles: Mapping[str, Any], project: Mapping[str, Any]
+) -> str:
+    if profile is None:
+        return f"{PROJECT_FILE}: must name a profile. Add `profile: {project.get('name')}`."
+    others = [str(name) for name in profiles if name != "config"]
+    return (
+        f"{file}: must have the profile {profile}, which dbt_project.yml names; it has "
+        f"{names(others)}. {did_you_mean(profile, others, 'Write it, or correct the name.')}"
     )
 
 

@@ -121,17 +121,19 @@ def legend(spec: Spec, efforts: Sequence[EffortResult], same: int) -> list[str]:
     levels = "levels: what is left of values; * is nothing"
     if same:
         levels += f"; those of {pluralized(same, 'column')} do not differ between efforts"
+    rest = [f"k counts people by {spec.subject}, not rows"] if spec.subject else []
+    rest.append(levels)
     if spec.is_frozen:
-        return ["QF is not measured: the effort is frozen, and no model is trained", qnf, levels]
+        return ["QF is not measured: the effort is frozen, and no model is trained", qnf, *rest]
     if not spec.is_tested:
-        return [f"QF: {spec.shown_measure}; {NO_MODEL}", f"{qnf}; Q = QF", levels]
+        return [f"QF: {spec.shown_measure}; {NO_MODEL}", f"{qnf}; Q = QF", *rest]
     alpha = next((effort.alpha for effort in efforts if effort.alpha is not None), None)
     weight = "alpha" if alpha is None else f"{alpha:.4g}"
     return [
         f"QF: {spec.tests.measure} on original records of a model that learned from the effort, "
         f"with its {spec.tests.confidence:.0%} interval",
         f"{qnf}; Q = QF + {weight} * QNF",
-        levels,
+        *rest,
         *_optimism(spec),
     ]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from dbt_anonymize.errors import VerificationError, WarehouseError, safe_reason
 from dbt_anonymize.extension import Reads
+from dbt_anonymize.project.driver_errors import as_warehouse_error, is_statement_error
 from dbt_anonymize.project.engines import engine_names, find_engine, is_refused, missing_engine
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.profile import require_reachable
@@ -143,12 +144,15 @@ def _run_or_fail(
     except VerificationError as error:
         message = str(error)
     except Exception as error:
-        if warehouse is None or not is_refused(warehouse, error):
+        if warehouse is not None and is_refused(warehouse, error):
+            message = (
+                "what this check reads must be readable to whoever verifies; the server refused it "
+                f"({safe_reason(error)}). Run `verify` as the role that builds, or as a custodian."
+            )
+        elif is_statement_error(error):  # the other checks are told, whatever became of this one
+            message = str(as_warehouse_error(error))
+        else:
             raise
-        message = (
-            "what this check reads must be readable to whoever verifies; the server refused it "
-            f"({safe_reason(error)}). Run `verify` as the role that builds, or as a custodian."
-        )
     return [Finding(check, spec.name, holds=False, message=message)]
 
 

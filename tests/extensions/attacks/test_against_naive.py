@@ -141,3 +141,19 @@ def test_a_release_and_its_origin_are_read_once(monkeypatch: pytest.MonkeyPatch)
     # Of the microdata each quasi-identifier for its values, then the records.
     for relation, passes in {"release_0": 1, "effort_0": 1, "people_microdata": 3}.items():
         assert sum(sql.count(relation) for sql in statements) == passes, relation
+
+
+def test_labels_of_the_other_release_are_not_compared_with_values() -> None:
+    """A number here may be an interval there, of the same column."""
+    records = [Record(n, 7, "01", "ab"[n % 2], n, levels=((1, 1), (1, 1))) for n in range(1, 5)]
+    world = World(records, (1, 1), has_subject=False)
+    with session_of(world) as session:
+        for table in ("people_microdata", "release_0"):
+            session.rows(f"alter table {table} alter value type integer using ascii(value)")
+        release = read(session, spec_of(world), 0)
+        other = read_with(release.knowledge, 1, has_origin=False)
+        composed = attack_composition(release, other, OtherRelease("other", "the other"))
+    assert other.generalized == ["value"]
+    assert values(composed)["joint_classes"] == 1
+    assert (composed[-1].attribute, composed[-1].main) == ("value", None)
+    assert "not compared: the other has no values of value" in composed[-1].explanation

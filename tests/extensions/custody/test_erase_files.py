@@ -86,6 +86,7 @@ def test_what_was_not_tested_is_refused_with_what_to_do(engine: str) -> None:
         run.plan_erasure(warehouse, spec, key="1")
 
 
+@pytest.mark.needs("second_month")
 def test_whatever_lies_beside_a_model_is_known_to_be_erased_or_not() -> None:
     patterns = {
         "macros": r'identifier=\w+ ~ "_(\w+)"|path=\{"identifier": \w+ ~ "_(\w+)"',

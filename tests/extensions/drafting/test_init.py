@@ -66,6 +66,9 @@ def test_a_draft_that_is_taken_builds_and_releases(consumer: Project) -> None:
     assert "# dbt-anonymize hierarchy dates --granularities" in text
     assert "values look like e-mail addresses" in text
     assert re.search(r"#\s+[\d,]+  birth_date, zip, gender", text)
+    # Two spaces stand after a first word, where words are aligned, and nowhere else.
+    comments = re.findall(r"^ *#(?: +[\w,]+ {2,})?(.*)$", text, re.M)
+    assert [comment for comment in comments if "  " in comment.strip()] == []
     for value in people(consumer):
         assert value not in text
         assert value not in done.output

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from dbt_anonymize.extensions.installation.project_files import read_yaml_file
+from dbt_anonymize.project.profile import read_profile
 from dbt_anonymize.versions import mismatch, package_folder
 from tests.cli.conftest import run
 from tests.projects import REPOSITORY, Project
@@ -144,6 +146,30 @@ def test_a_profile_that_is_missing_is_written(stranger: Path) -> None:
     profiles = yaml.safe_load((stranger / "profiles.yml").read_text())
     assert list(profiles) == ["other", "shop"]
     assert profiles["shop"]["outputs"]["dev"]["attach"][0]["alias"] == "vault"
+
+
+@pytest.mark.parametrize("declared", ["", "profile:\n"])
+def test_a_project_without_a_profile_gets_one_of_its_name(
+    stranger: Path, declared: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = stranger / "dbt_project.yml"
+    file.write_text(file.read_text().replace("profile: shop\n", declared))
+    (stranger / "profiles.yml").unlink()
+    before = read_yaml_file(file)
+    monkeypatch.setenv("DBT_PROFILE", "ci")
+    assert "profile: shop" not in run("new", "--project-dir", stranger).stdout
+    monkeypatch.delenv("DBT_PROFILE")
+    assert "+profile: shop" in run("new", "--project-dir", stranger).stdout
+
+    done = run("new", "--yes", "--project-dir", stranger)
+    assert done.exit_code == 0, done.output
+    after = read_yaml_file(file)
+    assert {**before, "profile": "shop", "dispatch": after["dispatch"]} == after
+    profiles = read_yaml_file(stranger / "profiles.yml")
+    assert list(profiles) == ["shop"]
+    assert profiles["shop"]["outputs"]["dev"]["path"] == "shop.duckdb"
+    assert read_profile(stranger).profile_name == "shop"
+    assert run("new", "--yes", "--project-dir", stranger).stdout == "Nothing to change.\n"
 
 
 @pytest.mark.parametrize(

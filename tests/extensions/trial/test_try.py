@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from dbt_anonymize.extensions.search import clock
+from dbt_anonymize.extensions.trial.commands.try_output import warnings
 from dbt_anonymize.spec import load_spec
 from tests.cli.conftest import run
 from tests.extensions.trial.shown import figures
@@ -107,6 +108,19 @@ def test_what_is_shown_fits_a_screen(consumer: Project, monkeypatch: pytest.Monk
     long = run(*asked, "--verbose", "--project-dir", consumer.folder).stdout
     assert long.count("Five records as ") == len(figures(long)) > 1
     assert "; gives up " in " ".join(long.split())
+
+
+def test_it_is_said_that_k_counts_people_and_how_many(consumer: Project) -> None:
+    model = consumer.folder / "models" / "visits.sql"
+    columns = "customer_id as visit_id, customer_id % 150 as person_id, customer_id % 60 as age"
+    model.write_text(f"select {columns} from {{{{ ref('customers') }}}}")
+    consumer.build("--select", "visits")
+    asked = ("--purpose", "statistics", "--project-dir", consumer.folder)
+    done = run("try", "visits", *asked)
+    assert done.exit_code == 0, done.output
+    ((people,),) = consumer.query("select count(distinct person_id) from visits")
+    assert f"k counts people by person_id ({people}), not rows" in done.stdout
+    assert "k counts" not in run("try", "customers", *asked).stdout
 
 
 def test_a_source_by_the_name_of_its_table_alone_is_meant(consumer: Project) -> None:
@@ -221,3 +235,13 @@ def test_whose_target_is_known_to_who_finds_their_class_is_said(consumer: Projec
         "from regional_classes where effort > 0 group by effort order by effort"
     )
     assert [int(one) for one in found[1].split(", ")] == [one or 0 for (one,) in counted]
+
+
+@pytest.mark.parametrize(("name", "is_warned"), [("age", True), ("wages", False), ("zip", True)])
+def test_a_target_that_others_know_is_said(name: str, is_warned: bool) -> None:
+    """It is released as it is, whatever k is."""
+    target = SimpleNamespace(name=name, is_telling=False)
+    drafted = SimpleNamespace(proposals=[], target=target)
+    tried = SimpleNamespace(drafted=drafted, times=[], copies=[])
+    said = [*warnings(tried)]  # type: ignore[arg-type]
+    assert [line.startswith(f"{name} is released as it is") for line in said] == [True] * is_warned

@@ -34,9 +34,10 @@ def attack_composition(
     Measures are ``joint_classes``, ``joint_classes_below_k``, ``subjects_below_k``,
     ``smallest_joint_class`` and, for each sensitive column of both,
     ``subjects_with_determined_value``: those for whom both releases together leave the true value
-    only, though neither does alone. Baselines are those of the first release alone. No limit judges
-    them, as a spec promises nothing about other releases; what breaks the promise of this one is a
-    warning. ``other`` is None where it shows no quasi-identifier.
+    only, though neither does alone; None where the other release generalizes the column. Baselines
+    are those of the first release alone. No limit judges them, as a spec promises nothing about
+    other releases; what breaks the promise of this one is a warning. ``other`` is None where it
+    shows no quasi-identifier.
     """
     if other is None:
         return [
@@ -59,6 +60,17 @@ def attack_composition(
     for attribute in release.sensitive:
         if attribute in other.sensitive:
             results.append(_determined_values(release, other, attribute, beside))
+    for attribute in sorted({*release.sensitive} & {*other.generalized}):
+        results.append(
+            AttackResult(
+                "composition",
+                "subjects_with_determined_value",
+                None,
+                f"not compared: {beside.shown} has no values of {attribute}, but labels or masks.",
+                against=beside.against,
+                attribute=attribute,
+            )
+        )
     return results
 
 

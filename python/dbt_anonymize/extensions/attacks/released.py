@@ -34,7 +34,8 @@ class Released:
     """A release, matched with the attacker's knowledge.
 
     ``labels`` are its labels of the known quasi-identifiers; ``sensitive`` gives the alias ``s_1``,
-    .. of each sensitive column of the attacked anonymization that it has. The others are tables:
+    .. of each sensitive column of the attacked anonymization whose values it has, ``generalized``
+    are those of which it has labels or masks. The others are tables:
 
     - ``classes``: ``class`` and ``records`` of each combination of labels.
     - ``members``: ``class``, ``s_1``, .. and ``records`` of each combination with sensitive values.
@@ -49,6 +50,7 @@ class Released:
     name: str
     labels: Sequence[Label]
     sensitive: dict[str, str]
+    generalized: Sequence[str]
     classes: str
     members: str
     sets: str
@@ -74,11 +76,18 @@ def read_release(
     labels = find_labels(session, columns, knowledge.spec, published)
     if not labels:
         return None
+    true_types = session.columns(knowledge.targets)
     sensitive = {
         attribute: f"s_{number}"
         for number, attribute in enumerate(knowledge.spec.sensitive, 1)
         if attribute in columns
     }
+    generalized = [
+        attribute
+        for attribute, alias in sensitive.items()
+        if _is_generalized(attribute, true_types[alias], columns, published)
+    ]
+    sensitive = {name: alias for name, alias in sensitive.items() if name not in generalized}
     rows = _distinct_rows(session, relation, labels, sensitive)
     tables = [label_table(session, rows, label) for label in labels]
     coded = code_labels(labels, tables)
@@ -101,12 +110,23 @@ def read_release(
         name=name,
         labels=labels,
         sensitive=sensitive,
+        generalized=generalized,
         classes=classes,
         members=_members(knowledge, rows, coded, classes, sensitive),
         sets=sets,
         of_sets=of_sets,
         own=_true_classes(knowledge, coded, classes, (sets, of_sets), origin),
     )
+
+
+def _is_generalized(
+    attribute: str, true_type: str, columns: Mapping[str, str], published: Spec | None
+) -> bool:
+    """Tell whether a release has labels or masks of a column in place of its values."""
+    if published is not None:
+        return attribute not in published.kept_columns or attribute in published.masks
+    is_text = columns[attribute] == "VARCHAR" != true_type
+    return is_text or f"{attribute}_lower" in columns
 
 
 def _distinct_rows(

@@ -22,9 +22,11 @@ def recognize_content(values: Sequence[str]) -> str | None:
 
     Examples
     --------
-    >>> content_of(["a@example.org", "b@example.org"]), content_of(["DE89370400440532013000"])
-    ('e-mail addresses', 'bank accounts (IBAN)')
-    >>> content_of(["12345", "67890"]) is None
+    >>> recognize_content(["a@example.org", "b@example.org"])
+    'e-mail addresses'
+    >>> recognize_content(["DE89370400440532013000"])
+    'bank accounts (IBAN)'
+    >>> recognize_content(["12345", "67890"]) is None
     True
     """
     if not values:

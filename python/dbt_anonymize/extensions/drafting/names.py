@@ -157,8 +157,10 @@ def name_indicates(name: str, kind: str) -> bool:
 
     Examples
     --------
-    >>> said_by("Birth date", "quasi_identifier"), said_by("product_name", "identifier")
-    (True, False)
+    >>> name_indicates("Birth date", "quasi_identifier")
+    True
+    >>> name_indicates("product_name", "identifier")
+    False
     """
     name_words = set(words(name))
     shared = _NOT_OF_PEOPLE | _PLACES | _SHARED_PARTS
@@ -174,7 +176,8 @@ def _holds_part(name_words: set[str], kind: str) -> bool:
 
     Examples
     --------
-    >>> [said_by(name, "quasi_identifier") for name in ("ed_educcat", "agesq", "package", "kids3")]
+    >>> names = ("ed_educcat", "agesq", "package", "kids3")
+    >>> [name_indicates(name, "quasi_identifier") for name in names]
     [True, True, False, True]
     """
     if any(

@@ -23,7 +23,7 @@ def explained_share(groups: Iterable[tuple[float, float]], total: float) -> floa
 
     Examples
     --------
-    >>> explained([(10, 0.0), (10, 0.0)], 0.25), explained([(1, 0.0), (1, 0.0)], 0.25)
+    >>> explained_share([(10, 0.0), (10, 0.0)], 0.25), explained_share([(1, 0.0), (1, 0.0)], 0.25)
     (1.0, 0.0)
     """
     group_list = list(groups)

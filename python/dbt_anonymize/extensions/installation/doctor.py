@@ -72,7 +72,7 @@ def _findings(folder: Path, target: str | None) -> Iterator[Finding]:
     try:
         root = find_project(folder).root
     except AnonymizeError as error:
-        yield Finding("project", "stop", f"{error} Or start one with `dbt-anonymize new`.")
+        yield Finding("project", "stop", str(error))
         return
     yield Finding("project", "ok", str(root))
     with contextlib.chdir(root):

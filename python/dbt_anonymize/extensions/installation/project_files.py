@@ -57,7 +57,8 @@ def project_changes(
         _edit(
             root / PROJECT_FILE,
             lambda text: with_settings(
-                with_publishers(with_dispatch(text, project), published), settings
+                with_publishers(with_dispatch(_with_profile(text, project), project), published),
+                settings,
             ),
         ),
         *_profile_and_vault(root, profiles, project, target),
@@ -136,6 +137,18 @@ def _is_ours(entry: Mapping[str, Any], root: Path) -> bool:
     return declared.is_file() and read_yaml_file(declared).get("name") == PACKAGE
 
 
+def _with_profile(text: str, project: Mapping[str, Any]) -> str:
+    """Return dbt_project.yml with a profile, where neither it nor the environment names one."""
+    if os.environ.get("DBT_PROFILE") or project.get("profile"):
+        return text
+    return set_value(text, ["profile"], _profile_name(project))
+
+
+def _profile_name(project: Mapping[str, Any]) -> str:
+    """Return the profile that dbt takes; that of a project without one is named after it."""
+    return str(os.environ.get("DBT_PROFILE") or project.get("profile") or project.get("name"))
+
+
 def with_dispatch(text: str, project: Mapping[str, Any]) -> str:
     """Return dbt_project.yml with our macro for loading seeds, whose errors show no record."""
     text = _with_flag(text, project)
@@ -185,7 +198,7 @@ def _profile_and_vault(
     root: Path, profiles: Path, project: Mapping[str, Any], target: str | None
 ) -> Iterator[Change | None]:
     """Yield the changes that attach the vault and close its folder; only DuckDB attaches files."""
-    name = str(os.environ.get("DBT_PROFILE") or project.get("profile"))
+    name = _profile_name(project)
     alias = str(mapping(project.get("vars")).get(VAULT_VARIABLE, "vault"))
     content = read_yaml_file(profiles)
     if name not in content:
@@ -218,7 +231,7 @@ def _profile_and_vault(
 
 def _kind(root: Path, profiles: Path, project: Mapping[str, Any], target: str | None) -> str:
     """Return the adapter of the target; a profile that is missing is written for DuckDB."""
-    name = str(os.environ.get("DBT_PROFILE") or project.get("profile"))
+    name = _profile_name(project)
     content = read_yaml_file(profiles)
     if name not in content:
         return "duckdb"

@@ -110,7 +110,7 @@ def round_count(count: float, base: int) -> int:
 
     Examples
     --------
-    >>> [rounded(count, 5) for count in (0, 1, 4, 5, 7, 8, 12)]
+    >>> [round_count(count, 5) for count in (0, 1, 4, 5, 7, 8, 12)]
     [0, 0, 0, 5, 5, 10, 10]
     """
     return 0 if count < base else int(-(-(2 * count - base) // (2 * base)) * base)

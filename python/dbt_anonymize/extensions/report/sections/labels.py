@@ -148,7 +148,8 @@ def _label_key(label: str, order: Mapping[str, int]) -> tuple[int, float, str]:
 
     Examples
     --------
-    >>> sorted(["10", "rare labels together", "9", "old", "b"], key=lambda x: _place(x, {"old": 0}))
+    >>> labels = ["10", "rare labels together", "9", "old", "b"]
+    >>> sorted(labels, key=lambda label: _label_key(label, {"old": 0}))
     ['old', '9', '10', 'b', 'rare labels together']
     """
     if label in order:

@@ -80,6 +80,8 @@ def _print_roles(console: SafeConsole, tried: Tried) -> None:
     else:
         console.print(f"Predicts nothing; {total}.")
     console.print(f"record key (never released): {tried.spec.record_key}")
+    if subject := tried.drafted.subject:
+        console.print(f"k counts people by {subject.name} ({subject.facts.distinct:,}), not rows")
     for role, names in roles.items():
         console.print(f"{role.replace('_', '-')} ({_ROLES[role]}): {', '.join(names)}")
     if families := families_of(tried.drafted.proposals):
@@ -91,6 +93,8 @@ def _print_roles(console: SafeConsole, tried: Tried) -> None:
 
 def warnings(tried: Tried) -> Iterator[str]:
     """Yield the decisions that a person should make before a release."""
+    from dbt_anonymize.extensions.drafting.names import name_indicates  # noqa: PLC0415 (see above)
+
     proposals = tried.drafted.proposals
     if leaks := [column for column in proposals if column.is_leak]:
         columns = ", ".join(
@@ -125,6 +129,13 @@ def warnings(tried: Tried) -> Iterator[str]:
         yield (
             f"{column.name} is released as it is: {', '.join(what)}. Who knows it finds them, "
             f"whatever k is. {remedy}."
+        )
+    target = tried.drafted.target
+    if target and not target.is_telling and name_indicates(target.name, "quasi_identifier"):
+        yield (
+            f"{target.name} is released as it is, since models predict it; by its name others know "
+            "it, and k does not count it. Predict something else, or make its values coarse in a "
+            "dbt model before."
         )
 
 
