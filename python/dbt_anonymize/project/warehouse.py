@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.errors import VaultError, WarehouseError, safe_reason
 from dbt_anonymize.project.driver_errors import explain_driver_errors
+from dbt_anonymize.project.inserting import insert_rows
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.manifest import parse_project
 from dbt_anonymize.project.profile import dbt_arguments, read_profile, read_profile_by_dbt
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
     from dbt_anonymize.spec import Source
 
 _ROWS_AT_ONCE = 100_000
-# Rows of one `insert ... values`: few enough for the limits of every warehouse.
-_ROWS_OF_A_STATEMENT = 500
 
 
 @dataclass(frozen=True)
@@ -238,7 +237,7 @@ class Warehouse:
         from dbt_anonymize.project.engines import engine_of  # noqa: PLC0415 (it types by this)
 
         with self.replacing(relation, types) as cursor:
-            _insert(cursor, str(relation), rows, engine_of(self).literal)
+            insert_rows(cursor, str(relation), rows, engine_of(self).literal)
 
     @contextlib.contextmanager
     def replacing(self, relation: Any, types: Mapping[str, str]) -> Iterator[Any]:
@@ -301,31 +300,6 @@ class Warehouse:
                     f"({safe_reason(error)}). Correct it, or put the file there."
                 ) from error
         return relation
-
-
-def _insert(
-    cursor: Any, relation: str, rows: Sequence[Sequence[Any]], literal: Callable[[str], str]
-) -> None:
-    """Fill a table; DuckDB reads a data frame a hundred times as fast as a statement."""
-    if hasattr(cursor, "register") and rows:
-        import pandas as pd  # noqa: PLC0415 (keeps other commands fast)
-
-        cursor.register("dbt_anonymize_rows", pd.DataFrame(rows, dtype=object))
-        cursor.execute(f"insert into {relation} select * from dbt_anonymize_rows")  # noqa: S608
-        cursor.unregister("dbt_anonymize_rows")
-        return
-    for start in range(0, len(rows), _ROWS_OF_A_STATEMENT):
-        part = rows[start : start + _ROWS_OF_A_STATEMENT]
-        values = ", ".join(f"({', '.join(_value(v, literal) for v in row)})" for row in part)
-        cursor.execute(f"insert into {relation} values {values}")  # noqa: S608
-
-
-def _value(value: Any, literal: Callable[[str], str]) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return literal(value) if isinstance(value, str) else repr(value)
 
 
 @contextlib.contextmanager
