@@ -88,7 +88,7 @@ def stored(warehouse: Warehouse) -> list[tuple[Any, ...]]:
 
 
 def test_a_table_is_replaced(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dbt_anonymize.project.warehouse._ROWS_OF_A_STATEMENT", 2)
+    monkeypatch.setattr("dbt_anonymize.project.inserting._ROWS_OF_A_STATEMENT", 2)
     warehouse.replace_table("stored", {"a": "varchar"}, [("old",)])
     warehouse.replace_table("stored", TYPES, ROWS)
     assert stored(warehouse) == ROWS
