@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tests.papers.pages import PAGE, confirmed
+from tests.papers.pages import PAGE, with_builds, with_curves
 from tests.projects import REPOSITORY, Project
 
 if __name__ == "__main__":
     demonstration = Project(REPOSITORY, "warehouse/dbt_anonymize.duckdb")
-    text = confirmed(PAGE.read_text("utf-8"), demonstration.query)
+    text = with_builds(with_curves(PAGE.read_text("utf-8")), demonstration.query)
     PAGE.write_text(text, encoding="utf-8")

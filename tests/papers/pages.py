@@ -48,10 +48,14 @@ def efforts(query: Query, name: str) -> list[Effort]:
     return efforts_of_demonstration(query, name)
 
 
-def confirmed(text: str, query: Query) -> str:
-    """Return a page with what is computed in place of what it shows."""
+def with_builds(text: str, query: Query) -> str:
+    """Return a page with the rows and plots of a build in place of those that it shows."""
     text = _ROWS.sub(lambda block: block[1] + "".join(map(_row, query(block[2]))), text)
-    text = _PLOT.sub(lambda block: block[1] + plot(efforts(query, block[2])) + block[3], text)
+    return _PLOT.sub(lambda block: block[1] + plot(efforts(query, block[2])) + block[3], text)
+
+
+def with_curves(text: str) -> str:
+    """Return a page with the curves as they are fitted in place of those that it shows."""
     curves = "".join(_row([*row.values()]) for row in noisy_masking.rows())
     return _CURVES.sub(lambda block: block[1] + curves, text)
 

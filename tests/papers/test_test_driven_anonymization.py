@@ -8,15 +8,19 @@ from numpy.typing import NDArray
 
 from tests.papers.alpha import ALPHAS, Effort, best, stable_until
 from tests.papers.noisy_masking import RAW_R2, best_families, drawn, noisy
-from tests.papers.pages import PAGE, confirmed, efforts, efforts_of_case_study
+from tests.papers.pages import PAGE, efforts, efforts_of_case_study, with_builds, with_curves
 from tests.projects import Project
 
 TEXT = PAGE.read_text("utf-8")
 PUBLISHED = [Effort(0, 1, 0.979), Effort(1, 5, 0.971), Effort(2, 10, 0.68), Effort(3, 40, 0.11)]
 
 
-def test_the_page_shows_what_is_computed(demo: Project) -> None:
-    assert confirmed(TEXT, demo.query) == TEXT
+def test_the_page_shows_what_a_build_gives(demo: Project) -> None:
+    assert with_builds(TEXT, demo.query) == TEXT
+
+
+def test_the_page_shows_the_fitted_curves() -> None:
+    assert with_curves(TEXT) == TEXT
 
 
 def test_the_published_effort_of_wisconsin_is_chosen(demo: Project) -> None:
