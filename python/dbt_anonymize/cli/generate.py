@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dbt_anonymize.cli.common import FAILED_CHECK, Names, note, say
 from dbt_anonymize.cli.place import Place, in_project
 from dbt_anonymize.pluralize import pluralized
+
+if TYPE_CHECKING:
+    from dbt_anonymize.spec import Spec
 
 
 @in_project
@@ -43,7 +46,7 @@ def generate(
                 )
         for line in unmet_settings(place.project.root):
             say(line)
-        _warn_of_missing_refs(place, names)
+        _warn_of_missing_refs(place, specs)
         if any(spec.efforts for spec in specs):
             note("Next: `dbt build`.")
         return
@@ -61,14 +64,14 @@ def generate(
             err=True,
         )
         raise typer.Exit(FAILED_CHECK)
-    _warn_of_missing_refs(place, names)
+    _warn_of_missing_refs(place, place.specs(names))
     note("Models and specs agree.")
 
 
-def _warn_of_missing_refs(place: Place, names: Names) -> None:
+def _warn_of_missing_refs(place: Place, specs: Sequence[Spec]) -> None:
     from dbt_anonymize.project.missing_refs import missing_refs  # noqa: PLC0415
 
-    for line in missing_refs(place.project.root, place.specs(names)):
+    for line in missing_refs(place.project.root, specs):
         say(line, err=True)
 
 

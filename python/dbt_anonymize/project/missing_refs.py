@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 import yaml
@@ -39,13 +40,18 @@ def missing_refs(root: Path, specs: Sequence[Spec]) -> Iterator[str]:
     """
     content = mapping(read_yaml(root / PROJECT_FILE)[0])
     packages = root / str(content.get("packages-install-path") or "dbt_packages")
-    installed = list(packages.iterdir()) if packages.is_dir() else []
-    own = _names(root)
+    installed = packages.iterdir() if packages.is_dir() else ()
     # Ours has no seeds and models for others.
-    others = [_names(package) for package in installed if package.name != PACKAGE]
-    if own is None or None in others:
+    others = [_folders(package) for package in installed if package.name != PACKAGE]
+    own_folders = _folders(root)
+    folders = [*own_folders, *chain.from_iterable(others)]
+    if any("{{" in str(folder) for folder, _ in folders):
         return
-    known = own.union(*(names for names in others if names))
+    names = _names_of_files(folders)
+    if all(refs_of(spec) <= names for spec in specs):  # contents need not be read
+        return
+    known = names | _names_in_files(folders)
+    own = _names_of_files(own_folders) | _names_in_files(own_folders)
     for spec in specs:
         read = refs_of(spec)
         if missing := sorted(read - known):
@@ -57,22 +63,35 @@ def missing_refs(root: Path, specs: Sequence[Spec]) -> Iterator[str]:
             )
 
 
-def _names(folder: Path) -> set[str] | None:
-    """Return the nodes of a project by its files, None where Jinja names a folder."""
-    content = mapping(read_yaml(folder / PROJECT_FILE)[0])
+def _folders(project: Path) -> list[tuple[Path, set[str]]]:
+    """Return the folders of a project that hold nodes, with the suffixes of their files."""
+    content = mapping(read_yaml(project / PROJECT_FILE)[0])
+    return [
+        (project / str(path), suffixes)
+        for key, (default, suffixes) in _SUFFIXES.items()
+        for path in items(content.get(key)) or [default]
+    ]
+
+
+def _names_of_files(folders: Iterable[tuple[Path, set[str]]]) -> set[str]:
+    """Return the nodes that are named after their file, and those of which it is a version."""
+    stems = {
+        file.stem
+        for folder, suffixes in folders
+        for file in folder.rglob("*")
+        if file.suffix in suffixes
+    }
+    return stems | {re.sub(r"_v\w+$", "", stem) for stem in stems}
+
+
+def _names_in_files(folders: Iterable[tuple[Path, set[str]]]) -> set[str]:
+    """Return the nodes that files declare: snapshots and versioned models."""
     names = set[str]()
-    for key, (default, suffixes) in _SUFFIXES.items():
-        for path in items(content.get(key)) or [default]:
-            if "{{" in str(path):
-                return None
-            for file in (folder / str(path)).rglob("*"):
-                if file.suffix in suffixes:
-                    names.add(file.stem)
-                    names.add(re.sub(r"_v\w+$", "", file.stem))  # a version of a model
-                if file.suffix == ".sql":
-                    names.update(_SNAPSHOT.findall(file.read_text("utf-8", errors="replace")))
-                elif file.suffix in {".yml", ".yaml"}:
-                    names.update(_declared(file))
+    for file in (file for folder, _ in folders for file in folder.rglob("*")):
+        if file.suffix == ".sql":
+            names.update(_SNAPSHOT.findall(file.read_text("utf-8", errors="replace")))
+        elif file.suffix in {".yml", ".yaml"}:
+            names.update(_declared(file))
     return names
 
 
