@@ -72,17 +72,14 @@ def missing_files(credentials: Any) -> dict[str, Path]:
     """
     return {
         str(attachment.alias or Path(attachment.path).stem).lower(): Path(attachment.path)
-        for attachment in filter(_is_file, getattr(credentials, "attach", None) or ())
-        if not attachment.path.startswith(":")  # in memory
-        and not (attachment.read_only or (attachment.options or {}).get("read_only"))
-        and not Path(attachment.path).exists()
+        for attachment in getattr(credentials, "attach", None) or ()
+        if _would_be_created(attachment)
     }
 
 
 def existing_attachments(credentials: Any) -> list[Any]:
     """Return the attachments of a profile without those whose files would be created."""
-    missing = {str(file) for file in missing_files(credentials).values()}
-    return [a for a in credentials.attach or () if str(Path(a.path)) not in missing]
+    return [a for a in credentials.attach or () if not _would_be_created(a)]
 
 
 def missing_vault(file: Path) -> str:
@@ -98,6 +95,14 @@ def _is_file(attachment: Any) -> bool:
     # Paths of other kinds may be connection strings with passwords.
     kind = attachment.type or (attachment.options or {}).get("type", "duckdb")
     return str(kind).lower() == "duckdb" and not _ELSEWHERE.match(attachment.path)
+
+
+def _would_be_created(attachment: Any) -> bool:
+    """Tell whether attaching makes a file that does not exist."""
+    is_in_memory = attachment.path.startswith(":")
+    is_read = attachment.read_only or (attachment.options or {}).get("read_only")
+    is_writable_file = _is_file(attachment) and not is_in_memory and not is_read
+    return is_writable_file and not Path(attachment.path).exists()
 
 
 def _require_sound(name: str, file: Path) -> None:
