@@ -44,14 +44,14 @@ _LINK = re.compile(r"\]\(([^)#\s]*README\.md)#(\w+)\)")
 
 def about(page: Path) -> dict[str, Any]:
     """Return the front matter of a page."""
-    found = _FRONT_MATTER.match(page.read_text(encoding="utf-8"))
-    return yaml.safe_load(found[1]) if found else {}
+    front_matter = _FRONT_MATTER.match(page.read_text(encoding="utf-8"))
+    return yaml.safe_load(front_matter[1]) if front_matter else {}
 
 
 def title(page: Path) -> str:
     """Return the heading of a page up to its colon."""
-    (found, *_) = re.findall(r"^# (.+)$", page.read_text(encoding="utf-8"), re.M)
-    return str(found).partition(":")[0]
+    heading, *_ = re.findall(r"^# (.+)$", page.read_text(encoding="utf-8"), re.M)
+    return str(heading).partition(":")[0]
 
 
 def needed(page: Path) -> set[str]:
@@ -126,8 +126,8 @@ def front_page() -> str:
     """Return the front page with pages of extensions under their tasks."""
 
     def lines(task: str) -> str:
-        found = (page for page in _pages() if about(page).get("task") == task)
-        return "".join(f"- {_link(page, DOCS)}: {about(page)['line']}\n" for page in found)
+        pages = (page for page in _pages() if about(page).get("task") == task)
+        return "".join(f"- {_link(page, DOCS)}: {about(page)['line']}\n" for page in pages)
 
     return _written(DOCS / "README.md", lines)
 
@@ -136,8 +136,8 @@ def studies() -> str:
     """Return the page of the case studies with their table."""
 
     def rows(_: str) -> str:
-        found = ((_link(page, STUDIES.parent), about(page)) for page in _studies())
-        lines = (f"| {link} | {of['models']} | {of['line']} |\n" for link, of in found)
+        linked = ((_link(page, STUDIES.parent), about(page)) for page in _studies())
+        lines = (f"| {link} | {of['models']} | {of['line']} |\n" for link, of in linked)
         return "| study | models | what one learns |\n|---|---|---|\n" + "".join(lines)
 
     return _written(STUDIES, rows)
@@ -157,7 +157,7 @@ def navigation() -> str:
 def _written(path: Path, content: Callable[[str], str]) -> str:
     """Return a file with each of its parts between two marks written anew."""
     text = path.read_text(encoding="utf-8")
-    return _PART.sub(lambda found: found["begin"] + content(found["name"]), text)
+    return _PART.sub(lambda part: part["begin"] + content(part["name"]), text)
 
 
 PAGES: dict[Path, Callable[[], str]] = {

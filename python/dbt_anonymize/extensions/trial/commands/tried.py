@@ -22,7 +22,11 @@ def count(warehouse: Warehouse, relation: Any, spec: Spec, drafted: Draft) -> Co
     """Count the combinations of a drafted table, within levels that keep columns readable."""
     from dbt_anonymize.extensions.drafting.coded_table import count_combinations  # noqa: PLC0415
 
-    limited = [str(name["attribute"]) for name in spec.guarantees.resolved if "attribute" in name]
+    limited = [
+        str(guarantee["attribute"])
+        for guarantee in spec.guarantees.resolved
+        if "attribute" in guarantee
+    ]
     return count_combinations(
         warehouse,
         relation,
