@@ -182,6 +182,7 @@ pull-out: setup-dev ## Pull each extension out of a copy of the project, and run
 	$(BIN)/pytest tests/extensions/test_pull_out.py
 
 faults: export DBT_ANONYMIZE_FULL := 1
+faults: export DBT_ANONYMIZE_KILLS := 100
 faults: setup-dev ## Kill builds 100 times, publish at once 20 times, build 10 million records with 1 GB of memory
 	$(BIN)/pytest tests/faults
 	$(BIN)/python benchmarks/faults.py 10000000 1GB

@@ -1,7 +1,6 @@
 """`kill -9` at any moment of a build: nothing is mixed, lost or doubled, and nothing lies open.
 
-Once one of two projects, and each a hundred times with DBT_ANONYMIZE_FULL=1; DBT_ANONYMIZE_SEED
-chooses other moments.
+Once one of two projects, and each more often in full; DBT_ANONYMIZE_SEED chooses other moments.
 """
 
 from __future__ import annotations

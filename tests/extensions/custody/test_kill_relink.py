@@ -1,6 +1,6 @@
 """`kill -9` at any moment of re-linking: nobody is shown whom the audit does not know.
 
-Twice, and a hundred times with DBT_ANONYMIZE_FULL=1; DBT_ANONYMIZE_SEED chooses other moments.
+Twice, and more often in full; DBT_ANONYMIZE_SEED chooses other moments.
 """
 
 from __future__ import annotations
