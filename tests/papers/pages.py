@@ -2,13 +2,13 @@
 
 A table below a block of SQL holds its rows in a build of the demonstrations. A block ``text alpha
 <n>`` is the plot of the largest quality. A table with ``curve`` in its header holds the rows of
-`noisy_masking`.
+`noisy_masking`. A table below a comment ``computed: <name>`` is that of a function.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tests.case_studies.pages import CasePage
@@ -21,6 +21,7 @@ Query = Callable[[str], Sequence[Sequence[Any]]]
 
 _ROWS = re.compile(r"(^```sql\n(.*?)^```\n\n\|[^\n]*\n\|[-|]+\n)(?:\|[^\n]*\n)*", re.M | re.S)
 _PLOT = re.compile(r"(^```text alpha (\w+)\n).*?(^```$)", re.M | re.S)
+_COMPUTED = re.compile(r"(^<!-- computed: ([\w ]+) -->\n\n)((?:\|[^\n]*\n)*)", re.M)
 _CURVES = re.compile(r"(^\| curve \|[^\n]*\n\|[-|]+\n)(?:\|[^\n]*\n)*", re.M)
 
 
@@ -58,6 +59,25 @@ def with_curves(text: str) -> str:
     """Return a page with the curves as they are fitted in place of those that it shows."""
     curves = "".join(_row([*row.values()]) for row in noisy_masking.rows())
     return _CURVES.sub(lambda block: block[1] + curves, text)
+
+
+def with_tables(text: str, tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
+    """Return a page with the computed tables in place of those that it shows."""
+
+    def table(block: re.Match[str]) -> str:
+        rows = tables.get(block[2])
+        if rows is None:
+            return block[0]
+        header = _row([*rows[0]]) + "|" + "---|" * len(rows[0]) + "\n"
+        return block[1] + header + "".join(_row([*row.values()]) for row in rows)
+
+    return _COMPUTED.sub(table, text)
+
+
+def table_of(text: str, name: str) -> list[str]:
+    """Return the lines of a computed table as the page shows them, without its header."""
+    (found,) = [block for block in _COMPUTED.finditer(text) if block[2] == name]
+    return found[3].splitlines()[2:]
 
 
 def _row(values: Sequence[Any]) -> str:
