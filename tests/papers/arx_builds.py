@@ -172,6 +172,13 @@ def preprocessing_rows(built: Built) -> list[dict[str, Any]]:
     return sorted(found, key=lambda row: (row["table"], -row["effort"]))
 
 
+def payouts() -> list[dict[str, Any]]:
+    """Build cell suppression and payouts per record, and return their rows."""
+    with tempfile.TemporaryDirectory() as folder:
+        built = build(Path(folder), {PAYOUTS: payout_spec()}, ["quality", "results"])
+        return payout_rows(built)
+
+
 def payout_rows(built: Built) -> list[dict[str, Any]]:
     """Return what cell suppression and payouts per record cost for each gain."""
     suppressed = {r["effort"]: r["suppressed_records"] for r in built.rows(f"{PAYOUTS}_results")}

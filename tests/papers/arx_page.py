@@ -45,6 +45,7 @@ def tables() -> dict[str, Callable[[], Rows]]:
         "five processes": arx_tumours.rows_of_processes,
         "case 3": arx_contraceptives.rows,
         "gains": arx_contraceptives.rows_of_gains,
+        "payouts": arx_builds.payouts,
         "preprocessing": arx_builds.preprocessing,
     }
 

@@ -37,6 +37,8 @@ def test_epsilon_and_delta_of_figure_2_are_the_published_ones() -> None:
     assert (round(epsilon, 2), round(delta, 2)) == (0.92, 0.22)
     declared = (arx_figure_2.EPSILON, arx_figure_2.DELTA)
     assert declared == pytest.approx((epsilon, delta), abs=1.1e-4)
+    limits = "epsilon: {:g}, delta: {:g}, beta: {:g}".format(*declared, arx_figure_2.BETA)
+    assert limits in TEXT
     assert k_of(*declared, arx_figure_2.BETA) == arx_figure_2.K
     assert k_of(arx_figure_2.EPSILON, 0.2159, arx_figure_2.BETA) > arx_figure_2.K
 
@@ -67,11 +69,19 @@ def test_levels_of_case_1_are_the_best() -> None:
 
 @needs_data
 def test_untouched_tables_are_those_of_the_page() -> None:
-    auc = arx_tumours.untouched().auc
-    assert f"{auc:.3f}".removeprefix("0") in TEXT
+    auc = f"{arx_tumours.untouched().auc:.3f}".removeprefix("0")
+    assert f"untouched, all nine grades have an AUC of {auc}" in TEXT
     (by_seed_of_build, _) = seeds(1, 1)
     of_build = 100 * arx_contraceptives.untouched(by_seed_of_build).auc
     assert of_build == pytest.approx(71.2, abs=0.05)
+
+
+def test_published_relative_aucs_do_not_follow_from_published_aucs() -> None:
+    published = arx_tumours.PUBLISHED
+    beyond = arx_tumours.PUBLISHED_UNTOUCHED - 0.5
+    implied = [round(100 * (auc - 0.5) / beyond, 1) for auc in published["AUC"]]
+    assert implied == [72.8, 77.8, 85.9]
+    assert all(abs(a - b) > 1 for a, b in zip(implied, published["relative AUC"], strict=True))
 
 
 @needs_data
