@@ -34,14 +34,16 @@ ESTRADIOL: Mapping[int, int] = dict(
 LOW, SURE = 80, 0.9
 # Levels of age and estradiol, from effort 1 on.
 EFFORTS = ((1, 1), (2, 1), (2, 2), (3, 2), (3, 3), (3, 4), (4, 4))
+K = (4, 4, 10, 10, 16, 28, 28)
+WIDTHS: Mapping[str, Sequence[int]] = {"age": (2, 4, 8, 16), "estradiol": (10, 20, 40, 160)}
 TREATMENTS = ("IVF", "ICSI", "IUI", "ovulation_induction")
 
 
 def hierarchies() -> dict[str, IntervalHierarchy]:
     """Return the hierarchies of both quasi-identifiers, which go further than the patients."""
     return {
-        "age": equal_width_intervals(16, 56, widths=[2, 4, 8, 16]),
-        "estradiol": equal_width_intervals(0, 320, widths=[10, 20, 40, 160]),
+        "age": equal_width_intervals(16, 56, widths=WIDTHS["age"]),
+        "estradiol": equal_width_intervals(0, 320, widths=WIDTHS["estradiol"]),
     }
 
 
