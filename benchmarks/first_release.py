@@ -96,8 +96,7 @@ class Scene:
     def checker(self, measure: InformationLoss) -> Checker:
         """Return what checks nodes by a measure."""
         table = self.by_target if measure.needs_targets else self.table
-        lowest = self.lattice.lowest
-        return Checker(table, self.guarantees, measure, _LIMIT, lowest, must_release=True)
+        return Checker(table, self.guarantees, measure, _LIMIT, must_release=True)
 
     def candidate(self, node: Node, k: int) -> Candidate:
         """Return a feasible node as it is trained on."""

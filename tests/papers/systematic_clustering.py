@@ -1,12 +1,11 @@
 """The page of the thesis: what would be needed for the gain that its table 4.1 has.
 
-Tables of the page that begin with `table` hold the rows of `baselines` or of `draws`; losses are
-those of `tests.case_studies.clusters`.
+Its computed tables hold the rows of `baselines` and of `draws`; losses are those of
+`tests.case_studies.clusters`.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -24,6 +23,7 @@ from dbt_anonymize.extensions.recoding.tuples import Codes, Number, Tuples
 from dbt_anonymize.hierarchies import Hierarchy, IntervalHierarchy
 from tests.case_studies.clusters import SIZES, TABLES, lost, read, row
 from tests.docs.pages import DOCS
+from tests.papers.pages import with_tables
 
 PAGE = DOCS / "papers" / "systematic_clustering.md"
 # Table 4.1: traditional and proposed information loss by k.
@@ -36,8 +36,6 @@ PUBLISHED = {
 }
 SEEDS = range(1, 21)
 DRAWN = (("adult", 50), ("wdbc", 10), ("wdbc", 50))
-
-_ROWS = re.compile(r"(^\| `table` \|([^\n]*)\n\|[-|]+\n)(?:\|[^\n]*\n)*", re.M)
 
 
 def baselines(name: str, size: int) -> dict[str, Any]:
@@ -162,21 +160,15 @@ def _reordered(records: Records, chance: np.random.Generator) -> tuple[Tuples, C
     return tuples.take(order), place[tuple_of_row]
 
 
-def rows(columns: str) -> list[dict[str, Any]]:
-    """Return the rows of the table with these columns."""
-    if "third_size" in columns:
-        return [baselines(name, size) for name in TABLES for size in SIZES]
-    return [draws(name, size) for name, size in DRAWN]
-
-
 def confirmed(text: str) -> str:
     """Return a page with what is computed in place of what it shows."""
-    return _ROWS.sub(lambda block: block[1] + "".join(map(line, rows(block[2]))), text)
+    needed = [shown(baselines(name, size)) for name in TABLES for size in SIZES]
+    return with_tables(text, {"needed": needed, "draws": [draws(*drawn) for drawn in DRAWN]})
 
 
-def line(row: Mapping[str, Any]) -> str:
-    """Return the line of a row."""
-    cells = (
-        "-" if v is None else f"{v:.2f}" if isinstance(v, float) else str(v) for v in row.values()
-    )
-    return f"| {' | '.join(cells)} |\n"
+def shown(row: Mapping[str, Any]) -> dict[str, str]:
+    """Return a row as the page shows it."""
+    return {
+        name: "-" if v is None else f"{v:.2f}" if isinstance(v, float) else str(v)
+        for name, v in row.items()
+    }

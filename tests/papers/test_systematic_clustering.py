@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.case_studies.clusters import ARE_AVAILABLE, SIZES, TABLES, row
-from tests.papers.pages import with_builds
+from tests.papers.pages import table_of, with_queries
 from tests.papers.systematic_clustering import (
     PAGE,
     PUBLISHED,
@@ -15,7 +15,7 @@ from tests.papers.systematic_clustering import (
     baselines,
     confirmed,
     drawn,
-    line,
+    shown,
 )
 from tests.projects import Project
 
@@ -23,11 +23,12 @@ TEXT = PAGE.read_text("utf-8")
 
 
 def test_the_page_shows_what_a_build_gives(demo: Project) -> None:
-    assert with_builds(TEXT, demo.query) == TEXT
+    assert with_queries(TEXT, demo.query) == TEXT
 
 
 def test_a_sample_of_its_tables_is_computed() -> None:
-    assert line(baselines("wdbc", 50)) in TEXT
+    found = shown(baselines("wdbc", 50))
+    assert f"| {' | '.join(found.values())} |" in table_of(TEXT, "needed")
     (low, high) = re.findall(r"\| wdbc \| 50 \|[^|]*\| [\d.]+ \(([\d.]+) to ([\d.]+)\)", TEXT)[0]
     gain = drawn("wdbc", 50, SEEDS[0], halve=False) / drawn("wdbc", 50, SEEDS[0], halve=True)
     assert float(low) - 0.0005 <= gain <= float(high) + 0.0005

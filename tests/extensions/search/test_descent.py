@@ -32,7 +32,7 @@ def test_what_is_found_at_once_is_feasible_and_no_excluded_node(data: st.DataObj
     guarantees = compile_guarantees(data.draw(guarantees_for(table)), table)
     loss, limit = make_loss("loss"), data.draw(st.sampled_from(LIMITS))
     lattice = Lattice.of(table)
-    checker = Checker(table, guarantees, loss, limit, lattice.lowest)
+    checker = Checker(table, guarantees, loss, limit)
     excluded = {lattice.highest}
     found = descend(checker, lattice, 0, excluded, data.draw(st.integers(1, 200)))
     feasible = {one.node: one for one in feasible_nodes(table, guarantees, loss, limit, 0)}

@@ -28,7 +28,7 @@ def candidates_of(table: Table, limit: Decimal = Decimal(0)) -> Candidates:
     """Return what makes candidates of nodes."""
     guarantees = compile_guarantees([{"model": "k_anonymity", "k": 2}], table)
     lattice = Lattice.of(table)
-    checker = Checker(table, guarantees, Guided(), limit, lattice.lowest, must_release=True)
+    checker = Checker(table, guarantees, Guided(), limit, must_release=True)
     return Candidates(checker, lattice, np.zeros(0, dtype=np.int64))
 
 

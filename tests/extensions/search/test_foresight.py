@@ -75,11 +75,11 @@ def test_what_small_classes_raised_is_not_added_to_bounds_for_larger_ones() -> N
     diverse = {"model": "l_diversity", "attribute": "s", "l": 3}
     guarantees, loss = compile_guarantees([diverse], table), make_loss("average_class_size")
     lattice = Lattice.of(table)
-    state = EnumeratedSearch(Checker(table, guarantees, loss, limit, lattice.lowest), lattice, k=2)
+    state = EnumeratedSearch(Checker(table, guarantees, loss, limit), lattice, k=2)
     for k in (2, 5):
         if k > 2:
             state.require(k)
-        state.run(Clock(None, None))
+        state.run(Clock())
         feasible = feasible_nodes(table, guarantees, loss, limit, k)
         assert len(feasible) > 20
         for found in feasible:

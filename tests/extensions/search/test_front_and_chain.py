@@ -60,8 +60,8 @@ def test_a_chain_without_time_begins_with_what_is_known(
     common = (table, guarantees, make_loss("discernibility"), Decimal(0))
     optimum = search(*common).optimum
     assert optimum is not None
-    (coarsest,) = chain(*common, 1, clock=Clock(0, None)).points
-    (first,) = chain(*common, 1, start=optimum.node, clock=Clock(0, None)).points
+    (coarsest,) = chain(*common, 1, clock=Clock(0)).points
+    (first,) = chain(*common, 1, start=optimum.node, clock=Clock(0)).points
     assert first == (4, optimum)
     assert coarsest[1].loss > optimum.loss
 
@@ -120,7 +120,7 @@ def test_without_time_the_chain_and_the_front_say_that_they_are_not_complete() -
     table = numbered_table()
     guarantees = compile_guarantees([{"model": "k_anonymity", "k": 5}], table)
     loss = make_loss("loss")
-    found = chain(table, guarantees, loss, Decimal(0), 4, clock=Clock(0, None))
+    found = chain(table, guarantees, loss, Decimal(0), 4, clock=Clock(0))
     assert (len(found.points), found.is_complete) == (1, False)
     front = pareto_front(table, guarantees, loss, Decimal(0), time_limit=0)
     assert (len(front.points), front.is_complete) == (1, False)

@@ -220,7 +220,7 @@ def test_an_excluded_node_is_never_the_best(is_raised: bool) -> None:
     lattice, limit = Lattice.of(table), Decimal("0.05")
     optimum = search(table, guarantees, loss, limit).optimum
     assert optimum is not None
-    checker = enumerated.Checker(table, guarantees, loss, limit, lattice.lowest)
+    checker = enumerated.Checker(table, guarantees, loss, limit)
     state = enumerated.EnumeratedSearch(checker, lattice)
     state.exclude(optimum.node)
     index = lattice.index(optimum.node)
@@ -228,7 +228,7 @@ def test_an_excluded_node_is_never_the_best(is_raised: bool) -> None:
     assert not state._guide._may_be_suggested.reshape(-1)[index]
     if is_raised:
         state.require(4)
-    second = state.run(Clock(None, None))
+    second = state.run(Clock())
     assert second is not None
     assert second.node != optimum.node
     assert not state._guide._may_be_suggested.reshape(-1)[index]
@@ -242,9 +242,7 @@ def test_guides_are_for_what_they_fit() -> None:
         ("discernibility", "0", False),
         ("loss", "0.05", False),
     ):
-        checker = enumerated.Checker(
-            table, guarantees, make_loss(measure), Decimal(most), (0, 0, 0)
-        )
+        checker = enumerated.Checker(table, guarantees, make_loss(measure), Decimal(most))
         state = enumerated.EnumeratedSearch(checker, Lattice.of(table))
         assert state._guide is not None
         assert state._guide.by_classes == by_classes

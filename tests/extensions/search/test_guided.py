@@ -121,9 +121,9 @@ def test_the_best_nodes_are_those_of_all_nodes(data: st.DataObject) -> None:
     with pytest.MonkeyPatch.context() as patched:
         if data.draw(st.booleans()):
             patched.setattr(search_module, "MOST_ENUMERATED", 1)
-        checker = Checker(table, guarantees, Guided(), limit, lattice.lowest)
+        checker = Checker(table, guarantees, Guided(), limit)
         state = lattice_search(checker, lattice, k, leaders=count)
-        state.run(Clock(None, None))
+        state.run(Clock())
     found = [checked.loss for checked in state.leaders.nodes]
     assert found == pytest.approx(expected, abs=1e-8)
 

@@ -16,10 +16,11 @@ from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.search import local_recoding
 from dbt_anonymize.extensions.search.binding_attributes import is_flat
 from dbt_anonymize.extensions.search.efforts import SearchOutcome, Task
-from dbt_anonymize.extensions.search.local_recoding import local_rounds
 from dbt_anonymize.extensions.search.optimum import search
 from dbt_anonymize.extensions.search.results import SearchResult
+from dbt_anonymize.information_loss.base import InformationLoss
 from dbt_anonymize.information_loss.registry import make_loss
+from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import Attribute, Node, SensitiveAttribute, Table
 
@@ -72,6 +73,14 @@ def is_class(table: Table, members: list[int], k: int, least_values: int) -> boo
         people = len(set(table.subject[members].tolist()))
     values = set(table.sensitive[0][1][members].tolist())
     return people >= k and len(values) >= least_values
+
+
+def local_rounds(
+    table: Table, guarantees: Guarantees, loss: InformationLoss, **options: Any
+) -> list[tuple[Node, int]]:
+    """Return levels and released records of each round."""
+    rounds = local_recoding.find_rounds(table, guarantees, loss, **options)
+    return [(r.node, int(table.records[r.rows].sum())) for r in rounds]
 
 
 def replay(

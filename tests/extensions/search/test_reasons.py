@@ -142,7 +142,7 @@ def test_levels_of_any_class_size_suppress_as_much_as_they_may(data: st.DataObje
     table, _ = predicted(data, data.draw(tables(has_subject=False)), outputs=1)
     guarantees = compile_guarantees([{"model": "k_anonymity", "k": 2}], table)
     lattice = Lattice.of(table)
-    checker = Checker(table, guarantees, Guided(), LIMIT, lattice.lowest)
+    checker = Checker(table, guarantees, Guided(), LIMIT)
     everybody = np.arange(len(table.records))
     node = data.draw(nodes(table))
     one = Candidates(checker, lattice, everybody).of_any_size(node)

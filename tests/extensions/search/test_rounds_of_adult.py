@@ -6,11 +6,11 @@ from decimal import Decimal
 
 import numpy as np
 
-from dbt_anonymize.extensions.search.local_recoding import local_rounds
 from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy.grouping import classes_of, group, labels_of
 from dbt_anonymize.privacy.registry import compile_guarantees
 from tests.extensions.recoding.test_adult import pytestmark
+from tests.extensions.search.test_local import local_rounds
 
 __all__ = ["pytestmark"]
 NAMES = (

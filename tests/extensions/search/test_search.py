@@ -19,7 +19,13 @@ from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.search import optimum as search_module
 from dbt_anonymize.extensions.search.clock import Clock
 from dbt_anonymize.extensions.search.optimum import search
-from dbt_anonymize.extensions.search.results import CheckedNode, Progress, SearchResult, Status
+from dbt_anonymize.extensions.search.results import (
+    CheckedNode,
+    Progress,
+    SearchResult,
+    Status,
+    VisitedNodes,
+)
 from dbt_anonymize.extensions.search.rollup import Grouper
 from dbt_anonymize.information_loss.base import InformationLoss
 from dbt_anonymize.information_loss.registry import make_loss
@@ -166,18 +172,18 @@ def same(found: CheckedNode, expected: CheckedNode) -> bool:
     )
 
 
-def assert_visited_nodes_agree(visited: Any, feasible: dict[Any, CheckedNode]) -> None:
-    nodes = [tuple(levels) for levels in visited.levels.tolist()]
+def assert_visited_nodes_agree(visited: VisitedNodes, feasible: dict[Any, CheckedNode]) -> None:
+    excluded = [tuple(levels) for levels in visited.levels.tolist()]
+    nodes = [*excluded, *(checked.node for checked in visited.checked)]
     assert len(set(nodes)) == len(nodes)
-    for position, node in enumerate(nodes):
-        status = visited.status[position]
-        if status == Status.INFEASIBLE:
-            assert node not in feasible
-        if status == Status.CHECKED:
-            assert math.isfinite(visited.loss[position]) == (node in feasible)
-            if node in feasible:
-                assert visited.k[position] == feasible[node].k
-                assert visited.suppressed[position] == feasible[node].suppressed
+    for node, status in zip(excluded, visited.status, strict=True):
+        assert status in {Status.INFEASIBLE, Status.PRUNED}
+        assert status == Status.PRUNED or node not in feasible
+    for checked in visited.checked:
+        assert math.isfinite(checked.loss) == checked.is_feasible == (checked.node in feasible)
+        if checked.is_feasible:
+            assert checked.k == feasible[checked.node].k
+            assert checked.suppressed == feasible[checked.node].suppressed
 
 
 @examples(settings(deadline=None), 60)

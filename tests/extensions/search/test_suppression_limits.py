@@ -23,9 +23,7 @@ __all__ = ["warehouse"]
 def of_search(limit: float, records: int) -> int:
     table = Table((), leaves=np.zeros((1, 0), dtype=np.int64), records=np.array([records]))
     guarantees = compile_guarantees([{"model": "k_anonymity", "k": 2}], table)
-    return Checker(
-        table, guarantees, make_loss("loss"), Decimal(str(limit)), lowest=()
-    ).most_suppressed
+    return Checker(table, guarantees, make_loss("loss"), Decimal(str(limit))).most_suppressed
 
 
 def test_sql_and_search_allow_the_whole_part_of_the_decimal_share(warehouse: Warehouse) -> None:

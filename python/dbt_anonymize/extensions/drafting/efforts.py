@@ -44,8 +44,6 @@ def first_efforts(
     guarantees = compile_guarantees([{"model": "k_anonymity", "k": k}], table)
     limit = Decimal(str(suppression_limit))
     loss = make_loss("loss")
-    efforts_chain = chain(
-        table, guarantees, loss, limit, length, work=_WORK, clock=Clock(_SECONDS, None)
-    )
+    efforts_chain = chain(table, guarantees, loss, limit, length, work=_WORK, clock=Clock(_SECONDS))
     nodes = [checked.node for _, checked in efforts_chain.points if any(checked.node)]
     return [{plan.column: level for plan, level in zip(plans, node, strict=True)} for node in nodes]

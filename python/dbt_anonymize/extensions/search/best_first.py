@@ -89,20 +89,11 @@ class BestFirstSearch:
         return Progress(len(self.checked_nodes), settled, self.lattice.size, best)
 
     def visited(self) -> VisitedNodes:
-        """Return the visited nodes and their results."""
-        checked = list(self.checked_nodes.values())
-        nodes = [checked_node.node for checked_node in checked] + self.pruned
-        unknown = [-1] * len(self.pruned)
-        status = [Status.CHECKED] * len(checked) + [Status.PRUNED] * len(self.pruned)
-        losses = [checked_node.loss for checked_node in checked] + [math.nan] * len(self.pruned)
+        """Return the checked nodes, and the excluded ones."""
         return VisitedNodes(
-            levels=np.array(nodes, dtype=np.int64).reshape(len(nodes), len(self.lattice.shape)),
-            k=np.array([checked_node.k for checked_node in checked] + unknown, dtype=np.int64),
-            suppressed=np.array(
-                [checked_node.suppressed for checked_node in checked] + unknown, dtype=np.int64
-            ),
-            loss=np.array(losses, dtype=np.float64),
-            status=np.array(status, dtype=np.uint8),
+            tuple(self.checked_nodes.values()),
+            np.array(self.pruned, dtype=np.int64).reshape(-1, len(self.lattice.shape)),
+            np.full(len(self.pruned), Status.PRUNED, dtype=np.uint8),
         )
 
     def _expand(self, node: Node) -> None:

@@ -54,8 +54,7 @@ def is_flat(task: Task, outcome: SearchOutcome) -> bool:
 
 
 def _checker(task: Task) -> Checker:
-    lowest = Lattice.of(task.table).lowest
-    return Checker(task.table, task.guarantees, task.loss(), task.suppression_limit, lowest)
+    return Checker(task.table, task.guarantees, task.loss(), task.suppression_limit)
 
 
 def _finer(task: Task, node: Node, axis: int) -> Node | None:

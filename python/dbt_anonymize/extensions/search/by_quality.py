@@ -114,10 +114,7 @@ class QualitySearch:
         self._guarantees = guarantees
         self._lattice = Lattice.of(table)
         guided, self._by_loss = (
-            Checker(
-                *(table, guarantees, measure, suppression_limit, self._lattice.lowest),
-                must_release=True,
-            )
+            Checker(table, guarantees, measure, suppression_limit, must_release=True)
             for measure in (Guided(), Loss())
         )
         self.candidates = Candidates(guided, self._lattice, track.rows)
@@ -266,7 +263,7 @@ class QualitySearch:
         return sorted(by_key.values(), key=lambda candidate: candidate.checked.loss)
 
     def _best(self, checker: Checker, k: int, count: int) -> list[Node]:
-        clock, work = Clock(None, None), self._shortlist_work
+        clock, work = Clock(), self._shortlist_work
         return [
             node.node for node in best_nodes(checker, self._lattice, k, clock, count, work=work)
         ]

@@ -60,9 +60,7 @@ class LocalCandidates:
         nodes = (
             node.node
             for checker in self._checkers
-            for node in best_nodes(
-                checker, self._lattice, k, Clock(None, None), _NODES_PER_FACTOR, work=work
-            )
+            for node in best_nodes(checker, self._lattice, k, Clock(), _NODES_PER_FACTOR, work=work)
         )
         return list(dict.fromkeys(nodes))
 
@@ -76,7 +74,6 @@ class LocalCandidates:
         return [
             Checker(
                 *(self.table, self.guarantees, Guided(gs=factor), Decimal(1) - _SMALLEST_SHARE),
-                self._lattice.lowest,
                 must_release=True,
             )
             for factor in _FACTORS

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from dbt_anonymize.extensions.search.checking import Checker
+from dbt_anonymize.extensions.search.grouped import GroupedClasses
 from dbt_anonymize.extensions.search.lattice import Lattice
 from dbt_anonymize.extensions.search.race import Candidate
 from dbt_anonymize.extensions.search.results import CheckedNode
-from dbt_anonymize.privacy.table import Node
+from dbt_anonymize.privacy.table import BoolArray, Node
 
 # A column is worth a trial without it if classes are then at least this many times larger.
 WORTHWHILE = 2
@@ -30,20 +31,15 @@ class Candidates:
         checked = self.checker.check(node, k).result
         if not checked.is_feasible:
             return None
-        classes, suppressed = self.checker.suppressed_classes(node, k)
-        return Candidate(
-            checked,
-            max(k, self.checker.guarantees.min_class_size),
-            classes.table_rows(suppressed)[self.rows],
-            classes.of_table_rows[self.rows],
-        )
+        required = max(k, self.checker.guarantees.min_class_size)
+        return self._candidate(checked, required, *self.checker.suppressed_classes(node, k))
 
     def of_any_size(self, node: Node) -> Candidate:
         """Return the candidate of a node with the largest class size within the suppression limit.
 
         It may break guarantees: it shows what levels would add, and is not for release.
         """
-        classes = self.checker.grouper.ungrouped(node).classes()
+        classes = self.checker.grouper.classes(node)
         order = np.argsort(classes.people, kind="stable")
         order = order[classes.records[order] > 0]
         records = np.cumsum(classes.records[order])
@@ -54,12 +50,14 @@ class Candidates:
         k = int(classes.people[order[first]])
         suppressed = classes.people < k
         count = int(classes.records[suppressed].sum())
-        return Candidate(
-            CheckedNode(node, k, count, np.nan, False),
-            k,
-            classes.table_rows(suppressed)[self.rows],
-            classes.of_table_rows[self.rows],
-        )
+        checked = CheckedNode(node, k, count, np.nan, False)
+        return self._candidate(checked, k, classes, suppressed)
+
+    def _candidate(
+        self, checked: CheckedNode, required: int, classes: GroupedClasses, suppressed: BoolArray
+    ) -> Candidate:
+        is_suppressed, class_of_row = classes.table_rows(suppressed), classes.of_table_rows
+        return Candidate(checked, required, is_suppressed[self.rows], class_of_row[self.rows])
 
     def finer(self, candidate: Candidate) -> dict[int, Candidate]:
         """Return, by column that a candidate gives up, the candidate that is one level finer.

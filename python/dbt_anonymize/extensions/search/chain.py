@@ -62,8 +62,8 @@ def chain(
     of a quick descent, the same on every machine.
     """
     lattice = Lattice.of(table)
-    checker = Checker(table, guarantees, loss, suppression_limit, lattice.lowest, must_release=True)
-    builder = _Builder(checker, lattice, clock or Clock(None, None), work)
+    checker = Checker(table, guarantees, loss, suppression_limit, must_release=True)
+    builder = _Builder(checker, lattice, clock or Clock(), work)
     if isinstance(length, int):
         builder.build(length, start)
     else:
@@ -117,11 +117,7 @@ class _Builder:
                 )
                 self.points += [(k, first)] if first is not None else []
             elif last.k < k:
-                excluded = tuple({last.node, self._empty or last.node})
-                above = Lattice(last.node, self._lattice.highest)
-                start_above = self._best_feasible_above(last.node, k, excluded)
-                added = self._best(above, k, excluded, start_above)
-                self.points += [(k, added)] if added is not None else []
+                self._add_above(last.node, k)
 
     def _is_feasible(self, node: Node | None, k: int) -> bool:
         return node is not None and self._checker.check(node, k).result.is_feasible
@@ -129,21 +125,25 @@ class _Builder:
     def _add(self, remaining: int) -> bool:
         """Add a node above the last one; ``remaining`` is the number of nodes still to add."""
         last = self.points[-1][1]
-        excluded = tuple({last.node, self._empty or last.node})
-        largest = self._largest_k(last.node, excluded)
+        largest = self._largest_k(last.node, self._excluded_above(last.node))
         if largest <= last.k:
             return False
         spaced = math.ceil(last.k * (largest / last.k) ** (1.0 / remaining))
-        above = Lattice(last.node, self._lattice.highest)
         # The other guarantees may not hold at the spaced class size, but at a smaller one.
-        for k in sorted({min(max(spaced, last.k + 1), largest), last.k + 1}, reverse=True):
-            added = self._best(
-                above, k, excluded, self._best_feasible_above(last.node, k, excluded)
-            )
-            if added is not None:
-                self.points.append((k, added))
-                return True
-        return False
+        sizes = sorted({min(max(spaced, last.k + 1), largest), last.k + 1}, reverse=True)
+        return any(self._add_above(last.node, k) for k in sizes)
+
+    def _add_above(self, node: Node, k: int) -> bool:
+        """Add the best node above another with class size k; return False without any."""
+        excluded = self._excluded_above(node)
+        start = self._best_feasible_above(node, k, excluded)
+        added = self._best(Lattice(node, self._lattice.highest), k, excluded, start)
+        self.points += [(k, added)] if added is not None else []
+        return added is not None
+
+    def _excluded_above(self, node: Node) -> tuple[Node, ...]:
+        """Return nodes that add nothing above another: itself, and the root."""
+        return tuple({node, self._empty or node})
 
     def _best_feasible_above(self, node: Node, k: int, excluded: tuple[Node, ...]) -> Node | None:
         """Return the best known feasible node above another that reaches this k."""

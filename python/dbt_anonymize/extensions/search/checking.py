@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from dbt_anonymize.extensions.search.grouped import GroupedClasses
+from dbt_anonymize.extensions.search.lattice import Lattice
 from dbt_anonymize.extensions.search.results import CheckedNode
 from dbt_anonymize.extensions.search.rollup import Grouper, UngroupedNode
 from dbt_anonymize.information_loss.base import InformationLoss
@@ -47,7 +48,7 @@ class Check:
 
 
 class Checker:
-    """Check nodes of one table, none finer than ``lowest``.
+    """Check nodes of one table within its level bounds, or coarser.
 
     ``suppression_limit`` is a share of the records, 0 to 1, rounded down to whole records.
     ``must_release``: a node is feasible only if it releases a record.
@@ -59,7 +60,6 @@ class Checker:
         guarantees: Guarantees,
         loss: InformationLoss,
         suppression_limit: Decimal,
-        lowest: Node,
         *,
         must_release: bool = False,
     ):
@@ -67,7 +67,10 @@ class Checker:
         self.guarantees = guarantees
         self.loss = loss
         self.grouper = Grouper(
-            table, lowest, values=guarantees.needs_values, targets=loss.needs_targets
+            table,
+            Lattice.of(table).lowest,
+            values=guarantees.needs_values,
+            targets=loss.needs_targets,
         )
         self.most_suppressed = int(suppression_limit * table.total)
         self.checked = 0
@@ -111,7 +114,7 @@ class Checker:
 
     def suppressed_classes(self, node: Node, k: int) -> tuple[GroupedClasses, BoolArray]:
         """Return the classes of a feasible node, and a mask of the suppressed ones."""
-        classes = self.grouper.ungrouped(node).classes()
+        classes = self.grouper.classes(node)
         small = classes.people < max(k, self.guarantees.min_class_size)
         return classes, self._suppressed(classes, self._violating(classes, small)[0])
 

@@ -14,7 +14,9 @@ INTERVAL = 0.1
 class Clock:
     """Time limit (seconds or None) and progress, reported ten times a second and at the end."""
 
-    def __init__(self, time_limit: float | None, progress: ProgressCallback | None):
+    def __init__(
+        self, time_limit: float | None = None, progress: ProgressCallback | None = None
+    ) -> None:
         self._started = time.monotonic()
         self._limit = time_limit
         self._progress = progress
@@ -22,14 +24,15 @@ class Clock:
         # Another limit than time.
         self.is_spent: Callable[[], bool] = lambda: False
 
-    @property
-    def elapsed(self) -> float:
-        """Seconds since the start."""
-        return time.monotonic() - self._started
+    def remaining(self, share: float = 1.0) -> float | None:
+        """Return the remaining seconds, or a share of them; None without a limit."""
+        if self._limit is None:
+            return None
+        return max(0.0, self._limit - (time.monotonic() - self._started)) * share
 
     def is_over(self) -> bool:
         """Tell whether the time limit, or another one, is reached."""
-        return self.is_spent() or (self._limit is not None and self.elapsed >= self._limit)
+        return self.is_spent() or self.remaining() == 0.0
 
     def report(self, progress: Callable[[], Progress], *, is_last: bool = False) -> None:
         """Report if it is due."""

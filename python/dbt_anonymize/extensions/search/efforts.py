@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -23,7 +22,7 @@ from dbt_anonymize.extensions.search.evidence import check_learned
 from dbt_anonymize.extensions.search.exchange import SHARE_OF_EXCHANGES
 from dbt_anonymize.extensions.search.guided import Guided
 from dbt_anonymize.extensions.search.lattice import Lattice
-from dbt_anonymize.extensions.search.local_recoding import local_rounds, measure_rounds
+from dbt_anonymize.extensions.search.local_recoding import find_rounds, measure_rounds
 from dbt_anonymize.extensions.search.optimum import checks_for, search
 from dbt_anonymize.extensions.search.pareto import ParetoFront, pareto_front
 from dbt_anonymize.extensions.search.publisher_payout import PublisherPayout
@@ -182,12 +181,12 @@ def find_efforts(task: Task, steps: Steps = lambda _: None) -> SearchOutcome:
     """
     is_local = task.options.recoding == "local"
     is_raced = task.options.races
-    clock = _Deadline(None if is_raced else task.options.time_limit)
+    clock = Clock(None if is_raced else task.options.time_limit)
     guarantees, loss, limit = task.guarantees, task.loss(), task.suppression_limit
     common = (task.table, guarantees, loss, limit)
     result = search(
         *common,
-        time_limit=clock.share(_SHARE_OF_OPTIMUM),
+        time_limit=clock.remaining(_SHARE_OF_OPTIMUM),
         most_checks=_optimum_checks(task.table) if is_raced else None,
         progress=steps("optimum"),
     )
@@ -203,7 +202,7 @@ def find_efforts(task: Task, steps: Steps = lambda _: None) -> SearchOutcome:
             *common,
             _class_sizes(task, guarantees) or task.options.efforts,
             start=result.optimum.node,
-            clock=Clock(clock.share(_SHARE_OF_CHAIN), steps("efforts")),
+            clock=Clock(clock.remaining(_SHARE_OF_CHAIN), steps("efforts")),
         )
     efforts: tuple[Effort, ...]
     local: tuple[LocalEffort, ...] = ()
@@ -214,7 +213,7 @@ def find_efforts(task: Task, steps: Steps = lambda _: None) -> SearchOutcome:
         efforts = _efforts(task, efforts_chain, rounds, guarantees)
     is_aside = is_local or is_raced
     seconds = _SECONDS_OF_FRONT_BESIDE_EFFORTS if is_aside else SECONDS_OF_FRONT
-    time_left = clock.share(1.0)
+    time_left = clock.remaining()
     front = pareto_front(
         *common,
         time_limit=seconds
@@ -295,7 +294,7 @@ def _effort_k(required: int, guarantees: Guarantees) -> int | None:
 
 
 def _local_efforts(
-    task: Task, chain_: Chain, guarantees: Guarantees, clock: _Deadline, steps: Steps
+    task: Task, chain_: Chain, guarantees: Guarantees, clock: Clock, steps: Steps
 ) -> tuple[tuple[Effort, ...], tuple[LocalEffort, ...]]:
     candidates = (_search_rounds(task, required, clock, steps) for required, _ in chain_.points)
     root = tuple(attribute.height for attribute in task.table.attributes)
@@ -319,20 +318,20 @@ def _local_efforts(
     return efforts, local_efforts
 
 
-def _search_rounds(task: Task, required: int, clock: _Deadline, steps: Steps) -> LocalEffort | None:
+def _search_rounds(task: Task, required: int, clock: Clock, steps: Steps) -> LocalEffort | None:
     """Return rounds with a class size; None if they suppress more than is allowed."""
     declared = [*task.declared, {"model": "k_anonymity", "k": required}]
     guarantees = compile_guarantees(declared, task.table)
-    rounds = local_rounds(
+    rounds = find_rounds(
         task.table,
         guarantees,
         task.loss(FACTOR_OF_ROUNDS),
-        time_limit=clock.share(_SHARE_OF_CHAIN),
+        time_limit=clock.remaining(_SHARE_OF_CHAIN),
         progress=steps(f"rounds for k = {required}"),
     )
     if not rounds:
         return None
-    nodes = tuple(node for node, _ in rounds)
+    nodes = tuple(round_.node for round_ in rounds)
     suppressed, lost = measure_rounds(task.table, guarantees, task.loss(), nodes)
     if suppressed > task.suppression_limit * task.table.total:
         return None
@@ -341,14 +340,3 @@ def _search_rounds(task: Task, required: int, clock: _Deadline, steps: Steps) ->
 
 def _levels(spec: Spec, node: Node) -> dict[str, int]:
     return dict(zip(spec.quasi_identifiers, node, strict=True))
-
-
-class _Deadline:
-    """Remaining time until a limit."""
-
-    def __init__(self, limit: float | None) -> None:
-        self._end = None if limit is None else time.monotonic() + limit
-
-    def share(self, share: float) -> float | None:
-        """Return a share of the remaining seconds; None without a limit."""
-        return None if self._end is None else max(0.0, self._end - time.monotonic()) * share

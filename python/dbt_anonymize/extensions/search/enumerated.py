@@ -253,21 +253,11 @@ class EnumeratedSearch:
         return Progress(len(self.checked_nodes), settled, self.lattice.size, best)
 
     def visited(self) -> VisitedNodes:
-        """Return the visited nodes and their results."""
+        """Return the checked nodes, and the excluded ones."""
         status = self.status.reshape(-1)
-        indices = np.flatnonzero(status)
-        k = np.full(self.lattice.size, -1, dtype=np.int64)
-        suppressed = k.copy()
-        loss = np.full(self.lattice.size, math.nan)
-        for index, checked in self.checked_nodes.items():
-            k[index], suppressed[index], loss[index] = checked.k, checked.suppressed, checked.loss
-        return VisitedNodes(
-            levels=self.lattice.levels(indices),
-            k=k[indices],
-            suppressed=suppressed[indices],
-            loss=loss[indices],
-            status=status[indices],
-        )
+        excluded = np.flatnonzero((status != _OPEN) & (status != Status.CHECKED))
+        levels = self.lattice.levels(excluded)
+        return VisitedNodes(tuple(self.checked_nodes.values()), levels, status[excluded])
 
     def _close(self, index: int, status: Status) -> None:
         self._next[index] = math.inf

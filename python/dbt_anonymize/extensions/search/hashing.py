@@ -29,28 +29,16 @@ def distinct(words: Words, slot: IntArray | None = None) -> tuple[IntArray, IntA
     >>> leaders.tolist(), leader.tolist()
     ([0, 1], [0, 1, 0, 1])
     """
-    count = len(words[0])
-    leader = np.empty(count, dtype=np.int64)
-    rows: IntArray | None = None
-    keys = words
-    turn = 0
-    while True:
-        representative = _slot_leaders(slots(keys, turn)[0] if slot is None else slot)
-        slot = None
-        same = _equal(keys, representative)
-        if rows is None:
-            leader = representative
-            if same.all():
-                break
-            rows = np.flatnonzero(~same)
-        else:
-            leader[rows] = rows[representative]
-            if same.all():
-                break
-            rows = rows[~same]
-        keys = tuple(word[rows] for word in words)
+    leader = _slot_leaders(slots(words, 0)[0] if slot is None else slot)
+    collided = np.flatnonzero(~_equal(words, leader))
+    turn = 1
+    while len(collided):
+        keys = tuple(word[collided] for word in words)
+        representative = _slot_leaders(slots(keys, turn)[0])
+        leader[collided] = collided[representative]
+        collided = collided[~_equal(keys, representative)]
         turn += 1
-    return np.flatnonzero(leader == np.arange(count)), leader
+    return np.flatnonzero(leader == np.arange(len(leader))), leader
 
 
 def slots(keys: Words, turn: int) -> tuple[IntArray, int]:

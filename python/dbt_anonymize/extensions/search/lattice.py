@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from operator import getitem
 
 import numpy as np
 
@@ -101,27 +100,14 @@ class Lattice:
 
     def finer(self, node: Node) -> Box:
         """Return the slices of an array of this shape with the node and all finer ones."""
-        return tuple(map(getitem, self._up_to, node))
+        # Empty below the lowest level.
+        levels = zip(node, self.lowest, strict=True)
+        return tuple(slice(0, max(0, level - low + 1)) for level, low in levels)
 
     def coarser(self, node: Node) -> Box:
         """Return the slices of an array of this shape with the node and all coarser ones."""
-        return tuple(map(getitem, self._from, node))
-
-    @cached_property
-    def _up_to(self) -> list[list[slice]]:
-        """Slices of the levels up to each level, by attribute; empty below the lowest level."""
-        return [
-            [slice(0, max(0, level - low + 1)) for level in range(high + 1)]
-            for low, high in zip(self.lowest, self.highest, strict=True)
-        ]
-
-    @cached_property
-    def _from(self) -> list[list[slice]]:
-        """Slices of the levels from each level on, by attribute."""
-        return [
-            [slice(max(0, level - low), None) for level in range(high + 1)]
-            for low, high in zip(self.lowest, self.highest, strict=True)
-        ]
+        levels = zip(node, self.lowest, strict=True)
+        return tuple(slice(max(0, level - low), None) for level, low in levels)
 
     def add_up(self, numbers: tuple[FloatArray, ...]) -> FloatArray:
         """Return for each node the sum over attributes of a number per level."""

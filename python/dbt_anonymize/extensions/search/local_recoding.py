@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -11,6 +10,7 @@ import numpy as np
 
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.recoding.local import protected_rows
+from dbt_anonymize.extensions.search.clock import Clock
 from dbt_anonymize.extensions.search.guided import Guided
 from dbt_anonymize.extensions.search.optimum import search
 from dbt_anonymize.extensions.search.results import ProgressCallback
@@ -36,25 +36,6 @@ class Round:
 
     node: Node
     rows: BoolArray
-
-
-def local_rounds(
-    table: Table,
-    guarantees: Guarantees,
-    loss: InformationLoss,
-    *,
-    smallest_share: Decimal = SMALLEST_SHARE,
-    time_limit: float | None = None,
-    progress: ProgressCallback | None = None,
-) -> list[tuple[Node, int]]:
-    """Return levels and released records (> 0) of each round of `find_rounds`."""
-    rounds = find_rounds(
-        *(table, guarantees, loss),
-        smallest_share=smallest_share,
-        time_limit=time_limit,
-        progress=progress,
-    )
-    return [(r.node, int(table.records[r.rows].sum())) for r in rounds]
 
 
 def find_rounds(
@@ -91,7 +72,17 @@ def find_rounds(
     check_population(table)
     # Class rules hold for the classes of all rounds; release rules need the whole release.
     guarantees = replace(guarantees, release_rules=[])
-    best_node = _BestNode(table, guarantees, loss, time_limit, time.monotonic(), progress)
+    clock = Clock(time_limit)
+
+    def best_node(rows: BoolArray, limit: Decimal) -> Node | None:
+        optimum = search(
+            *(select_rows(table, rows), guarantees, loss, limit),
+            time_limit=clock.remaining(),
+            most_checks=None if isinstance(loss, PerAttribute) else CHECKS_OF_A_ROUND,
+            progress=progress,
+        ).optimum
+        return None if optimum is None else optimum.node
+
     rounds: list[Round] = []
     remaining = table.records > 0
     while remaining.any():
@@ -114,33 +105,6 @@ def check_population(table: Table) -> None:
             "local recoding must have a table without a population, since nobody outside the "
             "source has a record in it; got one. Search full-domain efforts instead."
         )
-
-
-@dataclass(frozen=True)
-class _BestNode:
-    """Search of the best node for a part of the rows, of which a share may be suppressed."""
-
-    table: Table
-    guarantees: Guarantees
-    loss: InformationLoss
-    time_limit: float | None
-    started: float
-    progress: ProgressCallback | None
-
-    def __call__(self, rows: BoolArray, limit: Decimal) -> Node | None:
-        remaining = None
-        if self.time_limit is not None:
-            remaining = max(0.0, self.time_limit - (time.monotonic() - self.started))
-        optimum = search(
-            select_rows(self.table, rows),
-            self.guarantees,
-            self.loss,
-            limit,
-            time_limit=remaining,
-            most_checks=None if isinstance(self.loss, PerAttribute) else CHECKS_OF_A_ROUND,
-            progress=self.progress,
-        ).optimum
-        return None if optimum is None else optimum.node
 
 
 def measure_rounds(
@@ -183,33 +147,21 @@ def _loss_of_parts(
     table: Table, loss: InformationLoss, parts: Sequence[tuple[Node, BoolArray, bool]]
 ) -> float | None:
     """Combine the losses of parts of a table: node, rows, and True if these are suppressed."""
-    if isinstance(loss, Guided):
-        return _summed_loss(table, loss, parts)
-    if not isinstance(loss, (Loss, Precision)):
+    if not isinstance(loss, (Guided, Loss, Precision)):
         return None
-    measure: PerAttribute = loss
-    losses = np.zeros(len(table.attributes))
+    losses = np.zeros(1 if isinstance(loss, Guided) else len(table.attributes))
     for node, rows, is_suppressed in parts:
         if rows.any():
             part = select_rows(table, rows)
             classes = classes_of(part, node)
             suppressed = np.full(len(classes.records), is_suppressed)
-            # Each loss is a mean over the records of its part.
-            losses += measure.per_attribute(part, classes, suppressed) * part.total / table.total
-    return float(measure.combine(losses[np.newaxis])[0])
-
-
-def _summed_loss(
-    table: Table, loss: Guided, parts: Sequence[tuple[Node, BoolArray, bool]]
-) -> float:
-    """Return the sum of the losses of parts; an upper bound, since equal classes may join."""
-    loss_sum = 0.0
-    for node, rows, is_suppressed in parts:
-        if rows.any():
-            part = select_rows(table, rows)
-            classes = classes_of(part, node)
-            loss_sum += loss.loss(part, classes, np.full(len(classes.records), is_suppressed))
-    return loss_sum
+            if isinstance(loss, Guided):
+                # The sum is an upper bound, since equal classes may join.
+                losses += loss.loss(part, classes, suppressed)
+            else:
+                # Each loss is a mean over the records of its part.
+                losses += loss.per_attribute(part, classes, suppressed) * part.total / table.total
+    return float(losses[0] if isinstance(loss, Guided) else loss.combine(losses[np.newaxis])[0])
 
 
 def _complete(

@@ -65,7 +65,7 @@ def search(
             progress=progress,
         )
         start = first.optimum
-    checker = Checker(table, guarantees, loss, suppression_limit, lattice.lowest)
+    checker = Checker(table, guarantees, loss, suppression_limit)
     if most_checks is not None:
         clock.is_spent = lambda: checker.checked >= most_checks
     state = lattice_search(checker, lattice)
@@ -79,7 +79,6 @@ def search(
         checked=checker.checked,
         is_complete=state.is_complete,
         bound=state.bound(optimum),
-        elapsed=clock.elapsed,
     )
 
 

@@ -30,8 +30,4 @@ def packed_keys(parts: Iterator[dict[str, Any]]) -> list[list[dict[str, Any]]]:
 def unpack_keys(keys: Sequence[IntArray], packed: list[list[dict[str, Any]]]) -> Iterator[IntArray]:
     """Unpack keys into the codes of their parts."""
     for key, parts in zip(keys, packed, strict=True):
-        rest = key
-        for part in parts[:-1]:
-            rest, code = np.divmod(rest, part["size"] + 1)
-            yield code
-        yield rest
+        yield from np.unravel_index(key, [part["size"] + 1 for part in parts], order="F")

@@ -47,7 +47,7 @@ def pareto_front(
     """
     lattice = Lattice.of(table)
     clock = Clock(time_limit, progress)
-    checker = Checker(table, guarantees, loss, suppression_limit, lattice.lowest, must_release=True)
+    checker = Checker(table, guarantees, loss, suppression_limit, must_release=True)
     state = lattice_search(checker, lattice, guarantees.min_class_size)
     optima: list[CheckedNode] = []
     best = state.run(clock)

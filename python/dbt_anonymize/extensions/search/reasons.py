@@ -88,8 +88,7 @@ def given_up(
         name: columns[name] for name in names if name in columns and columns[name].adds is not None
     }
     untrained = [name for name in names if name not in trained]
-    small = [name for name, column in trained.items() if column.is_small]
-    large = sorted(trained.keys() - {*small}, key=lambda name: (-(trained[name].adds or 0.0), name))
+    small, large = _by_gain(trained)
     texts = [", ".join(untrained)]
     if small:
         verb, each = (several, " each") if small[1:] else (one, "")
@@ -125,8 +124,7 @@ def missed(columns: Mapping[str, GivenUp], measure: str) -> str:
     ''
     """
     trained = {name: column for name, column in columns.items() if column.adds is not None}
-    small = [name for name, column in trained.items() if column.is_small]
-    large = sorted(trained.keys() - {*small}, key=lambda name: (-(trained[name].adds or 0.0), name))
+    small, large = _by_gain(trained)
     end = f" off {measure}" if measure in LOWER_IS_BETTER else ""
     each = " each" if small[1:] else ""
     if len(trained) < len(columns):
@@ -144,6 +142,13 @@ def missed(columns: Mapping[str, GivenUp], measure: str) -> str:
     others = "the others" if each else "".join(small)
     rest = f"; {others} less than {EQUAL:g}{each}" if small else ""
     return f"{'would take' + end if end else 'would add'}: {text}{rest}"
+
+
+def _by_gain(trained: Mapping[str, GivenUp]) -> tuple[list[str], list[str]]:
+    """Return the columns of a negligible gain, and the others, the largest gain first."""
+    small = [name for name, column in trained.items() if column.is_small]
+    large = sorted(trained.keys() - {*small}, key=lambda name: (-(trained[name].adds or 0.0), name))
+    return small, large
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from dbt_anonymize.evaluation.data.targets import TargetColumn
 from dbt_anonymize.evaluation.problem import ZERO_RULE, Problem
 from dbt_anonymize.evaluation.run import Setting, make_models, read_problem
 from dbt_anonymize.evaluation.splits import Splitting
-from dbt_anonymize.extensions.search.load import Coding, Loaded
+from dbt_anonymize.extensions.search.load import Loaded
 from dbt_anonymize.extensions.search.source import rebuild
 from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.privacy.grouping import distinct_codes
@@ -171,39 +171,24 @@ def _quasi_identifier_codes(
         for coding, column in zip(loaded.codings, columns, strict=True)
     }
     arrays = read_arrays(records, read, order_by=record_key)
-    codes = [
-        _interval_codes(coding, loaded.coded_values(warehouse, coding), arrays[column])
-        if coding.is_interval
-        else _text_codes(
-            coding, loaded.coded_values(warehouse, coding), arrays[column], records, column
-        )
-        for coding, column in zip(loaded.codings, columns, strict=True)
-    ]
+    codes = []
+    for coding, column in zip(loaded.codings, columns, strict=True):
+        values = loaded.coded_values(warehouse, coding)
+        if coding.is_interval:
+            places = _positions_among([_number(value) for value in values], arrays[column])
+        else:
+            places_of_texts = _positions_of_texts(values, ranked_texts(records, column))
+            places = places_of_texts[arrays[column].astype(np.int64)]
+        # -1 for values that the table lacks.
+        codes.append(np.where(places < 0, -1, coding.present[places]))
     return np.column_stack(codes)
 
 
-def _interval_codes(coding: Coding, values: Sequence[Any], numbers: NDArray[Any]) -> IntArray:
-    return _table_codes(coding, _positions_among([_number(value) for value in values], numbers))
-
-
-def _text_codes(
-    coding: Coding,
-    values: Sequence[Any],
-    ranks: NDArray[Any],
-    records: duckdb.DuckDBPyRelation,
-    column: str,
-) -> IntArray:
-    place = {str(text): code for code, text in enumerate(values)}
-    null = len(values)
-    codes_of_texts = [
-        null if text is None else place.get(text, -1) for text in ranked_texts(records, column)
-    ]
-    return _table_codes(coding, np.array(codes_of_texts, dtype=np.int64)[ranks.astype(np.int64)])
-
-
-def _table_codes(coding: Coding, places: IntArray) -> IntArray:
-    """Return codes of the table; -1 for values that it lacks."""
-    return np.where(places < 0, -1, coding.present[places])
+def _positions_of_texts(values: Sequence[Any], texts: Sequence[str | None]) -> IntArray:
+    """Return the position of each text among values; NULL comes after all; -1 for others."""
+    places: dict[str | None, int] = {str(text): code for code, text in enumerate(values)}
+    places[None] = len(values)
+    return np.array([places.get(text, -1) for text in texts], dtype=np.int64)
 
 
 def _number(value: Any) -> float:

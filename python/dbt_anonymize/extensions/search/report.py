@@ -7,7 +7,6 @@ from typing import Any
 
 from dbt_anonymize.extensions.search.checking import Checker
 from dbt_anonymize.extensions.search.efforts import SearchOutcome, Task
-from dbt_anonymize.extensions.search.lattice import Lattice
 from dbt_anonymize.extensions.search.results import CheckedNode, Status
 from dbt_anonymize.privacy.table import Node
 from dbt_anonymize.project.warehouse import Warehouse
@@ -41,9 +40,7 @@ def lattice_rows(task: Task, outcome: SearchOutcome) -> list[tuple[Any, ...]]:
     }
     if unchecked:
         # Nodes of the chain and the front that the search of the optimum did not check.
-        lowest = Lattice.of(task.table).lowest
-        limit = task.suppression_limit
-        checker = Checker(task.table, task.guarantees, task.loss(), limit, lowest)
+        checker = Checker(task.table, task.guarantees, task.loss(), task.suppression_limit)
         for node in sorted(unchecked):
             checks[node] = (Status.CHECKED, checker.check(node, counts_all=True).result)
     best = outcome.result.optimum
@@ -69,12 +66,10 @@ def lattice_rows(task: Task, outcome: SearchOutcome) -> list[tuple[Any, ...]]:
 
 def _visited(outcome: SearchOutcome) -> dict[Node, tuple[Status, CheckedNode]]:
     visited = outcome.result.visited
-    columns = (visited.levels, visited.k, visited.suppressed, visited.loss, visited.status)
-    checks: dict[Node, tuple[Status, CheckedNode]] = {}
-    for levels, k, suppressed, loss, status in zip(*(c.tolist() for c in columns), strict=True):
+    checks = {checked.node: (Status.CHECKED, checked) for checked in visited.checked}
+    for levels, status in zip(visited.levels.tolist(), visited.status.tolist(), strict=True):
         node = tuple(levels)
-        is_feasible = status == Status.CHECKED and not math.isnan(loss)
-        checks[node] = (Status(status), CheckedNode(node, k, suppressed, loss, is_feasible))
+        checks[node] = Status(status), CheckedNode(node, -1, -1, math.nan, False)
     return checks
 
 

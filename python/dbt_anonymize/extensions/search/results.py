@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dbt_anonymize.evaluation.progress import duration
 from dbt_anonymize.pluralize import pluralized
-from dbt_anonymize.privacy.table import FloatArray, IntArray, Node
+from dbt_anonymize.privacy.table import IntArray, Node
 
 
 class Status(IntEnum):
@@ -52,17 +52,14 @@ class CheckedNode:
 
 @dataclass(frozen=True)
 class VisitedNodes:
-    """The nodes that a search checked or excluded, as arrays.
+    """The nodes that a search checked, and those that it excluded without a check, as arrays.
 
-    Values are those of `CheckedNode`; ``k`` and ``suppressed`` are -1 and ``loss`` is NaN if the
-    node was not checked. ``status`` is a `Status`: infeasible because a coarser node is; pruned
-    because its loss cannot beat the best.
+    ``status`` is a `Status`: infeasible because a coarser node is; pruned because its loss cannot
+    beat the best.
     """
 
+    checked: tuple[CheckedNode, ...]
     levels: IntArray
-    k: IntArray
-    suppressed: IntArray
-    loss: FloatArray
     status: NDArray[np.uint8]
 
 
@@ -82,8 +79,6 @@ class SearchResult:
         True if the optimum is proven: no node has a lower loss, or none is feasible.
     bound : float
         Lower bound of the loss of feasible nodes; infinite if none is feasible.
-    elapsed : float
-        Seconds.
     """
 
     optimum: CheckedNode | None
@@ -92,7 +87,6 @@ class SearchResult:
     checked: int
     is_complete: bool
     bound: float
-    elapsed: float
 
 
 @dataclass(frozen=True)

@@ -193,14 +193,14 @@ def find_least_losses(
     table = counted.table
     guarantees = compile_guarantees(spec.guarantees.resolved, table)
     limit, lattice = Decimal(str(spec.suppression_limit)), Lattice.of(table)
-    checker = Checker(*(table, guarantees, Loss(), limit, lattice.lowest), must_release=True)
+    checker = Checker(table, guarantees, Loss(), limit, must_release=True)
     sizes = _sizes(guarantees.min_class_size, table.total)
     seconds_per_size = None if seconds is None else seconds / len(sizes)
     feasible = [
         (k, node)
         for k in sizes
         for node in best_nodes(
-            checker, lattice, k, Clock(seconds_per_size, None), work=_WORK_OF_SHORTLIST
+            checker, lattice, k, Clock(seconds_per_size), work=_WORK_OF_SHORTLIST
         )
     ]
     if not feasible:
@@ -227,7 +227,7 @@ def _infeasible(spec: Spec, table: Table) -> str:
     )
     guarantees = compile_guarantees(spec.guarantees.resolved, free)
     root = tuple(attribute.height for attribute in table.attributes)
-    checker = Checker(free, guarantees, Loss(), limit, Lattice.of(free).lowest)
+    checker = Checker(free, guarantees, Loss(), limit)
     if readable and checker.check(root, guarantees.min_class_size).result.is_feasible:
         return (
             f"no alternative keeps k = {guarantees.min_class_size} while "
@@ -242,7 +242,7 @@ def recount(spec: Spec, counted: CodedTable, alternative: Alternative) -> None:
     table = counted.table
     guarantees = compile_guarantees(spec.guarantees.resolved, table)
     limit = Decimal(str(spec.suppression_limit))
-    checker = Checker(table, guarantees, Loss(), limit, Lattice.of(table).lowest)
+    checker = Checker(table, guarantees, Loss(), limit)
     result = checker.check(alternative.checked.node, alternative.required).result
     if not result.is_feasible or result.k < alternative.required:
         raise SearchError(

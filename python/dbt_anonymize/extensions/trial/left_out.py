@@ -11,7 +11,6 @@ import numpy as np
 from dbt_anonymize.extensions.drafting.coded_table import CodedTable
 from dbt_anonymize.extensions.drafting.plans import Plan
 from dbt_anonymize.extensions.search.checking import Checker
-from dbt_anonymize.extensions.search.lattice import Lattice
 from dbt_anonymize.extensions.trial.alternatives import Alternative
 from dbt_anonymize.hierarchies.model import IntervalHierarchy
 from dbt_anonymize.information_loss.measures.loss import Loss
@@ -26,7 +25,7 @@ def most_left_out(spec: Spec, counted: CodedTable, alternative: Alternative) -> 
     table = counted.table
     guarantees = compile_guarantees(spec.guarantees.resolved, table)
     limit = Decimal(str(spec.suppression_limit))
-    checker = Checker(table, guarantees, Loss(), limit, Lattice.of(table).lowest)
+    checker = Checker(table, guarantees, Loss(), limit)
     classes, suppressed = checker.suppressed_classes(alternative.checked.node, alternative.required)
     return value_left_out(counted, classes.table_rows(suppressed))
 
