@@ -34,7 +34,7 @@ def binding_attributes_of(task: Task, outcome: SearchOutcome) -> tuple[list[Bind
     limits = []
     for axis, name in enumerate(task.spec.quasi_identifiers if best is not None else ()):
         if best is not None and (finer := _finer(task, best.node, axis)):
-            result = checker.check(finer, counts_all=True).result
+            result = checker.check(finer).result
             if not result.is_feasible:
                 limits.append(BindingAttribute(name, finer[axis], result.suppressed))
     return sorted(limits, key=lambda attribute: attribute.at_least), checker.most_suppressed
