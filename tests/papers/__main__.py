@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
+from tests.papers import fertility_clinic
 from tests.papers.pages import PAGE, with_builds, with_curves
 from tests.projects import REPOSITORY, Project
 
@@ -9,3 +13,9 @@ if __name__ == "__main__":
     demonstration = Project(REPOSITORY, "warehouse/dbt_anonymize.duckdb")
     text = with_builds(with_curves(PAGE.read_text("utf-8")), demonstration.query)
     PAGE.write_text(text, encoding="utf-8")
+
+    clinic = fertility_clinic.PAGE
+    with tempfile.TemporaryDirectory() as folder:
+        query = fertility_clinic.build(Path(folder)).query
+        text = fertility_clinic.with_build(clinic.read_text("utf-8"), query)
+    clinic.write_text(fertility_clinic.with_tables(text), encoding="utf-8")

@@ -1,14 +1,14 @@
 """Pages about papers as they should be: rows, plots and tables are what is computed.
 
-A table below a block of SQL holds its rows in a build of the demonstrations. A block ``text alpha
-<n>`` is the plot of the largest quality. A table with ``curve`` in its header holds the rows of
-`noisy_masking`.
+A table below a block of SQL holds its rows in a build. A block ``text <kind> <n>`` is a plot, of
+kind ``alpha`` that of the largest quality. Other computed tables are known by the first word of
+their header: ``curve`` holds the rows of `noisy_masking`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from tests.case_studies.pages import CasePage
@@ -20,8 +20,6 @@ PAGE = DOCS / "papers" / "test_driven_anonymization.md"
 Query = Callable[[str], Sequence[Sequence[Any]]]
 
 _ROWS = re.compile(r"(^```sql\n(.*?)^```\n\n\|[^\n]*\n\|[-|]+\n)(?:\|[^\n]*\n)*", re.M | re.S)
-_PLOT = re.compile(r"(^```text alpha (\w+)\n).*?(^```$)", re.M | re.S)
-_CURVES = re.compile(r"(^\| curve \|[^\n]*\n\|[-|]+\n)(?:\|[^\n]*\n)*", re.M)
 
 
 def efforts_of_demonstration(query: Query, name: str) -> list[Effort]:
@@ -50,14 +48,30 @@ def efforts(query: Query, name: str) -> list[Effort]:
 
 def with_builds(text: str, query: Query) -> str:
     """Return a page with the rows and plots of a build in place of those that it shows."""
-    text = _ROWS.sub(lambda block: block[1] + "".join(map(_row, query(block[2]))), text)
-    return _PLOT.sub(lambda block: block[1] + plot(efforts(query, block[2])) + block[3], text)
+    return with_plots(with_queries(text, query), "alpha", lambda name: plot(efforts(query, name)))
+
+
+def with_queries(text: str, query: Query) -> str:
+    """Return a page with the rows of its queries."""
+    return _ROWS.sub(lambda block: block[1] + "".join(map(_row, query(block[2]))), text)
+
+
+def with_plots(text: str, kind: str, draw: Callable[[str], str]) -> str:
+    """Return a page with its plots of a kind, each drawn by its name."""
+    block = re.compile(rf"(^```text {kind} (\w+)\n).*?(^```$)", re.M | re.S)
+    return block.sub(lambda found: found[1] + draw(found[2]) + found[3], text)
+
+
+def with_rows(text: str, heading: str, rows: Iterable[Sequence[Any]]) -> str:
+    """Return a page with the rows of the table whose header begins with a word."""
+    table = re.compile(rf"(^\| {heading} \|[^\n]*\n\|[-|]+\n)(?:\|[^\n]*\n)*", re.M)
+    lines = "".join(map(_row, rows))
+    return table.sub(lambda found: found[1] + lines, text)
 
 
 def with_curves(text: str) -> str:
     """Return a page with the curves as they are fitted in place of those that it shows."""
-    curves = "".join(_row([*row.values()]) for row in noisy_masking.rows())
-    return _CURVES.sub(lambda block: block[1] + curves, text)
+    return with_rows(text, "curve", ([*row.values()] for row in noisy_masking.rows()))
 
 
 def _row(values: Sequence[Any]) -> str:
