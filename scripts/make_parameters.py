@@ -22,7 +22,7 @@ def parameters_of_models() -> str:
     """Return a line per task and model of scikit-learn or our own, with its parameters."""
     lines = [
         " ".join([task, model, *valid_parameters(model, task)])
-        for task in ("classification", "regression")
+        for task in ("classification", "regression", "clustering", "anomaly")
         for model in model_names(task)
     ]
     return "\n".join(lines) + "\n"

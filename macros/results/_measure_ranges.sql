@@ -5,10 +5,11 @@
             "lowest": 0, "highest": 1,
             "measures": [
                 "accuracy", "balanced_accuracy", "precision", "recall", "sensitivity", "specificity", "f1", "roc_auc",
-                "concordance_index",
+                "concordance_index", "top_overlap",
             ],
         },
-        {"lowest": -1, "highest": 1, "measures": ["matthews_correlation"]},
+        {"lowest": -1, "highest": 1, "measures": ["matthews_correlation", "silhouette", "rank_correlation"]},
+        {"lowest": -0.5, "highest": 1, "measures": ["adjusted_rand_index"]},
         {"lowest": 0, "highest": 2, "measures": ["brier_score"]},
         {"lowest": 0, "highest": none, "measures": ["log_loss", "mae", "rmse"]},
         {"lowest": none, "highest": 1, "measures": ["r2"]},

@@ -118,8 +118,13 @@ def acute_inflammations() -> Study:
 GRADES = {
     "clump_thickness": "a",
     "size_uniformity": "b",
+    "shape_uniformity": "c",
+    "marginal_adhesion": "d",
+    "epithelial_size": "e",
     "bare_nuclei": "f",
     "bland_chromatin": "g",
+    "normal_nucleoli": "h",
+    "mitoses": "i",
 }
 GRADES_OF_STUDY = ("clump_thickness", "size_uniformity", "bare_nuclei")
 

@@ -231,20 +231,27 @@ def test_importance_is_measured_of_each_feature(evaluated: Project) -> None:
             ("churned", "order"),
             False,
         ),
+        ({"model": "k_means", "measure": "adjusted_rand_index"}, (None, "order"), False),
+        (
+            {"model": "isolation_forest", "measure": "top_overlap", "top_share": 0.1},
+            (None, "order"),
+            False,
+        ),
     ],
-    ids=["regression", "time to event"],
+    ids=["regression", "time to event", "clustering", "anomaly"],
 )
 def test_other_tasks_are_evaluated_and_chosen(
     built_consumer: Project,
     tmp_path_factory: pytest.TempPathFactory,
     quality: dict[str, Any],
-    target: tuple[str, str],
+    target: tuple[str | None, str],
     lower_is_better: bool,
 ) -> None:
     project = built_consumer.copy(tmp_path_factory.mktemp("task") / "project")
 
     def change(spec: dict[str, Any]) -> None:
-        spec["target"], feature = target
+        name, feature = target
+        spec.pop("target") if name is None else spec.update(target=name)
         # How much a customer orders says whether she leaves, and the other way round.
         spec["features"] = ["birth_date", "zip", "gender", feature]
         common = {"repetitions": 3, "test_share": 0.3, "random_state": 1}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from tests.papers import fertility_clinic
+from tests.papers import arx_page, fertility_clinic
 from tests.papers.pages import PAGE, with_builds, with_curves
 from tests.projects import REPOSITORY, Project
 
@@ -19,3 +19,5 @@ if __name__ == "__main__":
         query = fertility_clinic.build(Path(folder)).query
         text = fertility_clinic.with_build(clinic.read_text("utf-8"), query)
     clinic.write_text(fertility_clinic.with_tables(text), encoding="utf-8")
+
+    arx_page.write()

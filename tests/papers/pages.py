@@ -2,13 +2,14 @@
 
 A table below a block of SQL holds its rows in a build. A block ``text <kind> <n>`` is a plot, of
 kind ``alpha`` that of the largest quality. Other computed tables are known by the first word of
-their header: ``curve`` holds the rows of `noisy_masking`.
+their header: ``curve`` holds the rows of `noisy_masking`. A table below a comment
+``computed: <name>`` holds the rows of a function.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from tests.case_studies.pages import CasePage
@@ -20,6 +21,7 @@ PAGE = DOCS / "papers" / "test_driven_anonymization.md"
 Query = Callable[[str], Sequence[Sequence[Any]]]
 
 _ROWS = re.compile(r"(^```sql\n(.*?)^```\n\n\|[^\n]*\n\|[-|]+\n)(?:\|[^\n]*\n)*", re.M | re.S)
+_COMPUTED = re.compile(r"(^<!-- computed: ([\w ]+) -->\n\n)((?:\|[^\n]*\n)*)", re.M)
 
 
 def efforts_of_demonstration(query: Query, name: str) -> list[Effort]:
@@ -72,6 +74,25 @@ def with_rows(text: str, heading: str, rows: Iterable[Sequence[Any]]) -> str:
 def with_curves(text: str) -> str:
     """Return a page with the curves as they are fitted in place of those that it shows."""
     return with_rows(text, "curve", ([*row.values()] for row in noisy_masking.rows()))
+
+
+def with_tables(text: str, tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
+    """Return a page with the computed tables in place of those that it shows."""
+
+    def table(block: re.Match[str]) -> str:
+        rows = tables.get(block[2])
+        if rows is None:
+            return block[0]
+        header = _row([*rows[0]]) + "|" + "---|" * len(rows[0]) + "\n"
+        return block[1] + header + "".join(_row([*row.values()]) for row in rows)
+
+    return _COMPUTED.sub(table, text)
+
+
+def table_of(text: str, name: str) -> list[str]:
+    """Return the lines of a computed table as the page shows them, without its header."""
+    (found,) = [block for block in _COMPUTED.finditer(text) if block[2] == name]
+    return found[3].splitlines()[2:]
 
 
 def _row(values: Sequence[Any]) -> str:

@@ -118,3 +118,75 @@ def test_every_text_says_that_no_model_tested_it() -> None:
     tested = Spec.model_validate(SPEC)
     assert "tested" not in declared_facts(tested)
     assert choice_sentences([], "loss") == []
+
+
+def unsupervised(measure: str, model: str, **changes: Any) -> dict[str, Any]:
+    """Return a spec whose models predict no column."""
+    content = spec(**changes)
+    if "target" not in changes:
+        del content["target"]
+    kept = ("repetitions", "test_share", "random_state")
+    quality = {key: SPEC["quality"][key] for key in kept}
+    content["quality"] = {**quality, "measure": measure, "model": model} | changes.get(
+        "quality", {}
+    )
+    return content
+
+
+@pytest.mark.parametrize(
+    ("measure", "model", "task"),
+    [
+        ("adjusted_rand_index", "k_means", "clustering"),
+        ("silhouette", "agglomerative", "clustering"),
+        ("rank_correlation", "isolation_forest", "anomaly"),
+        ("top_overlap", "sklearn.ensemble.IsolationForest", "anomaly"),
+    ],
+)
+def test_clusters_and_anomalies_need_no_target(measure: str, model: str, task: str) -> None:
+    content = unsupervised(measure, model)
+    assert not violations(content)
+    found = Spec.model_validate(content)
+    assert (found.is_tested, found.task, found.predicted) == (True, task, task)
+    assert (found.targets, found.evaluated, found.loss_targets) == ({}, {task: None}, {})
+    assert "models to train" in describe_training(found)
+
+
+@pytest.mark.parametrize(
+    ("changes", "place", "problem"),
+    [
+        ({"target": "ill"}, "target", "must be absent: adjusted_rand_index is of clustering"),
+        ({"alpha": None}, "", "must have features and alpha beside quality, for clustering"),
+        (
+            {"information_loss": {"targets": {"ill": 1.0}}},
+            "information_loss.targets",
+            "must be absent without a target",
+        ),
+        ({"quality": {"positive": "yes"}}, "quality.positive", "is not about classes"),
+        ({"quality": {"time": "income"}}, "quality.time", "must be absent"),
+        (
+            {"quality": {"further_targets": {"ill": {}}}},
+            "quality.further_targets",
+            "must be absent: models of clustering predict no column",
+        ),
+        (
+            {"quality": {"measure": "silhouette", "groups": ["age"]}},
+            "quality.groups",
+            "must be absent beside silhouette",
+        ),
+        ({"quality": {"model": "isolation_forest"}}, "quality.model", "a model of clustering"),
+        ({"details": ["confusion"]}, "details", "must be about models that predict a class"),
+        ({"search": {"measure": "guided"}}, "search.measure", "must need no target"),
+    ],
+)
+def test_what_clusters_cannot_have_is_refused(
+    changes: dict[str, Any], place: str, problem: str
+) -> None:
+    found, *_ = violations(unsupervised("adjusted_rand_index", "k_means", **changes))
+    assert ".".join(map(str, found.path)).startswith(place)
+    assert problem in found.rule
+
+
+def test_the_share_of_the_top_is_of_anomalies_alone() -> None:
+    content = spec(quality={**SPEC["quality"], "top_share": 0.1})
+    (found,) = violations(content)
+    assert found.path == ("quality", "top_share")

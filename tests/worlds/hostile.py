@@ -118,15 +118,18 @@ def write(folder: Path, naming: Naming) -> Project:
 def _roles(naming: Naming) -> dict[str, dict[str, Any]]:
     name = naming.column
     illness = specs.categories("tree_illness", 2)["hierarchy"]
+    # A hostile value may be as long as free text.
+    read = {"free_text": "accepted"}
     return {
         **{name(column): specs.IDENTIFIER for column in IDENTIFIERS},
         name("age"): specs.intervals("tree_age", 3),
         name("birth_day"): specs.intervals("tree_day", 3),
         name("city"): specs.categories("tree_city", 3),
         name("job"): specs.categories("tree_job", 2),
-        name("illness"): {**specs.SENSITIVE, "hierarchy": illness},
-        name("blood"): specs.SENSITIVE,
-        **{name(column): specs.INSENSITIVE for column in ("income", "remark", "outcome")},
+        name("illness"): {**specs.SENSITIVE, "hierarchy": illness, **read},
+        name("blood"): {**specs.SENSITIVE, **read},
+        name("income"): specs.INSENSITIVE,
+        **{name(column): {**specs.INSENSITIVE, **read} for column in ("remark", "outcome")},
         **dict.fromkeys(naming.extra, specs.INSENSITIVE),
     }
 

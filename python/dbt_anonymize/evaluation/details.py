@@ -16,6 +16,7 @@ from dbt_anonymize.evaluation.measures import (
     survival_measures,
 )
 from dbt_anonymize.evaluation.problem import Groups, Importance, Target
+from dbt_anonymize.evaluation.unsupervised import anomaly_measures, clustering_measures
 from dbt_anonymize.evaluation.views import ORIGINAL, View
 
 # Most test records for importance: each is predicted once per feature.
@@ -50,7 +51,11 @@ def prediction_measures(target: Target, records: Codes, predicted: Predicted | F
     numbers = target.numbers[records]
     if not np.isfinite(predicted).all():
         raise ValueError("what the model predicts is not finite")
-    if target.codes is None:
+    if target.task == "clustering":
+        measures = clustering_measures(numbers, predicted)
+    elif target.task == "anomaly":
+        measures = anomaly_measures(numbers, predicted, target.top_share)
+    elif target.codes is None:
         measures = regression_measures(numbers, predicted)
     else:
         measures = survival_measures(target.codes[records] == 1, numbers, predicted)

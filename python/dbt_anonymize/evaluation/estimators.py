@@ -1,8 +1,8 @@
 """Models that a spec may name, and their estimators.
 
-Linear models, support vectors, nearest neighbours and the Cox model see numbers in standard
-deviations of the training records; otherwise the unit of a column would rule a penalty or a
-distance. A regression target keeps its unit.
+Linear models, support vectors, nearest neighbours, clusterings and the Cox model see numbers in
+standard deviations of the training records; otherwise the unit of a column would rule a penalty or
+a distance. A regression target keeps its unit.
 
 Trees and their ensembles *split*: they see only the order of a feature's values, so intervals enter
 them as positions (see ``features``).
@@ -131,7 +131,19 @@ _TYPES: Mapping[str, Mapping[str, EstimatorType]] = MappingProxyType(
                 defaults={"alpha": _COX_PENALTY},
             ),
             "random_survival_forest": EstimatorType("sksurv.ensemble", "RandomSurvivalForest"),
-            "zero_rule": EstimatorType(_OWN, "ConstantRisk", is_fixed=True),
+            "zero_rule": EstimatorType(_OWN, "Constant", is_fixed=True),
+        },
+        "clustering": {
+            # One start alone may end far from the best clusters.
+            "k_means": EstimatorType(
+                "sklearn.cluster", "KMeans", is_scaled=True, defaults={"n_init": 10}
+            ),
+            "agglomerative": EstimatorType(_OWN, "Agglomerative", is_scaled=True),
+            "zero_rule": EstimatorType(_OWN, "Constant", is_fixed=True),
+        },
+        "anomaly": {
+            "isolation_forest": EstimatorType("sklearn.ensemble", "IsolationForest"),
+            "zero_rule": EstimatorType(_OWN, "Constant", is_fixed=True),
         },
     }
 )
@@ -307,6 +319,10 @@ def _check_task(model: str, estimator: Any, task: str) -> None:
         actual_task = "classification"
     elif _is_survival(type(estimator)):  # also regressors in the eyes of some releases
         actual_task = "survival"
+    elif base.is_clusterer(estimator):
+        actual_task = "clustering"
+    elif base.is_outlier_detector(estimator):
+        actual_task = "anomaly"
     else:
         actual_task = "regression" if base.is_regressor(estimator) else "another task"
     if actual_task != task:

@@ -22,7 +22,7 @@ from dbt_anonymize.evaluation.data.sampling import draw_sample, inner_sql
 from dbt_anonymize.evaluation.data.targets import TargetColumn
 from dbt_anonymize.evaluation.details import prediction_measures, predictions_at
 from dbt_anonymize.evaluation.measures import LOWER_IS_BETTER, Predicted
-from dbt_anonymize.evaluation.problem import Problem, Task
+from dbt_anonymize.evaluation.problem import Problem, Target, Task
 from dbt_anonymize.evaluation.request import OuterRequest, parse_request
 from dbt_anonymize.evaluation.run import Setting, make_models, read_problem
 from dbt_anonymize.evaluation.scoring import Place, SplitScorer
@@ -146,10 +146,11 @@ class HeldOut:
         places = [(0, 0), (1, 0), zero_rule]
         predicted = [scorer.predicted.get((*place, fit, self.test_on)) for place in places]
         everybody = np.arange(len(self.split.test))
-        qf = np.array([self.qf(predictions, everybody) for predictions in predicted])
+        judge = scorer.judge(0)
+        qf = np.array([self.qf(judge, predictions, everybody) for predictions in predicted])
         drawn = np.array(
             [
-                [self.qf(predictions, sampled_records) for predictions in predicted]
+                [self.qf(judge, predictions, sampled_records) for predictions in predicted]
                 for sampled_records in self.resamples()
             ]
         ).reshape(-1, len(places))
@@ -194,14 +195,12 @@ class HeldOut:
         outcomes = [outcome for effort in task.efforts for outcome in scorer.score_effort(effort)]
         return scorer, {o.effort: o.reason for o in outcomes if (o.model, o.fit) == (0, fit)}
 
-    def qf(self, predicted: Predicted | Floats | None, rows: Codes) -> float:
+    def qf(self, judge: Target, predicted: Predicted | Floats | None, rows: Codes) -> float:
         """Return the QF of predictions for a resample of the outer records."""
         if predicted is None:
             return np.nan
         predictions = predictions_at(predicted, rows)
-        value = prediction_measures(self.problem.targets[0], self.split.test[rows], predictions)[
-            self.measure, None
-        ]
+        value = prediction_measures(judge, self.split.test[rows], predictions)[self.measure, None]
         return -value if self.measure in LOWER_IS_BETTER else value
 
     def resamples(self) -> Iterator[Codes]:

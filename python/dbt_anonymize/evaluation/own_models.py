@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.naive_bayes import GaussianNB
 
-from dbt_anonymize.evaluation.arrays import Floats
+from dbt_anonymize.evaluation.arrays import Codes, Floats
+from dbt_anonymize.evaluation.unsupervised import check_agglomerable
 
 
 class NaiveBayes(GaussianNB):  # type: ignore[misc]  # scikit-learn has no types
@@ -33,13 +34,57 @@ class NaiveBayes(GaussianNB):  # type: ignore[misc]  # scikit-learn has no types
         return self
 
 
-class ConstantRisk(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """The zero-rule baseline of a time to an event: every record has the same risk."""
+class Constant(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """The zero-rule baseline without classes or numbers: one risk, cluster or score for all."""
 
-    def fit(self, rows: Floats, target: NDArray[np.void]) -> ConstantRisk:
+    def fit(self, rows: Floats, target: NDArray[np.void] | None = None) -> Constant:
         """Learn nothing."""
         return self
 
     def predict(self, rows: Floats) -> Floats:
-        """Return a risk of 0.0 for each row."""
+        """Return 0.0 for each row."""
         return np.zeros(len(rows))
+
+
+class Agglomerative(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Agglomerative clustering that also answers for records that it was not fitted to.
+
+    These belong to the cluster with the closest mean.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Number of clusters.
+    linkage : str
+        ward, complete, average or single.
+
+    Examples
+    --------
+    >>> model = Agglomerative(n_clusters=2).fit(np.array([[0.0], [1.0], [8.0], [9.0]]))
+    >>> first, second = model.predict(np.array([[0.4], [7.0]]))
+    >>> bool(first != second)
+    True
+    """
+
+    def __init__(self, n_clusters: int = 2, linkage: str = "ward") -> None:
+        self.n_clusters = n_clusters
+        self.linkage = linkage
+
+    def fit(self, rows: Floats) -> Agglomerative:
+        """Cluster the rows; too many are an `EvaluationError`."""
+        from sklearn.cluster import AgglomerativeClustering  # noqa: PLC0415 (slow to import)
+
+        check_agglomerable(len(rows))
+        clustering = AgglomerativeClustering(n_clusters=self.n_clusters, linkage=self.linkage)
+        clusters = clustering.fit_predict(rows)
+        self.means_ = np.array(
+            [rows[clusters == cluster].mean(axis=0) for cluster in range(self.n_clusters)]
+        )
+        return self
+
+    def predict(self, rows: Floats) -> Codes:
+        """Return the cluster with the closest mean for each row."""
+        from sklearn.metrics import pairwise_distances_argmin  # noqa: PLC0415
+
+        closest: Codes = pairwise_distances_argmin(rows, self.means_)
+        return closest

@@ -26,7 +26,7 @@ class Target:
     Attributes
     ----------
     task : str
-        classification, regression or survival.
+        classification, regression, survival, clustering or anomaly.
     classes : tuple of str
         Texts of the classes of a classification, sorted.
     positive : int or None
@@ -35,7 +35,10 @@ class Target:
         Class of each record; of a survival target 1 for an event and 0 for a censored record.
         Negative for NULL.
     numbers : array of float, shape (records,), or None
-        What a regression predicts; of a survival target the time. NaN for NULL.
+        What a regression predicts; of a survival target the time. NaN for NULL. Of clustering and
+        anomaly, which predict no column, 0.0, or the answers that others are compared with.
+    top_share : float
+        Share of records that anomalies are compared among, in (0, 1).
     """
 
     name: str
@@ -44,6 +47,7 @@ class Target:
     positive: int | None = None
     codes: Codes | None = None
     numbers: Floats | None = None
+    top_share: float = 0.05
 
     @property
     def records(self) -> int:

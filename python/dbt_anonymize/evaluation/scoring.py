@@ -37,7 +37,13 @@ from dbt_anonymize.evaluation.stopwatch import Stopwatch
 from dbt_anonymize.evaluation.suppression import TrainingTable, training_table
 from dbt_anonymize.evaluation.tallies import Cell, PackedTallies, Tallies
 from dbt_anonymize.evaluation.training import fit_predict
+from dbt_anonymize.evaluation.unsupervised import (
+    Reference,
+    sample_for_silhouette,
+    silhouette,
+)
 from dbt_anonymize.evaluation.views import RowsToPredict, View, make_view
+from dbt_anonymize.tasks import UNSUPERVISED
 
 # Effort, target and model by position, and the fit.
 Place = tuple[int, int, int, str]
@@ -122,6 +128,7 @@ class SplitScorer:
     tallies: Tallies
     suppressed: dict[int, float]
     watch: Stopwatch = field(default_factory=Stopwatch)
+    references: dict[int, Reference] = field(default_factory=dict)
 
     @property
     def target(self) -> Target:
@@ -207,6 +214,43 @@ class SplitScorer:
             return None
         return f"the training records hold {trained} of {len(target.classes)} classes"
 
+    def judge(self, model: int) -> Target:
+        """Return what the answers of a model are compared with.
+
+        Without a target these are the answers of its `Reference`; those of the zero rule are
+        compared with what the first other model finds.
+        """
+        return (
+            self.target if self.target.task not in UNSUPERVISED else self._reference(model).target
+        )
+
+    def _reference(self, model: int) -> Reference:
+        models = self.problem.models
+        if models[model].model == ZERO_RULE:
+            others = (place for place, other in enumerate(models) if other.model != ZERO_RULE)
+            model = next(others, model)
+        if model not in self.references:
+            self.references[model] = self._train_reference(models[model])
+        return self.references[model]
+
+    def _train_reference(self, model: Model) -> Reference:
+        everybody = np.ones(len(self.split.train), dtype=np.bool_)
+        view = make_view(self.problem, 0, self.split, everybody, space=model.space, per_split=False)
+        seed, task = (self.seed + 1) % 2**32, self.target.task
+        estimator = estimators.make_estimator(model.model, model.parameters, seed, task)
+        is_scaled = estimators.estimator_type(model.model, task).is_scaled
+        rows, place = view.test_sets[0].rows, view.test_sets[0].place
+        answers = fit_predict(estimator, view.training, self.target, rows, is_scaled=is_scaled)
+        numbers = np.full(self.target.records, np.nan)
+        numbers[self.split.test] = predictions_at(answers, place)
+        sampled = sample_for_silhouette(len(place), seed)
+        standard = view.training.standard
+        return Reference(
+            replace(self.target, numbers=numbers),
+            sampled,
+            (rows[place[sampled]] - standard.center) / standard.scale,
+        )
+
     def _score(self, places: Sequence[Place], model: Model, view: View) -> Scored | str:
         """Return the measures of a model, or the reason for having none."""
         target = self.target
@@ -236,7 +280,10 @@ class SplitScorer:
                 scored = self._score_predictions(places, predicted, view.test_sets)
                 return replace(
                     scored,
-                    details=[*scored.details, *self._further_details(view, permuted, predicted)],
+                    details=[
+                        *scored.details,
+                        *self._further_details(places[0][2], view, permuted, predicted),
+                    ],
                 )
         except (EvaluationError, MemoryError):
             raise
@@ -259,7 +306,7 @@ class SplitScorer:
         return permute(view, len(importance.features), (self.seed, self.fold))
 
     def _further_details(
-        self, view: View, permuted: Permuted | None, predicted: Predicted | Floats
+        self, model: int, view: View, permuted: Permuted | None, predicted: Predicted | Floats
     ) -> Iterator[Detail]:
         """Yield details of the permuted records and grid points, which follow the test rows."""
         first = len(view.test_rows)
@@ -268,7 +315,7 @@ class SplitScorer:
             first += len(rows)
             yield from importance_details(
                 self.problem.importance,
-                self.target,
+                self.judge(model),
                 self.split.test,
                 predictions_at(predicted, view.test_sets[0].place),
                 (permuted, predictions_at(predicted, rows)),
@@ -286,12 +333,16 @@ class SplitScorer:
         """Return all measures for each form of the test records, and tally the predictions."""
         measures: dict[str, Values] = {}
         details: list[Detail] = []
-        target, test = self.target, self.split.test
-        first = 0
+        model, test = places[0][2], self.split.test
+        target, first = self.judge(model), 0
         for test_set in test_sets:
             predictions = predictions_at(predicted, first + test_set.place)
             first += len(test_set.rows)
             values = prediction_measures(target, test, predictions)
+            if target.task == "clustering" and not isinstance(predictions, Predicted):
+                reference = self._reference(model)
+                clusters = predictions[reference.sampled]
+                values = {**values, ("silhouette", None): silhouette(reference.rows, clusters)}
             self.record_predictions(places, test_set.test_on, predictions)
             if isinstance(predictions, Predicted) and target.codes is not None:
                 cells = [Cell(*place, test_on) for place in places for test_on in test_set.test_on]

@@ -59,17 +59,24 @@ def check_numbers(
             f"target `{name}` must be finite; {infinite} of {len(values)} records have an infinite "
             "number. Correct them in the source, or name another target."
         )
-    _check_folds(len(values), splitting)
-    train, test = _sizes(len(values), splitting)
-    if min(train, test) < 2:
-        raise EvaluationError(
-            f"target `{name}` must have at least 2 records to train and 2 to test in every split; "
-            f"got {train} and {test} with {splitting.description}. Change it or use more records."
-        )
+    check_records(len(values), splitting, f"target `{name}`", groups=groups)
     if values.min() == values.max():
         raise EvaluationError(
             f"target `{name}` must have at least 2 values; got 1 in {len(values)} records. Name a "
             "target that varies."
+        )
+
+
+def check_records(
+    records: int, splitting: Splitting, what: str, *, groups: Codes | None = None
+) -> None:
+    """Raise an `EvaluationError` if there are too few records or subjects to train and to test."""
+    _check_folds(records, splitting)
+    train, test = _sizes(records, splitting)
+    if min(train, test) < 2:
+        raise EvaluationError(
+            f"{what} must have at least 2 records to train and 2 to test in every split; "
+            f"got {train} and {test} with {splitting.description}. Change it or use more records."
         )
     if groups is not None:
         _check_groups(groups, splitting)

@@ -14,6 +14,8 @@ from dbt_anonymize.evaluation.arrays import Bools, Codes, Floats
 from dbt_anonymize.evaluation.forest import forest_probabilities, supports
 from dbt_anonymize.evaluation.measures import Predicted
 from dbt_anonymize.evaluation.problem import Target
+from dbt_anonymize.evaluation.unsupervised import unsupervised_answers
+from dbt_anonymize.tasks import UNSUPERVISED
 
 # Their `predict` returns the first class of the highest probability: `predict_proba` is enough.
 _PREDICTS_BY_PROBABILITY = frozenset(
@@ -81,7 +83,8 @@ def fit_predict(
     """Train an unfitted estimator and return its predictions for each test row.
 
     No feature is missing. ``is_scaled``: it sees numbers in standard deviations. A classification
-    gives `Predicted`, a regression numbers, a survival target risks, shape (test rows,).
+    gives `Predicted`, a regression numbers, a survival target risks, a clustering clusters and an
+    anomaly task scores, shape (test rows,).
     """
     records = training.records
     if is_scaled:
@@ -91,6 +94,8 @@ def fit_predict(
     if target.codes is not None and target.task == "classification":
         true, classes = target.codes[records], len(target.classes)
         return _classify(estimator, training, true, classes, test_rows)
+    if target.task in UNSUPERVISED:
+        return unsupervised_answers(estimator.fit(training.rows[training.codes]), test_rows)
     if target.numbers is None:
         raise TypeError(f"a target of {target.task} must have numbers")
     numbers: NDArray[Any] = target.numbers[records]

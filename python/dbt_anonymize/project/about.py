@@ -32,7 +32,7 @@ def declared_facts(spec: Spec) -> dict[str, str]:
     facts = {
         "what": spec.description,
         "guarantees": ", ".join(map(requirement, spec.guarantees.resolved)),
-        "predicts": f"{spec.target} ({spec.measure})" if spec.is_tested else "",
+        "predicts": f"{spec.predicted} ({spec.measure})" if spec.is_tested else "",
         "tested": "" if spec.is_tested else f"{NO_MODEL}; QF is {spec.shown_measure}",
         "left out": ", ".join(spec.release.leave_out or ()),
         "epsilon": f"{private.release_epsilon:g}" if private else "",

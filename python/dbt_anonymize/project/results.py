@@ -26,6 +26,10 @@ _ZERO_RULES = {
     "mae": "always guessing the median",
     "rmse": "always guessing the mean",
     "concordance_index": "the same risk for everybody",
+    "adjusted_rand_index": "one cluster for everybody",
+    "silhouette": "one cluster for everybody",
+    "rank_correlation": "the same score for everybody",
+    "top_overlap": "the same score for everybody",
 }
 
 

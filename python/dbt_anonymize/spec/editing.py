@@ -12,7 +12,7 @@ from typing import Any, Literal
 import yaml
 
 from dbt_anonymize.errors import ProjectError, SpecError
-from dbt_anonymize.literals import plain_yaml_text
+from dbt_anonymize.literals import plain_yaml_text, printable
 from dbt_anonymize.spec.efforts import Effort, as_yaml
 from dbt_anonymize.spec.loading import load_spec
 from dbt_anonymize.spec.models import Spec
@@ -50,7 +50,8 @@ def with_efforts(text: str, efforts: Sequence[Effort], reasons: Sequence[str] = 
     contents = [as_yaml(effort) for effort in efforts]
     before = yaml.safe_load(text)
     notes = {
-        _hashable(content): f"  # {' '.join(reason.split())}"
+        # A comment with a control character could not be read again.
+        _hashable(content): f"  # {printable(' '.join(reason.split()))}"
         for content, reason in zip(contents, reasons, strict=False)
     }
     edited = _replace_list(text, contents, notes)

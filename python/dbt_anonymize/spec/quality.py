@@ -32,8 +32,12 @@ Measure = Literal[
     "mae",
     "rmse",
     "concordance_index",
+    "adjusted_rand_index",
+    "silhouette",
+    "rank_correlation",
+    "top_overlap",
 ]
-Task = Literal["classification", "regression", "survival"]
+Task = Literal["classification", "regression", "survival", "clustering", "anomaly"]
 
 LARGEST_SEED = 2**32 - 1
 # A hundred times what publications use; every split trains each model once for each effort.
@@ -47,6 +51,10 @@ _TASKS: dict[str, Task] = {
     "mae": "regression",
     "rmse": "regression",
     "concordance_index": "survival",
+    "adjusted_rand_index": "clustering",
+    "silhouette": "clustering",
+    "rank_correlation": "anomaly",
+    "top_overlap": "anomaly",
 }
 # With fewer splits there are no intervals: their variation is unknown.
 FEWEST_SPLITS = 5
@@ -119,8 +127,8 @@ class Quality(Strict):
     models: dict[ModelName, ModelChoice] = Field(default={})
     """Several models instead of one; the first decides, the others are reported."""
     measure: Measure
-    """Measure that is QF; it decides whether the task is classification, regression or time to an
-    event.
+    """Measure that is QF; it decides whether the task is classification, regression, time to an
+    event, clustering or anomaly.
     """
     positive: ClassValue = None
     """Class of the target that precision, recall, specificity and f1 are about; of a time-to-event
@@ -130,6 +138,10 @@ class Quality(Strict):
     """Columns that are predicted as well; they are reported and decide nothing."""
     time: ColumnName | None = None
     """Time until the event or censoring, for time-to-event models."""
+    top_share: Annotated[float, Field(gt=0, lt=1)] | None = None
+    """Share of records, those with the highest anomaly scores, that top_overlap is about; 0.05 by
+    default.
+    """
     repetitions: Annotated[int, Field(ge=1, le=MOST_REPETITIONS)]
     """Number of random splits into training and test."""
     test_share: Annotated[float, Field(gt=0, lt=1)] | None = None

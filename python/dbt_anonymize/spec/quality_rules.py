@@ -9,6 +9,7 @@ from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.spec.draft import RawSpec, mapping, unknown_column
 from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, short_repr, unknown
 from dbt_anonymize.spec.quality import BASELINE, FEWEST_SPLITS, task_of_measure
+from dbt_anonymize.tasks import UNSUPERVISED
 
 # Measures of one class, which `positive` names.
 MEASURES_OF_ONE_CLASS = frozenset({"precision", "recall", "sensitivity", "specificity", "f1"})
@@ -89,7 +90,7 @@ def _one_way_to_name_models(quality: Mapping[str, Any], _task: str | None) -> It
 
 def _positive_fits_the_measure(quality: Mapping[str, Any], task: str | None) -> Iterator[Problem]:
     measure, positive = quality.get("measure"), quality.get("positive")
-    if task == "regression" and positive is not None:
+    if task not in {None, "classification", "survival"} and positive is not None:
         yield Problem(
             ("quality", "positive"),
             f"must be absent: {measure} is not about classes",
@@ -133,7 +134,7 @@ def _time_belongs_to_an_event(quality: Mapping[str, Any], task: str | None) -> I
             "Add time: <column>; the target says whether the event happened.",
             "nothing",
         )
-    if task in {"classification", "regression"} and quality.get("time") is not None:
+    if task not in {None, "survival"} and quality.get("time") is not None:
         yield Problem(
             ("quality", "time"),
             f"must be absent: {quality.get('measure')} is not about the time until an event",
@@ -146,6 +147,33 @@ def _time_belongs_to_an_event(quality: Mapping[str, Any], task: str | None) -> I
             "must be absent where the time until an event is predicted",
             "Write a spec of its own for another target.",
         )
+
+
+def _models_without_target_predict_no_column(
+    quality: Mapping[str, Any], task: str | None
+) -> Iterator[Problem]:
+    if task not in UNSUPERVISED:
+        if quality.get("top_share") is not None:
+            yield Problem(
+                ("quality", "top_share"),
+                "must be absent: it says among how many records anomalies are compared",
+                "Remove it, or choose measure: top_overlap.",
+                short_repr(quality.get("top_share")),
+            )
+        return
+    if quality.get("further_targets"):
+        yield Problem(
+            ("quality", "further_targets"),
+            f"must be absent: models of {task} predict no column",
+            "Remove it, or write a spec of its own for a target.",
+        )
+    for key in ("groups", "importance", "outer_share"):
+        if quality.get("measure") == "silhouette" and quality.get(key):
+            yield Problem(
+                ("quality", key),
+                "must be absent beside silhouette, which is of all test records of a split",
+                "Remove it, or choose adjusted_rand_index.",
+            )
 
 
 def _outer_records_are_unseen(quality: Mapping[str, Any], _task: str | None) -> Iterator[Problem]:
@@ -340,6 +368,7 @@ _RULES: tuple[Callable[[Mapping[str, Any], str | None], Iterator[Problem]], ...]
     _positive_fits_the_measure,
     _a_constant_answer_is_not_best,
     _time_belongs_to_an_event,
+    _models_without_target_predict_no_column,
     _outer_records_are_unseen,
     _shares_are_added_up,
     _models_exist,

@@ -9,9 +9,14 @@ from dbt_anonymize.spec.draft import RawSpec, text
 from dbt_anonymize.spec.problems import Problem, names
 from dbt_anonymize.spec.quality import task_of_measure
 from dbt_anonymize.spec.tested import KEYS
+from dbt_anonymize.tasks import UNSUPERVISED
 
 
 def _all_or_none_is_given(draft: RawSpec) -> Iterator[Problem]:
+    measure = text(draft.quality.get("measure"))
+    if measure and (task := task_of_measure(measure)) in UNSUPERVISED:
+        yield from _nothing_is_predicted(draft, measure, task)
+        return
     if missing := [key for key in KEYS if key not in draft.model_keys]:
         if draft.model_keys:
             yield Problem(
@@ -22,6 +27,26 @@ def _all_or_none_is_given(draft: RawSpec) -> Iterator[Problem]:
             )
         else:
             yield from _nothing_needs_a_target(draft)
+
+
+def _nothing_is_predicted(draft: RawSpec, measure: str, task: str) -> Iterator[Problem]:
+    if draft.target is not None:
+        yield Problem(
+            ("target",),
+            f"must be absent: {measure} is of {task}, whose models predict no column",
+            "Remove it, or choose the measure of a classification or regression.",
+            draft.target,
+        )
+    if missing := [key for key in ("features", "alpha") if key not in draft.model_keys]:
+        yield Problem(
+            (), f"must have features and alpha beside quality, for {task}", f"Add {names(missing)}."
+        )
+    if draft.loss_targets:
+        yield Problem(
+            ("information_loss", "targets"),
+            "must be absent without a target: the classification metric is not measured",
+            "Remove it.",
+        )
 
 
 def _nothing_needs_a_target(draft: RawSpec) -> Iterator[Problem]:

@@ -50,10 +50,8 @@ class TestedByModels:
 
     @property
     def predicted(self) -> str:
-        """The target; a `SpecError` where there is none."""
-        if self.target is None:
-            raise SpecError(self._untested())
-        return self.target
+        """The target, or the task of models that predict no column; else a `SpecError`."""
+        return self.target or self.tests.task
 
     def _untested(self) -> str:
         return (
@@ -103,6 +101,11 @@ class TestedByModels:
             return {}
         further = {name: t.positive for name, t in self.quality.further_targets.items()}
         return {self.target: self.quality.positive, **further}
+
+    @property
+    def evaluated(self) -> dict[str, object]:
+        """The `targets`, or the task of models that predict no column."""
+        return self.targets or {self.predicted: None}
 
     @property
     def loss_targets(self) -> dict[str, float]:

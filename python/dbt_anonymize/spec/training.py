@@ -15,7 +15,7 @@ def training_factors(spec: Spec) -> dict[str, int]:
     return {
         "effort": len(spec.numbered_efforts),
         "model": len({*quality.chosen_models, BASELINE}),
-        "target": len(spec.targets),
+        "target": len(spec.evaluated),
         "split": quality.repetitions * (quality.folds or 1),
         "fit": 2 if quality.fit == "per_split" else 1,
     }

@@ -124,6 +124,11 @@ def test_efforts_that_stay_keep_their_comments_and_others_lose_them() -> None:
     ]
 
 
+def test_a_reason_shows_control_characters_of_names() -> None:
+    text, effort = "efforts:\n  - {age: 1}\n", Effort(levels={"age": 2})
+    assert r"# gives up \x07bell" in with_efforts(text, [effort], ["gives up \x07bell"])
+
+
 def test_new_efforts_are_written_with_their_reasons() -> None:
     efforts = [Effort(levels={"age": 1}), Effort(levels={"age": 2}, k=9)]
     reasons = ["keeps age by 5", "gives up age, which adds less than 0.002"]

@@ -210,20 +210,23 @@ errors as (
             else 1
         end as direction,
         case
-            when measure in ('accuracy', 'balanced_accuracy', 'precision', 'recall', 'sensitivity', 'specificity', 'f1', 'roc_auc', 'concordance_index') then 0
-            when measure in ('matthews_correlation') then -1
+            when measure in ('accuracy', 'balanced_accuracy', 'precision', 'recall', 'sensitivity', 'specificity', 'f1', 'roc_auc', 'concordance_index', 'top_overlap') then 0
+            when measure in ('matthews_correlation', 'silhouette', 'rank_correlation') then -1
+            when measure in ('adjusted_rand_index') then -0.5
             when measure in ('brier_score') then 0
             when measure in ('log_loss', 'mae', 'rmse') then 0
         end as lowest,
         case
-            when measure in ('accuracy', 'balanced_accuracy', 'precision', 'recall', 'sensitivity', 'specificity', 'f1', 'roc_auc', 'concordance_index') then 1
-            when measure in ('matthews_correlation') then 1
+            when measure in ('accuracy', 'balanced_accuracy', 'precision', 'recall', 'sensitivity', 'specificity', 'f1', 'roc_auc', 'concordance_index', 'top_overlap') then 1
+            when measure in ('matthews_correlation', 'silhouette', 'rank_correlation') then 1
+            when measure in ('adjusted_rand_index') then 1
             when measure in ('brier_score') then 2
             when measure in ('r2') then 1
         end as highest,
         case
-            when measure in ('accuracy', 'balanced_accuracy', 'precision', 'recall', 'sensitivity', 'specificity', 'f1', 'roc_auc', 'concordance_index') then 1
-            when measure in ('matthews_correlation') then 2
+            when measure in ('accuracy', 'balanced_accuracy', 'precision', 'recall', 'sensitivity', 'specificity', 'f1', 'roc_auc', 'concordance_index', 'top_overlap') then 1
+            when measure in ('matthews_correlation', 'silhouette', 'rank_correlation') then 2
+            when measure in ('adjusted_rand_index') then 1.5
             when measure in ('brier_score') then 2
         end as width
     from rounded

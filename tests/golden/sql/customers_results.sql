@@ -507,8 +507,9 @@ halved as (
                     )
         end as half,
         case
-            when measure in ('accuracy', 'balanced_accuracy', 'precision', 'recall', 'sensitivity', 'specificity', 'f1', 'roc_auc', 'concordance_index') then 1
-            when measure in ('matthews_correlation') then 2
+            when measure in ('accuracy', 'balanced_accuracy', 'precision', 'recall', 'sensitivity', 'specificity', 'f1', 'roc_auc', 'concordance_index', 'top_overlap') then 1
+            when measure in ('matthews_correlation', 'silhouette', 'rank_correlation') then 2
+            when measure in ('adjusted_rand_index') then 1.5
             when measure in ('brier_score') then 2
         end as width
     from beside_next_best

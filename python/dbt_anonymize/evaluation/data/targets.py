@@ -21,8 +21,14 @@ from dbt_anonymize.evaluation.data.relations import (
 )
 from dbt_anonymize.evaluation.problem import Target
 from dbt_anonymize.evaluation.splits import Splitting
-from dbt_anonymize.evaluation.target_checks import check_known, check_numbers, check_target
+from dbt_anonymize.evaluation.target_checks import (
+    check_known,
+    check_numbers,
+    check_records,
+    check_target,
+)
 from dbt_anonymize.literals import quote_name, quote_text
+from dbt_anonymize.tasks import UNSUPERVISED
 
 if TYPE_CHECKING:
     import duckdb
@@ -35,13 +41,15 @@ class TargetColumn:
     """A target as a spec declares it.
 
     ``positive`` is the positive class or, for a survival target, the value of column ``name`` that
-    marks an event at ``time``.
+    marks an event at ``time``. Of clustering and anomaly, which predict no column, ``name`` is the
+    task, and ``top_share`` the share of records that anomalies are compared among.
     """
 
     name: str
     task: str = "classification"
     positive: object | None = None
     time: str | None = None
+    top_share: float = 0.05
 
 
 @dataclass(frozen=True)
@@ -66,7 +74,9 @@ class TargetReader:
         if target.codes is not None:
             classes = len(target.classes) or 2
             check_target(target.codes[known], classes, splitting, target.name, groups=groups)
-        if target.numbers is not None:
+        if target.task in UNSUPERVISED:
+            check_records(len(known), splitting, f"records of {target.task}", groups=groups)
+        elif target.numbers is not None:
             name = str(self.column.time or target.name)
             check_numbers(target.numbers[known], splitting, name, groups=groups)
         if target.task != "classification":
@@ -79,8 +89,8 @@ class TargetReader:
         numbers = values.get(f"number {self.position}")
         if numbers is not None:
             numbers = numbers.astype(np.float64)
-        if task == "regression":
-            return Target(name, task, numbers=numbers)
+        if task in {"regression", *UNSUPERVISED}:
+            return Target(name, task, numbers=numbers, top_share=self.column.top_share)
         codes = values[f"code {self.position}"].astype(np.int64)
         return Target(name, task, self.classes, codes=codes, numbers=numbers)
 
@@ -92,6 +102,8 @@ def target_reader(
 
     ``relation`` holds the untouched records. A missing or mistyped column is an `EvaluationError`.
     """
+    if column.task in UNSUPERVISED:
+        return TargetReader(column, position, (), {f"number {position}": "cast(0 as double)"})
     kind = column_kind(relation, column.name)
     if column.task == "classification":
         classes = tuple(t for t in ranked_texts(relation, column.name) if t is not None)

@@ -101,8 +101,8 @@ def attack_membership(
     if not spec.is_tested:
         return [_not_attacked("membership was not attacked: no model learns from the release")]
     name = spec.tests.deciding_model
-    if spec.task == "survival":
-        return [_unsupported(name, "time-to-event models are not supported by this attack")]
+    if spec.task not in {"classification", "regression"}:
+        return [_unsupported(name, f"models of {spec.task} are not supported by this attack")]
     try:
         problem = _read(session, spec, effort, repetitions, largest)
         with warnings.catch_warnings():

@@ -36,7 +36,7 @@ class Search(Strict):
 
     def measure_of(self, spec: Spec) -> str:
         """Return the declared measure, or the default of a spec."""
-        return self.measure or (QUALITY if spec.is_tested else LOSS)
+        return self.measure or (QUALITY if spec.targets else LOSS)
 
 
 class Keys(Strict):

@@ -16,7 +16,7 @@ def check_readable(spec: Spec, measure: str) -> None:
             f"{spec.name}: {models[0]} cannot be searched in a sample: it compares with the whole "
             "source, which is not read. Write the efforts by hand."
         )
-    if not spec.is_tested and measure in NEED_TARGET:
+    if not spec.targets and measure in NEED_TARGET:
         raise SearchError(
             f"{spec.name}: the measure of a search must need no target where none is declared; got "
             f"{measure}. Search by another measure, such as loss, or declare {', '.join(KEYS)}."

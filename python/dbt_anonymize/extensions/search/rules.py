@@ -15,7 +15,7 @@ _CLASSIFICATION_METRIC = "classification_metric"
 
 def _measure_is_known(draft: RawSpec) -> Iterator[Problem]:
     measure = mapping(draft.raw.get("search")).get("measure")
-    if measure in NEED_TARGET and not draft.model_keys:
+    if measure in NEED_TARGET and draft.target is None:
         yield _measure(
             "must need no target where none is declared",
             f"Write another measure, such as loss, or declare {names(KEYS)}.",

@@ -128,7 +128,7 @@ def search(
             time_limit=time_limit,
             evaluations=evaluations,
         )
-        if (measure or search_of(spec).measure) is None and spec.is_tested and spec.efforts:
+        if (measure or search_of(spec).measure) is None and spec.targets and spec.efforts:
             console.print(_default_measure(name, options.measure))
         outcome, reasons = _search(console, place, spec, options, dry_run=dry_run, verbose=verbose)
         if not is_table:
