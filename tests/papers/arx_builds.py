@@ -79,7 +79,7 @@ def preprocessing_specs() -> Specs:
 def benchmark_specs(deciding: Mapping[str, Sequence[str]]) -> Specs:
     """Return a spec for each table, whose first model is asked about the test part."""
     return {
-        f"benchmark_{table}_{models[0]}": _study_spec(
+        _benchmark_name(table, models[0]): _study_spec(
             table,
             [BENCHMARK[table][1]],
             {"models": {model: {} for model in models}, "fit": "per_split", "outer_share": 0.2},
@@ -147,16 +147,18 @@ def build(folder: Path, specs: Specs, parts: Sequence[str]) -> Built:
     return Built(project)
 
 
-def preprocessing() -> list[dict[str, Any]]:
-    """Build all ways to read labels, and return their rows."""
+def preprocessing(names: Sequence[str] = tuple(PREPROCESSING)) -> list[dict[str, Any]]:
+    """Build ways to read labels, by default all, and return their rows."""
+    specs = {name: spec for name, spec in preprocessing_specs().items() if name in names}
     with tempfile.TemporaryDirectory() as folder:
-        return preprocessing_rows(build(Path(folder), preprocessing_specs(), ["quality"]))
+        return preprocessing_rows(build(Path(folder), specs, ["quality"]), names)
 
 
-def preprocessing_rows(built: Built) -> list[dict[str, Any]]:
+def preprocessing_rows(built: Built, names: Sequence[str]) -> list[dict[str, Any]]:
     """Return relative AUC and Brier skill of each way to read labels."""
     found = []
-    for name, (table, efforts, _) in PREPROCESSING.items():
+    for name in names:
+        table, efforts, _ = PREPROCESSING[name]
         for number, effort in enumerate(efforts, start=1):
             key, _, value = name.partition("_")
             means = _means(built, name, effort=number, fit="once", test_on="original")
@@ -198,13 +200,30 @@ def payout_rows(built: Built) -> list[dict[str, Any]]:
     return found
 
 
-def evaluation_of(built: Built, table: str) -> dict[str, tuple[float, float]]:
+def benchmark(tables: Sequence[str] = tuple(BENCHMARK)) -> list[dict[str, Any]]:
+    """Build the benchmark, ask the best models about the test parts, and return the rows."""
+    parts = ["quality", "outer_quality"]
+    with tempfile.TemporaryDirectory() as folder:
+        all_models = {
+            table: [article, *(model for model in MODELS if model != article)]
+            for table in tables
+            for article in [BENCHMARK[table][0]]
+        }
+        (Path(folder) / "models").mkdir()
+        (Path(folder) / "best").mkdir()
+        built = build(Path(folder) / "models", benchmark_specs(all_models), parts)
+        others = {table: [model] for table, model in best_models(built, tables).items()}
+        best = build(Path(folder) / "best", benchmark_specs(others), parts)
+        return benchmark_rows(built, best, tables)
+
+
+def evaluation_of(built: Built, table: str) -> dict[str, tuple[float, ...]]:
     """Return AUC in the evaluation by model: of the untouched table, and of the effort."""
     article, _ = BENCHMARK[table]
-    name = f"benchmark_{table}_{article}"
+    of = {"fit": "per_split", "test_on": "original"}
     return {
         model: tuple(
-            _means(built, name, effort=effort, fit="per_split", test_on="original", model=model)[
+            _means(built, _benchmark_name(table, article), effort=effort, model=model, **of)[
                 "roc_auc"
             ]
             for effort in (0, 1)
@@ -213,29 +232,46 @@ def evaluation_of(built: Built, table: str) -> dict[str, tuple[float, float]]:
     }
 
 
-def benchmark_rows(built: Built, winners: Built, table: str) -> list[dict[str, Any]]:
+def best_models(built: Built, tables: Sequence[str]) -> dict[str, str]:
+    """Return the model with the best evaluation of each table, where the article has another."""
+    best = {}
+    for table in tables:
+        article, _ = BENCHMARK[table]
+        scores = evaluation_of(built, table)
+        model = max(MODELS, key=lambda name: (scores[name][1], name == article))
+        if model != article:
+            best[table] = model
+    return best
+
+
+def benchmark_rows(built: Built, best: Built, tables: Sequence[str]) -> list[dict[str, Any]]:
     """Return each model's AUC in the evaluation; in the test part of the best and the article's."""
-    scores = evaluation_of(built, table)
-    article, _ = BENCHMARK[table]
-    best = max(scores, key=lambda model: scores[model][1])
     found = []
-    for model, (untouched, anonymized) in scores.items():
-        row = {
-            "table": table,
-            "model": model,
-            "evaluation, untouched": f"{untouched:.3f}",
-            "anonymized": f"{anonymized:.3f}",
-            "test part, untouched": "",
-            "anonymized ": "",
-        }
-        if model in (article, best):
-            of = built if model == article else winners
-            outer = {r["effort"]: r for r in of.rows(f"benchmark_{table}_{model}_outer_quality")}
-            for column, effort in (("test part, untouched", 0), ("anonymized ", 1)):
-                one = outer[effort]
-                row[column] = f"{one['qf']:.3f} ({one['qf_low']:.3f} to {one['qf_high']:.3f})"
-        found.append(row)
+    winners = best_models(built, tables)
+    for table in tables:
+        article, _ = BENCHMARK[table]
+        for model, (untouched, anonymized) in evaluation_of(built, table).items():
+            row = {
+                "table": table,
+                "model": model,
+                "evaluation, untouched": f"{untouched:.3f}",
+                "anonymized": f"{anonymized:.3f}",
+                "test part, untouched": "",
+                "anonymized ": "",
+            }
+            if model in (article, winners.get(table)):
+                of = built if model == article else best
+                outer = of.rows(f"{_benchmark_name(table, model)}_outer_quality")
+                for one in outer:
+                    column = "anonymized " if one["effort"] else "test part, untouched"
+                    row[column] = f"{one['qf']:.3f} ({one['qf_low']:.3f} to {one['qf_high']:.3f})"
+            found.append(row)
     return found
+
+
+def _benchmark_name(table: str, deciding: str) -> str:
+    # A spec's name has at most 50 characters.
+    return f"{table.partition('_')[0]}_{deciding}"
 
 
 def _means(built: Built, name: str, **wanted: Any) -> dict[str, float]:

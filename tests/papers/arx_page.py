@@ -47,6 +47,7 @@ def tables() -> dict[str, Callable[[], Rows]]:
         "gains": arx_contraceptives.rows_of_gains,
         "payouts": arx_builds.payouts,
         "preprocessing": arx_builds.preprocessing,
+        "benchmark": arx_builds.benchmark,
     }
 
 

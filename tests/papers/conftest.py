@@ -1,7 +1,7 @@
-"""The page of the thesis recodes: without these extensions it is not collected."""
+"""Modules of pages that build hierarchies, or recode, are not collected without the extensions."""
 
 from tests.extensions import has
 
-collect_ignore_glob = (
-    [] if has("hierarchy_builders") and has("recoding") else ["*systematic_clustering.py"]
-)
+collect_ignore_glob = [] if has("hierarchy_builders") else ["*clinic.py"]
+if not (has("hierarchy_builders") and has("recoding")):
+    collect_ignore_glob.append("*systematic_clustering.py")

@@ -12,7 +12,7 @@ from dbt_anonymize.evaluation.splits import seeds
 from dbt_anonymize.privacy.differential_privacy import k_of
 from tests.case_studies.preparation import is_available
 from tests.oracle.privacy import Class, payout
-from tests.papers import arx_acute, arx_contraceptives, arx_figure_2, arx_tumours
+from tests.papers import arx_acute, arx_builds, arx_contraceptives, arx_figure_2, arx_tumours
 from tests.papers.arx_page import PAGE, STUDIES_OF_PAGE, epsilon_and_delta, tables
 from tests.papers.pages import table_of, with_tables
 
@@ -126,3 +126,30 @@ def test_rows_of_each_case_are_computed() -> None:
         "five processes": arx_tumours.rows_of_processes(),
     }
     assert with_tables(TEXT, found) == TEXT
+
+
+def test_the_best_models_of_the_evaluation_are_tested() -> None:
+    for table, (article, _) in arx_builds.BENCHMARK.items():
+        rows = {row[1]: row[2:] for row in cells("benchmark") if row[0] == table}
+        assert [*rows] == [*arx_builds.MODELS]
+        best = max(rows, key=lambda model: rows[model][1])
+        assert {model for model, row in rows.items() if row[3]} == {article, best}
+        for row in rows.values():
+            if row[3]:
+                low, high = (
+                    float(bound) for bound in row[3].rstrip(")").split("(")[1].split(" to ")
+                )
+                assert low <= float(row[1]) <= high
+
+
+@needs_data
+@pytest.mark.slow
+def test_rows_of_builds_are_computed() -> None:
+    shown = table_of(TEXT, "preprocessing")
+    names = ("categories_label", "categories_frequencies")
+    computed = arx_builds.preprocessing(names)
+    assert [f"| {' | '.join(map(str, row.values()))} |" for row in computed] == [shown[0], shown[2]]
+    assert with_tables(TEXT, {"payouts": arx_builds.payouts()}) == TEXT
+    table = "acute_inflammations"
+    computed = arx_builds.benchmark([table])
+    assert [[*row.values()] for row in computed] == cells("benchmark")[: len(computed)]

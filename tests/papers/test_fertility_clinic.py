@@ -155,6 +155,7 @@ def test_all_models_are_alike() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.needs("details")
 def test_the_page_shows_what_the_build_gives(tmp_path: Path) -> None:
     project = build(tmp_path)
     query = project.query
