@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from dbt_anonymize.evaluation.splits import seeds
 from dbt_anonymize.privacy.differential_privacy import k_of
@@ -74,6 +75,14 @@ def test_untouched_tables_are_those_of_the_page() -> None:
     (by_seed_of_build, _) = seeds(1, 1)
     of_build = 100 * arx_contraceptives.untouched(by_seed_of_build).auc
     assert of_build == pytest.approx(71.2, abs=0.05)
+
+
+@needs_data
+def test_the_fitted_regression_is_that_of_scikit_learn() -> None:
+    values, tumour = arx_tumours.grades()
+    ours = arx_tumours.fitted(values, tumour.astype(float), np.ones(len(tumour)))
+    theirs = LogisticRegression(solver="newton-cholesky", tol=1e-9).fit(values, tumour)
+    assert ours == pytest.approx([*theirs.intercept_, *theirs.coef_[0]], abs=1e-5)
 
 
 def test_published_relative_aucs_do_not_follow_from_published_aucs() -> None:
