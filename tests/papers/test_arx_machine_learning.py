@@ -15,6 +15,7 @@ from tests.case_studies.preparation import is_available
 from tests.oracle.privacy import Class, payout
 from tests.papers import arx_acute, arx_builds, arx_contraceptives, arx_figure_2, arx_tumours
 from tests.papers.arx_page import PAGE, STUDIES_OF_PAGE, epsilon_and_delta, tables
+from tests.papers.arx_scores import Spread
 from tests.papers.pages import table_of, with_tables
 
 TEXT = PAGE.read_text("utf-8")
@@ -126,6 +127,12 @@ def test_rows_of_each_case_are_computed() -> None:
     name = "five folds"
     (line,) = [row for row in cells("settings of case 1") if row[0] == name]
     assert line == [*arx_acute.row_of_setting(name).values()]
+    spread = Spread.of([100 * arx_tumours.untouched(seed).auc for seed in arx_tumours.SEEDS])
+    assert f"{spread.middle:.1f} % ({spread.low:.1f} to {spread.high:.1f}) over 100" in TEXT
+    spread = Spread.of(
+        [100 * arx_contraceptives.untouched(seed).auc for seed in arx_contraceptives.SEEDS]
+    )
+    assert f"{spread.middle:.2f} % ({spread.low:.2f} to {spread.high:.2f}) over 100" in TEXT
     epsilon, design = 0.5, "chromatin in pairs"
     (line,) = [row for row in cells("case 2") if (row[0], row[2]) == (f"{epsilon:g}", design)]
     assert line == [str(value) for value in arx_tumours.row(design, epsilon).values()]
