@@ -69,6 +69,12 @@ def test_levels_of_case_1_are_the_best() -> None:
         assert {int(n) for n in shown[str(k)][2].split(" to ")} == {min(left_out), max(left_out)}
 
 
+def test_published_figures_of_case_1_are_within_those_of_all_levels() -> None:
+    for k, _, lowest, _, highest, published, _ in cells("levels of case 1"):
+        assert float(published) == arx_acute.PUBLISHED[int(k)][0]
+        assert float(lowest) <= float(published) <= float(highest)
+
+
 @needs_data
 def test_untouched_tables_are_those_of_the_page() -> None:
     auc = f"{arx_tumours.untouched().auc:.3f}".removeprefix("0")
@@ -124,6 +130,8 @@ def test_payouts_are_those_of_the_definition() -> None:
 def test_rows_of_each_case_are_computed() -> None:
     (line,) = [row for row in cells("case 1") if row[0] == "20"]
     assert line == [str(value) for value in arx_acute.row(20).values()]
+    (line,) = [row for row in cells("levels of case 1") if row[0] == "25"]
+    assert line == [str(value) for value in arx_acute.row_of_levels(25).values()]
     name = "five folds"
     (line,) = [row for row in cells("settings of case 1") if row[0] == name]
     assert line == [*arx_acute.row_of_setting(name).values()]
