@@ -59,6 +59,7 @@ def read_keys(name: str, mapping: str | None = None) -> set[str]:
     return found - {"update"}
 
 
+@functools.cache  # every macro is walked through
 def bodies() -> list[str]:
     """Return the macros that generated models call."""
     return [
@@ -68,6 +69,7 @@ def bodies() -> list[str]:
     ]
 
 
+@functools.cache
 def _declaration(name: str) -> tuple[list[str], list[nodes.Pair]]:
     for declaring, call in calls(macros()[name]):
         if declaring in _DECLARING:

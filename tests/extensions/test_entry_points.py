@@ -14,6 +14,7 @@ import pytest
 from tests.projects import Project
 
 FOREIGN = Path(__file__).parents[1] / "foreign_extension"
+DBT = "dbt.cli.main"
 NAMED = "vars:\n  dbt_anonymize_extensions: [head_count]\n"
 pytestmark = pytest.mark.dbt
 
@@ -31,17 +32,33 @@ def run(folder: Path, *arguments: str, module: str = "dbt_anonymize") -> tuple[i
     return done.returncode, done.stdout + done.stderr
 
 
-@pytest.fixture
-def shop(consumer: Project) -> Project:
-    """Give a project with its package of dbt, whose spec has its key."""
-    shutil.copytree(FOREIGN / "dbt", consumer.folder / "dbt_packages" / "head_count")
+def with_head_count(project: Project) -> Project:
+    """Give a project the extension's package of dbt, and its key to the spec."""
+    shutil.copytree(FOREIGN / "dbt", project.folder / "dbt_packages" / "head_count")
     spec = "anonymizations/customers.yml"
-    consumer.edit(spec, lambda text: f"{text.rstrip()}\nhead_count: heads\n")
-    return consumer
+    project.edit(spec, lambda text: f"{text.rstrip()}\nhead_count: heads\n")
+    return project
 
 
 def name_it(shop: Project) -> None:
     shop.edit("dbt_project.yml", lambda text: text + NAMED)
+
+
+@pytest.fixture
+def shop(consumer: Project) -> Project:
+    return with_head_count(consumer)
+
+
+@pytest.fixture(scope="module")
+def counted(built_consumer: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Return a project that names the extension, with its relation built."""
+    project = with_head_count(built_consumer.copy(tmp_path_factory.mktemp("counted") / "project"))
+    name_it(project)
+    # From elsewhere, as dbt finds a project.
+    assert run(Path("/"), "generate", "--project-dir", str(project.folder))[0] == 0
+    built = run(project.folder, "build", "--select", "customers_head_count", module=DBT)
+    assert built[0] == 0, built[1]
+    return project
 
 
 def test_what_no_project_names_is_not_loaded(shop: Project) -> None:
@@ -51,36 +68,36 @@ def test_what_no_project_names_is_not_loaded(shop: Project) -> None:
     assert "head_count: must be a key that we know" in said
 
 
-def test_a_named_extension_adds_keys_rules_commands_and_relations(shop: Project) -> None:
-    name_it(shop)
-    assert "head-count" in run(shop.folder, "--help")[1]
-    assert run(shop.folder, "head-count", "customers") == (0, "counted customers\n")
-    # From elsewhere, as dbt finds a project.
-    assert run(Path("/"), "generate", "--project-dir", str(shop.folder))[0] == 0
-    built = run(shop.folder, "build", "--select", "customers_head_count", module="dbt.cli.main")
-    assert built[0] == 0, built[1]
-    ((heads,),) = shop.query("select heads from customers_head_count")
-    assert [(heads,)] == shop.query(
+def test_a_named_extension_adds_commands_and_relations(counted: Project) -> None:
+    assert "head-count" in run(counted.folder, "--help")[1]
+    assert run(counted.folder, "head-count", "customers") == (0, "counted customers\n")
+    ((heads,),) = counted.query("select heads from customers_head_count")
+    assert [(heads,)] == counted.query(
         "select avg(class_size) from customers_classes where effort > 0"
     )
+
+
+def test_a_named_extension_adds_rules(shop: Project) -> None:
+    name_it(shop)
     shop.edit("anonymizations/customers.yml", lambda text: text.replace("heads", "gender"))
     code, said = run(shop.folder, "generate")
     assert code == 2
     assert "head_count: must be no column of the source. Write another name." in said
 
 
+def documents(project: Project) -> list[str]:
+    commands = [["report", "customers", "--format", "json"], ["dossier", "customers"]]
+    return [run(project.folder, *one)[1] for one in commands]
+
+
 @pytest.mark.needs("dossier", "report")
-def test_a_named_extension_adds_to_reports_and_dossiers(shop: Project) -> None:
+def test_a_named_extension_adds_to_reports_and_dossiers(shop: Project, counted: Project) -> None:
     name_it(shop)
-    documents = [["report", "customers", "--format", "json"], ["dossier", "customers"]]
-    report, dossier = (run(shop.folder, *one)[1] for one in documents)
+    report, dossier = documents(shop)
     assert "Not there: customers_head_count is missing or empty. Run `dbt build`." in report
     assert "| missing: there is no customers_head_count. Run dbt build. |" in dossier
-    assert run(shop.folder, "generate")[0] == 0
-    built = run(shop.folder, "build", "--select", "customers_head_count", module="dbt.cli.main")
-    assert built[0] == 0, built[1]
-    ((heads,),) = shop.query("select heads from customers_head_count")
-    report, dossier = (run(shop.folder, *one)[1] for one in documents)
+    ((heads,),) = counted.query("select heads from customers_head_count")
+    report, dossier = documents(counted)
     shown = {part["key"]: part["rows"] for part in json.loads(report)["sections"]}
     assert shown["heads"] == [[heads]]
     assert f"| people of a class | {heads:.4g} | customers" in dossier

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dbt_anonymize.extensions.search import bases, rollup, samples
+from dbt_anonymize.extensions.search import bases
 from tests.extensions import has
 from tests.extensions.search.running import SPEC, run, with_spec
 from tests.projects import Project, copy_consumer
@@ -85,13 +85,10 @@ def searched(built_frequencies: Project, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture
 def eager_grouping(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Form a base wherever there are two rows, and sample from two rows on."""
+    """Form a base wherever there are two rows."""
     monkeypatch.setattr(bases, "WORTH_A_BASE", 2)
     monkeypatch.setattr(bases, "SHARE", 0.8)
     monkeypatch.setattr(bases, "WORTH_SAVING", 0)
-    monkeypatch.setattr(rollup, "SAMPLED_FROM", 2)
-    monkeypatch.setattr(rollup, "WORTH", 1)
-    monkeypatch.setattr(samples, "SPARE", 0)
 
 
 # Case studies build their hierarchies.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -13,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbt_anonymize.errors import SearchError
-from dbt_anonymize.extensions.search import rollup, samples
 from dbt_anonymize.extensions.search.hashing import distinct, slots
 from dbt_anonymize.extensions.search.lattice import Lattice
 from dbt_anonymize.extensions.search.rollup import Grouper
@@ -39,11 +37,10 @@ def expecting(grouper: Grouper, table: Table) -> Grouper:
     tables(),
     st.randoms(use_true_random=False),
     st.sampled_from([0, 2000, 1 << 20]),
-    st.sampled_from([0.3, 1.0, 3.0, math.inf]),
     st.booleans(),
 )
 def test_nodes_are_grouped_from_bases_as_from_the_table(
-    table: Table, random: Any, memory: int, enough: float, is_expecting: bool
+    table: Table, random: Any, memory: int, is_expecting: bool
 ) -> None:
     nodes = list(nodes_of(table))
     grouper = Grouper(table, nodes[0], memory=memory)
@@ -52,7 +49,7 @@ def test_nodes_are_grouped_from_bases_as_from_the_table(
     for node in random.choices(nodes, k=20):
         ungrouped, expected = grouper.ungrouped(node), classes_of(table, node)
         is_small = expected.records < 3
-        count = ungrouped.least_small_records(3, enough)
+        count = ungrouped.least_small_records(3)
         assert count <= expected.records[is_small].sum()
         assert set(ungrouped.small_rows(3)) <= set(np.flatnonzero(rows_in(table, node, is_small)))
         found = ungrouped.classes()
@@ -114,41 +111,6 @@ def test_few_rows_are_not_worth_a_base() -> None:
     grouper = expecting(Grouper(table, (0, 0, 0)), table)
     asked = [grouper.ungrouped((2, 2, 2)) for _ in range(20)]
     assert len({len(node.rows) for node in asked}) == 1
-
-
-def test_some_of_the_classes_have_no_more_small_ones_than_all(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(rollup, "SAMPLED_FROM", 1)
-    monkeypatch.setattr(samples, "SPARE", 1)
-    table = numbered_table(rows=2000)
-    grouper = expecting(Grouper(table, (0, 0, 0)), table)
-    seen = 0
-    for node in nodes_of(table):
-        expected = classes_of(table, node)
-        small = int(expected.records[expected.records < 5].sum())
-        count = grouper.ungrouped(node).least_small_records(5, 1)
-        assert count <= small
-        seen += 0 < count < small
-    assert seen > 5
-
-
-def test_many_small_classes_are_seen_in_some_of_the_classes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    table = numbered_table(rows=2000)
-    node = (0, 0, 0)
-    expected = classes_of(table, node)
-    small = int(expected.records[expected.records < 5].sum())
-    monkeypatch.setattr(rollup, "SAMPLED_FROM", 1)
-    seen = expecting(Grouper(table, node), table).ungrouped(node)
-    assert 20 <= seen.least_small_records(5, 20) < small / 2
-    assert small / 3 < seen.estimated_small_records < small * 3
-    # The first part has not enough, more of them do.
-    few = seen.least_small_records(5, 20)
-    assert few < small / 4 <= seen.least_small_records(5, small / 4) < small / 1.5
-    # More than there is in all classes is not seen in some.
-    assert seen.least_small_records(5, small + 1) == pytest.approx(small, rel=0.2)
 
 
 @examples(settings(deadline=None), 40)

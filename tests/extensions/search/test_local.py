@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.search import local_recoding
 from dbt_anonymize.extensions.search.binding_attributes import is_flat
-from dbt_anonymize.extensions.search.efforts import SearchOutcome, Task
+from dbt_anonymize.extensions.search.efforts import Task
 from dbt_anonymize.extensions.search.optimum import search
 from dbt_anonymize.extensions.search.results import SearchResult
 from dbt_anonymize.information_loss.base import InformationLoss
@@ -230,7 +230,5 @@ def test_a_measure_is_flat_where_levels_that_tell_something_lose_no_less_than_th
     task = SimpleNamespace(
         table=table, guarantees=guarantees, loss=lambda: loss, suppression_limit=limit
     )
-    assert (
-        is_flat(cast("Task", task), cast("SearchOutcome", SimpleNamespace(result=result)))
-        is expected
-    )
+    assert result.optimum is not None
+    assert is_flat(cast("Task", task), result.optimum) is expected

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
-from dbt_anonymize.extensions.drafting.facts import ColumnFacts
+from dbt_anonymize.extensions.drafting.facts import ColumnFacts, find_column
 from dbt_anonymize.extensions.drafting.proposal import PREDICTED, Proposal
 from dbt_anonymize.extensions.drafting.shares import explained_share_of_number, group_sql
 from dbt_anonymize.literals import quote_name
@@ -32,8 +32,7 @@ def with_companions(
     warehouse: Warehouse, relation: Any, facts: Sequence[ColumnFacts], predict: str, time: str
 ) -> list[ColumnFacts]:
     """Return facts with the columns that are known only with the time until the target happens."""
-    by_name = {column.name.lower(): column for column in facts}
-    target, timed = by_name.get(predict.lower()), by_name.get(time.lower())
+    target, timed = find_column(facts, predict), find_column(facts, time)
     if target is None or timed is None or timed.kind != "number":
         return list(facts)
     other_columns = [column for column in facts if column not in (target, timed)]

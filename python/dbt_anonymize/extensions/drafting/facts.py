@@ -206,6 +206,11 @@ def _may_determine(finer: ColumnFacts, coarser: ColumnFacts) -> bool:
     return not finer.is_unique and (is_shared or (is_twin and finer.repeats))
 
 
+def find_column(facts: Sequence[ColumnFacts], name: str) -> ColumnFacts | None:
+    """Return the column of a name, in any case; None without one."""
+    return next((column for column in facts if column.name.lower() == name.lower()), None)
+
+
 def singled_out(warehouse: Warehouse, relation: Any, columns: Sequence[str]) -> int:
     """Return the number of records with a unique combination of values."""
     return _singled(warehouse, relation, [quote_name(name) for name in columns])

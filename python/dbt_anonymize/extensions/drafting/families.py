@@ -42,17 +42,11 @@ def with_families(
     )
     families: list[list[str]] = []
     for named in _by_prefix(names):
-        families += [
-            group for group in _exclusive_families(named, pair_counts) if len(group) >= _FEWEST
-        ]
+        families += _exclusive_families(named, pair_counts, record_counts)
     members = {name for family in families for name in family}
     rest = [name for name in names if name not in members]
     least = _EXPECTED * facts[0].records
-    families += [
-        group
-        for group in _exclusive_families(rest, pair_counts, record_counts, least)
-        if len(group) >= _FEWEST
-    ]
+    families += _exclusive_families(rest, pair_counts, record_counts, least)
     family_by_name = {
         name: tuple((other, record_counts[other]) for other in family)
         for family in families
@@ -80,7 +74,7 @@ def _by_prefix(names: Sequence[str]) -> list[list[str]]:
 def _exclusive_families(
     names: Sequence[str],
     pair_counts: Pairs,
-    record_counts: dict[str, int] | None = None,
+    record_counts: dict[str, int],
     least: int = 0,
 ) -> list[list[str]]:
     """Return families of names that exclude each other; each name joins the first that it can.
@@ -90,11 +84,7 @@ def _exclusive_families(
     families: list[list[str]] = []
     for name in names:
         for family in families:
-            expected = (
-                0
-                if record_counts is None
-                else record_counts[name] * sum(record_counts[other] for other in family)
-            )
+            expected = record_counts[name] * sum(record_counts[other] for other in family)
             if expected >= least and not any(
                 pair_counts[min(name, member), max(name, member)] for member in family
             ):
@@ -102,7 +92,7 @@ def _exclusive_families(
                 break
         else:
             families.append([name])
-    return families
+    return [family for family in families if len(family) >= _FEWEST]
 
 
 def _record_counts(

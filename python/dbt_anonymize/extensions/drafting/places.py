@@ -36,15 +36,15 @@ def keep_best_known(
         return proposal.facts not in keep, *_obscurity(proposal)
 
     attributes = _by_attribute(quasi)
-    kept_ids = {
-        id(proposal)
+    kept_names = {
+        proposal.name
         for members in sorted(attributes, key=lambda members: min(map(rank, members)))[:MOST_QUASI]
         for proposal in _best_of_family(members, keep)
     }
     too_many = f"{len(attributes)} columns others could know are too many to generalize: "
     return [
         _with_family_reason(proposal)
-        if id(proposal) in kept_ids or proposal not in quasi
+        if proposal.name in kept_names or proposal not in quasi
         else replace(
             proposal,
             role="dropped",
@@ -80,12 +80,8 @@ def _best_of_family(
         proposal
         for proposal in ranked
         if record_counts[proposal.name] >= _RARE * proposal.facts.records
-    ]
-    yield from {
-        id(proposal): proposal
-        for proposal in ranked
-        if proposal.facts in keep or proposal in frequent[:MOST_OF_FAMILY]
-    }.values()
+    ][:MOST_OF_FAMILY]
+    yield from (p for p in ranked if p.facts in keep or p in frequent)
 
 
 def _with_family_reason(proposal: Proposal) -> Proposal:

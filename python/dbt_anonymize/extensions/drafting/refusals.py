@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.evaluation.data.targets import MAX_CLASSES
-from dbt_anonymize.extensions.drafting.facts import ColumnFacts
+from dbt_anonymize.extensions.drafting.facts import ColumnFacts, find_column
 from dbt_anonymize.extensions.drafting.names import name_indicates
 from dbt_anonymize.extensions.drafting.proposal import KEY, Proposal
 from dbt_anonymize.pluralize import pluralized
@@ -29,14 +29,13 @@ def check_table(name: str, facts: Sequence[ColumnFacts]) -> None:
 
 def find_predictable(facts: Sequence[ColumnFacts], predict: str) -> ColumnFacts:
     """Return the column of ``--predict``; one that models cannot predict is a `SpecError`."""
-    matches = [column for column in facts if column.name.lower() == predict.lower()]
-    if not matches:
+    column = find_column(facts, predict)
+    if column is None:
         others = f" and {len(facts) - _SHOWN} more" if len(facts) > _SHOWN else ""
         raise SpecError(
             f"--predict must name a column; there is no {predict}. Columns are "
             f"{', '.join(column.name for column in facts[:_SHOWN])}{others}."
         )
-    (column,) = matches
     if why := _unpredictable_reason(column, facts):
         raise SpecError(
             f"--predict {predict} must be a column of classes or numbers that are known; it has "
@@ -53,7 +52,7 @@ def find_named(
     An unknown name is a `SpecError`.
     """
     by_name = {column.name.lower(): column for column in facts}
-    listed = split_names(names, [column for column in names if column.lower() in by_name])
+    listed = split_names(names, [name for name in names if name.lower() in by_name])
     if missing := next((name for name in listed if name.lower() not in by_name), None):
         names_of_columns = [column.name for column in facts]
         remedy = did_you_mean(

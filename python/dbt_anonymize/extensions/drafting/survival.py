@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dbt_anonymize.errors import SpecError
-from dbt_anonymize.extensions.drafting.facts import ColumnFacts
+from dbt_anonymize.extensions.drafting.facts import ColumnFacts, find_column
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.warehouse import Warehouse
 
@@ -16,7 +16,7 @@ _HAPPENED = {"1", "true", "t", "yes", "y", "event", "dead", "died", "death", "de
 
 def find_time(facts: Sequence[ColumnFacts], target: ColumnFacts, time: str) -> ColumnFacts:
     """Return the column of ``--time``; one that cannot be a time is a `SpecError`."""
-    column = next((column for column in facts if column.name.lower() == time.lower()), None)
+    column = find_column(facts, time)
     if column is None:
         raise SpecError(f"--time must name a column; there is no {time}. Name another column.")
     reasons = {

@@ -9,7 +9,7 @@ from typing import Any
 
 from dbt_anonymize.extensions.drafting.by_target import find_inner
 from dbt_anonymize.extensions.drafting.companions import with_companions
-from dbt_anonymize.extensions.drafting.facts import ColumnFacts, read_facts
+from dbt_anonymize.extensions.drafting.facts import ColumnFacts, find_column, read_facts
 from dbt_anonymize.extensions.drafting.families import with_families
 from dbt_anonymize.extensions.drafting.proposal import Proposal, is_amount
 from dbt_anonymize.extensions.drafting.refusals import check_table
@@ -68,12 +68,12 @@ def with_target_shares(
     to the target has 0 on average; None if the values of a column are no groups. Records without a
     target do not count. A number whose ranges are the classes of the target determines it.
     """
-    target = next((column for column in facts if column.name.lower() == predict.lower()), None)
+    target = find_column(facts, predict)
     if target is None or target.kind == "other" or target.records > _MOST_RECORDS:
         return list(facts)
-    if not is_amount(target) and target.distinct > MOST_VALUES:
-        return list(facts)
     if not is_amount(target):
+        if target.distinct > MOST_VALUES:
+            return list(facts)
         determined = replace(
             target, follows=_determining_columns(warehouse, relation, facts, target)
         )

@@ -78,7 +78,6 @@ def spec_text(
     decided = [proposal for proposal in drafted.proposals if proposal.is_decided or takes_all]
     key = next((proposal for proposal in drafted.proposals if proposal.role == KEY), None)
     target = drafted.target
-    is_target_decided = target is not None and target in decided
     released_roles = {"quasi_identifier", "insensitive", "sensitive"}
     known_before = [
         proposal for proposal in decided if not (proposal.is_target or proposal.is_time)
@@ -104,7 +103,7 @@ def spec_text(
             purpose=purpose,
             is_tested=target is not None or purpose != "statistics",
             sensitive=[proposal.name for proposal in known_before if proposal.role == "sensitive"],
-            target=target.name if target is not None and is_target_decided else None,
+            target=target.name if target is not None and target in decided else None,
             features=usable,
             # Efforts have a level for each quasi-identifier, so all must be decided.
             efforts=drafted.efforts if takes_all or len(decided) == len(drafted.proposals) else [],

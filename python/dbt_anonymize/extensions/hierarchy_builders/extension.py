@@ -154,9 +154,7 @@ def _continued(
             reach = cast("Decimal", end) - new_start + above
             steps = (reach / step).to_integral_value("ROUND_FLOOR") + 1
             built = equal_width_intervals(new_start, new_start + step * steps, widths)
-            yield built
-            for whole in (False, True):
-                yield padded_labels(built, whole=whole, digits=_digits(hierarchy))
+            yield from _with_labels_of(hierarchy, built)
     except HierarchyError:
         return
 
@@ -177,15 +175,18 @@ def _continued_with_split(
             built = split_at(continued, bounds)
         except HierarchyError:  # equal widths by chance
             return
-        yield built
-        for whole in (False, True):
-            yield padded_labels(built, whole=whole, digits=_digits(hierarchy))
+        yield from _with_labels_of(hierarchy, built)
 
 
-def _digits(hierarchy: IntervalHierarchy) -> int | None:
-    """Return the number of digits of lower bounds in labels."""
+def _with_labels_of(
+    hierarchy: IntervalHierarchy, built: IntervalHierarchy
+) -> Iterator[IntervalHierarchy]:
+    """Yield it with plain labels, and with labels of the same number of digits."""
     matches = (re.match(r"\[?(\d+)", label) for label in hierarchy.labels[0] if label != "0")
-    return min((len(match[1]) for match in matches if match), default=None)
+    digits = min((len(match[1]) for match in matches if match), default=None)
+    yield built
+    for whole in (False, True):
+        yield padded_labels(built, whole=whole, digits=digits)
 
 
 def _units(hierarchy: IntervalHierarchy) -> list[str]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from itertools import groupby
 
 from dbt_anonymize.errors import HierarchyError
-from dbt_anonymize.extensions.hierarchy_builders.neighbours import neighbour_levels
+from dbt_anonymize.extensions.hierarchy_builders.neighbours import name_runs, neighbour_levels
 from dbt_anonymize.hierarchies.model import ROOT, IntervalHierarchy
 from dbt_anonymize.hierarchies.rules import check
 
@@ -72,12 +71,10 @@ def _frequent(records: Mapping[Decimal, int], first: int, last: int) -> tuple[in
 def _labels(
     lowers: Sequence[int], uppers: Sequence[int], groups: Sequence[int], width: int, is_open: bool
 ) -> tuple[str, ...]:
-    names: list[str] = []
-    for _, group in groupby(range(len(groups)), key=groups.__getitem__):
-        places = list(group)
-        lower, upper = lowers[places[0]], uppers[places[-1]] - 1
-        name = f"{lower:0{width}d}" if lower == upper else f"{lower:0{width}d}-{upper:0{width}d}"
-        if is_open and places[-1] == len(lowers) - 1:
-            name = f"{lower:0{width}d}+"
-        names += [name] * len(places)
-    return tuple(names)
+    def name(first: int, last: int) -> str:
+        lower, upper = f"{lowers[first]:0{width}d}", f"{uppers[last] - 1:0{width}d}"
+        if is_open and last == len(lowers) - 1:
+            return f"{lower}+"
+        return lower if lower == upper else f"{lower}-{upper}"
+
+    return name_runs(groups, name)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import accumulate
+from collections.abc import Callable, Sequence
+from itertools import accumulate, groupby
 
 
-def neighbour_levels(records: Sequence[int], *, halves: int | None = None) -> list[list[int]]:
+def neighbour_levels(records: Sequence[int]) -> list[list[int]]:
     """Return the group of each member at each level: half as many groups each, two at the end.
 
     Groups are numbered in order. Each consists of whole groups of the level below, so that the sum
@@ -21,7 +21,7 @@ def neighbour_levels(records: Sequence[int], *, halves: int | None = None) -> li
     weights = [count + sum(records) / (50 * len(records)) for count in records]
     groups = list(range(len(records)))
     levels: list[list[int]] = []
-    while max(groups, default=0) > 1 and (halves is None or len(levels) < halves):
+    while max(groups, default=0) > 1:
         size = max(groups) + 1
         sums = [
             sum(w for w, g in zip(weights, groups, strict=True) if g == group)
@@ -31,6 +31,26 @@ def neighbour_levels(records: Sequence[int], *, halves: int | None = None) -> li
         groups = [joined[group] for group in groups]
         levels.append(groups)
     return levels
+
+
+def name_runs(level: Sequence[object], name: Callable[[int, int], str]) -> tuple[str, ...]:
+    """Return the labels of a level, each run of equal members named by its first and last place.
+
+    Examples
+    --------
+    >>> name_runs("aab", lambda first, last: f"{first}-{last}")
+    ('0-1', '0-1', '2-2')
+    """
+    names: list[str] = []
+    for first, last in runs(level):
+        names += [name(first, last)] * (last - first + 1)
+    return tuple(names)
+
+
+def runs(level: Sequence[object]) -> list[tuple[int, int]]:
+    """Return the first and the last place of each run of equal members."""
+    groups = (list(group) for _, group in groupby(range(len(level)), key=level.__getitem__))
+    return [(group[0], group[-1]) for group in groups]
 
 
 def partition(weights: Sequence[float], parts: int) -> list[int]:

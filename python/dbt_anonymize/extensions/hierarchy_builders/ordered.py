@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import groupby
 
 from dbt_anonymize.errors import HierarchyError
-from dbt_anonymize.extensions.hierarchy_builders.neighbours import neighbour_levels
+from dbt_anonymize.extensions.hierarchy_builders.neighbours import name_runs, neighbour_levels
 from dbt_anonymize.extensions.hierarchy_builders.padding import places_label
 from dbt_anonymize.extensions.hierarchy_builders.ranges import name_of_ranges, order_of_ranges
 from dbt_anonymize.extensions.hierarchy_builders.scales import has_order, order_of_words
@@ -80,14 +79,12 @@ def _labels(
 ) -> list[tuple[str, ...]]:
     """Return the labels of each level; unknown values come last."""
     digits = len(str(size + 1))
-    rank_of_unknown = places_label(size, size, digits) if is_ranked else ""
-    rest = [f"{rank_of_unknown}{' | '.join(unknown)}"] * len(unknown)
-    labels = []
-    for level in levels:
-        names: list[str] = []
-        for _, group in groupby(range(size), key=level.__getitem__):
-            places = list(group)
-            rank = places_label(places[0], places[-1], digits) if is_ranked else ""
-            names += [f"{rank}{name(places[0], places[-1])}"] * len(places)
-        labels.append((*names, *rest))
-    return labels
+
+    def ranked(first: int, last: int) -> str:
+        return places_label(first, last, digits) if is_ranked else ""
+
+    rest = [f"{ranked(size, size)}{' | '.join(unknown)}"] * len(unknown)
+    return [
+        (*name_runs(level, lambda first, last: ranked(first, last) + name(first, last)), *rest)
+        for level in levels
+    ]

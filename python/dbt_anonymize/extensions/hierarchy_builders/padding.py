@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
-from itertools import groupby
 from typing import cast
 
+from dbt_anonymize.extensions.hierarchy_builders.neighbours import name_runs
 from dbt_anonymize.hierarchies.bounds import bound_text
 from dbt_anonymize.hierarchies.model import ROOT, IntervalHierarchy
 
@@ -46,22 +46,18 @@ def padded_labels(
     below = sum(bound < 0 for bound in hierarchy.lower_bounds)  # type: ignore[operator]
     is_ranked = below > (0 if whole else 1)
     places_digits = len(str(len(hierarchy.lower_bounds)))
-    labels: list[tuple[str, ...]] = []
-    for level in hierarchy.labels[:-1]:
-        names: list[str] = []
-        for _, group in groupby(enumerate(level), key=lambda pair: pair[1]):
-            places = [place for place, _ in group]
-            first, last = places[0], places[-1]
-            lower = cast("Decimal", hierarchy.lower_bounds[first])
-            upper = cast("Decimal", hierarchy.upper_bounds[last])
-            name = f"[{write(lower)}, {write(upper)})"
-            if has_single and lower >= 0:
-                name = f"{write(lower)}-{write(upper - 1)}"
-            if whole and upper - lower == 1:
-                name = write(lower) if lower else "0"
-            rank = places_label(first, last, places_digits) if is_ranked else ""
-            names += [f"{rank}{name}"] * len(places)
-        labels.append(tuple(names))
+
+    def name(first: int, last: int) -> str:
+        lower = cast("Decimal", hierarchy.lower_bounds[first])
+        upper = cast("Decimal", hierarchy.upper_bounds[last])
+        text = f"[{write(lower)}, {write(upper)})"
+        if has_single and lower >= 0:
+            text = f"{write(lower)}-{write(upper - 1)}"
+        if whole and upper - lower == 1:
+            text = write(lower) if lower else "0"
+        return places_label(first, last, places_digits) + text if is_ranked else text
+
+    labels = [name_runs(level, name) for level in hierarchy.labels[:-1]]
     return replace(hierarchy, labels=(*labels, (ROOT,) * len(hierarchy.lower_bounds)))
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from itertools import groupby, pairwise
+from itertools import pairwise
 
 from dbt_anonymize.errors import HierarchyError
-from dbt_anonymize.extensions.hierarchy_builders.neighbours import partition
+from dbt_anonymize.extensions.hierarchy_builders.neighbours import name_runs, partition, runs
 from dbt_anonymize.hierarchies.bounds import Bound, interval_label
 from dbt_anonymize.hierarchies.model import ROOT, IntervalHierarchy
 from dbt_anonymize.hierarchies.rules import check
@@ -72,16 +72,15 @@ def split_at(hierarchy: IntervalHierarchy, bounds: Sequence[Bound | None]) -> In
         sum(bound <= lower for bound in bounds)  # type: ignore[operator]
         for lower in hierarchy.lower_bounds
     ]
-    names: list[str] = []
-    for _, group in groupby(range(len(places)), key=places.__getitem__):
-        members = list(group)
-        lower, upper = hierarchy.lower_bounds[members[0]], hierarchy.upper_bounds[members[-1]]
-        name = interval_label(lower, upper)
+
+    def name(first: int, last: int) -> str:
+        lower = hierarchy.lower_bounds[first]
         if isinstance(lower, date) and hierarchy.levels > 1:
-            ends = (hierarchy.labels[-2][members[place]] for place in (0, -1))
-            name = " to ".join(dict.fromkeys(ends))
-        names += [name] * len(members)
-    labels = (*hierarchy.labels[:-1], tuple(names), (ROOT,) * len(names))
+            level = hierarchy.labels[-2]
+            return " to ".join(dict.fromkeys((level[first], level[last])))
+        return interval_label(lower, hierarchy.upper_bounds[last])
+
+    labels = (*hierarchy.labels[:-1], name_runs(places, name), (ROOT,) * len(places))
     return check(replace(hierarchy, labels=labels), name="that is split", nested=False)
 
 
@@ -94,6 +93,6 @@ def _highest(
         place = hierarchy.leaf(value)
         counts[place if place is not None else -1] += count
     level = hierarchy.labels[-2] if hierarchy.levels > 1 else ()
-    groups = [list(group) for _, group in groupby(range(len(level)), key=level.__getitem__)]
-    lowers = [hierarchy.lower_bounds[group[0]] for group in groups]
-    return lowers, [sum(counts[place] for place in group) for group in groups]
+    groups = runs(level)
+    lowers = [hierarchy.lower_bounds[first] for first, _ in groups]
+    return lowers, [sum(counts[first : last + 1]) for first, last in groups]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dbt_anonymize.extensions.search.checking import Checker
-from dbt_anonymize.extensions.search.efforts import SearchOutcome, Task
+from dbt_anonymize.extensions.search.efforts import Task
 from dbt_anonymize.extensions.search.lattice import Lattice
-from dbt_anonymize.privacy.table import Node
+from dbt_anonymize.extensions.search.results import CheckedNode
 
 # Losses are sums in double precision.
 _ROUNDING = 1e-9
@@ -25,40 +25,35 @@ class BindingAttribute:
     at_least: int
 
 
-def binding_attributes_of(task: Task, outcome: SearchOutcome) -> tuple[list[BindingAttribute], int]:
+def binding_attributes_of(task: Task, best: CheckedNode) -> tuple[list[BindingAttribute], int]:
     """Return the binding attributes, the closest first, and the number of suppressible records.
 
     A quasi-identifier is binding if guarantees break when it alone is one level finer.
     """
-    best, checker = outcome.result.optimum, _checker(task)
+    checker, lowest = _checker(task), Lattice.of(task.table).lowest
     limits = []
-    for axis, name in enumerate(task.spec.quasi_identifiers if best is not None else ()):
-        if best is not None and (finer := _finer(task, best.node, axis)):
-            result = checker.check(finer, counts_all=True).result
+    for axis, name in enumerate(task.spec.quasi_identifiers):
+        level = best.node[axis] - 1
+        if level >= lowest[axis]:
+            finer = (*best.node[:axis], level, *best.node[axis + 1 :])
+            result = checker.check(finer).result
             if not result.is_feasible:
-                limits.append(BindingAttribute(name, finer[axis], result.suppressed))
+                limits.append(BindingAttribute(name, level, result.suppressed))
     return sorted(limits, key=lambda attribute: attribute.at_least), checker.most_suppressed
 
 
-def is_flat(task: Task, outcome: SearchOutcome) -> bool:
+def is_flat(task: Task, best: CheckedNode) -> bool:
     """Tell whether informative levels are feasible, but none loses less than the root."""
-    best, checker = outcome.result.optimum, _checker(task)
-    top = Lattice.of(task.table).root_of(task.table)
-    if best is None or top is None:
+    checker, lattice = _checker(task), Lattice.of(task.table)
+    top = lattice.root_of(task.table)
+    if top is None:
         return False
     root = checker.check(top).result
     if not root.is_feasible or best.loss < root.loss * (1.0 - _ROUNDING):
         return False
-    finer = (_finer(task, top, axis) for axis in range(len(top)))
-    return best.node != top or any(checker.check(n).result.is_feasible for n in finer if n)
+    finer = lattice.just_finer(top)
+    return best.node != top or any(checker.check(node).result.is_feasible for node in finer)
 
 
 def _checker(task: Task) -> Checker:
     return Checker(task.table, task.guarantees, task.loss(), task.suppression_limit)
-
-
-def _finer(task: Task, node: Node, axis: int) -> Node | None:
-    """Return a node one level finer in one quasi-identifier, if there is one."""
-    if node[axis] <= Lattice.of(task.table).lowest[axis]:
-        return None
-    return (*node[:axis], node[axis] - 1, *node[axis + 1 :])

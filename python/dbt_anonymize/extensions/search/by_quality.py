@@ -270,9 +270,7 @@ class QualitySearch:
 
     def _winner_scores(self, winners: Sequence[Candidate]) -> Iterator[WinnerScores]:
         scores_of_winners = [self._track.scores.get(winner.key, {}) for winner in winners]
-        longest = max(
-            (len([*scores_of_winner]) for scores_of_winner in scores_of_winners), default=0
-        )
+        longest = max(map(len, scores_of_winners), default=0)
         untouched, zero_rule = self._track.baselines(range(min(max(longest, 1), SPLITS)))
         for scores_of_winner in scores_of_winners:
             splits = sorted(split for split in scores_of_winner if split < len(untouched))

@@ -33,8 +33,8 @@ class Check:
         Rows of the table in classes that are too small, where nothing may be suppressed.
     is_hopeless : bool
         True if ``least_loss`` is at least ``best``, so that the check ended early.
-    estimated_suppressed : int or None
-        Estimated violating records, if a part of the classes was enough.
+    least_suppressed : int or None
+        Violating records that must be suppressed in finer nodes too, if others need not be.
     """
 
     result: CheckedNode
@@ -44,7 +44,7 @@ class Check:
     least_loss: float = 0.0
     small_rows: IntArray | None = None
     is_hopeless: bool = False
-    estimated_suppressed: int | None = None
+    least_suppressed: int | None = None
 
 
 class Checker:
@@ -89,18 +89,16 @@ class Checker:
         best: float = math.inf,
         *,
         forms_classes: bool = False,
-        counts_all: bool = False,
     ) -> Check:
         """Check a node; ``k`` may ask for larger released classes than the guarantees.
 
         The check ends early if the node loses at least ``best``; ``forms_classes`` forms its
-        classes even so. ``counts_all`` counts all records of small classes even if a part of them
-        settles the check.
+        classes even so.
         """
         self.checked += 1
         size = max(k, self.guarantees.min_class_size)
         ungrouped = self.grouper.ungrouped(node)
-        check = self._check_without_classes(node, ungrouped, size, best, counts_all=counts_all)
+        check = self._check_without_classes(node, ungrouped, size, best)
         if check is not None:
             return replace(check, classes=ungrouped.classes()) if forms_classes else check
         classes = ungrouped.classes()
@@ -109,8 +107,7 @@ class Checker:
         if least_suppressed > self.most_suppressed:
             return _infeasible(node, least_suppressed, classes, proves_finer_infeasible=True)
         check = self._check_classes(node, classes, small)
-        # Of the violating records, only these must be suppressed in finer nodes, too.
-        return check if self.is_monotone else replace(check, estimated_suppressed=least_suppressed)
+        return check if self.is_monotone else replace(check, least_suppressed=least_suppressed)
 
     def suppressed_classes(self, node: Node, k: int) -> tuple[GroupedClasses, BoolArray]:
         """Return the classes of a feasible node, and a mask of the suppressed ones."""
@@ -158,7 +155,7 @@ class Checker:
         )
 
     def _check_without_classes(
-        self, node: Node, ungrouped: UngroupedNode, size: int, best: float, *, counts_all: bool
+        self, node: Node, ungrouped: UngroupedNode, size: int, best: float
     ) -> Check | None:
         """Check a node by counts of records in small classes; None if these do not settle it.
 
@@ -166,31 +163,18 @@ class Checker:
         """
         if self.most_suppressed >= self.table.total:
             return None
-        loss_per_record = self.least_per_suppressed
-        sufficient = self.most_suppressed + 1.0
-        # Without a bound per record a loss may be negative: NULL covers its whole domain anyway.
-        if loss_per_record > 0.0 and best > 0.0:
-            sufficient = min(sufficient, best / loss_per_record)
-        count = ungrouped.least_small_records(size, math.inf if counts_all else sufficient)
-        estimate = ungrouped.estimated_small_records
+        count = ungrouped.least_small_records(size)
         if count > self.most_suppressed:
             is_witnessed = self.most_suppressed == 0
             return Check(
                 CheckedNode(node, 0, count, math.nan, False),
                 True,
                 small_rows=ungrouped.small_rows(size) if is_witnessed else None,
-                estimated_suppressed=estimate,
             )
-        least_loss = count * loss_per_record
+        least_loss = count * self.least_per_suppressed
         if least_loss > 0.0 and least_loss >= best:
             result = CheckedNode(node, 0, count, math.nan, False)
-            return Check(
-                result,
-                False,
-                least_loss=least_loss,
-                is_hopeless=True,
-                estimated_suppressed=estimate,
-            )
+            return Check(result, False, least_loss=least_loss, is_hopeless=True)
         return None
 
     def _violating(self, classes: GroupedClasses, small: BoolArray) -> tuple[BoolArray, BoolArray]:

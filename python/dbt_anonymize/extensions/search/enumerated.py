@@ -222,8 +222,8 @@ class EnumeratedSearch:
 
     def _observe(self, index: int, check: Check) -> None:
         """Pass a check to the guide."""
-        result, estimate = check.result, check.estimated_suppressed
-        violating = result.suppressed if estimate is None else estimate
+        result, least = check.result, check.least_suppressed
+        violating = result.suppressed if least is None else least
         if self._guide is not None:
             self._guide.observe(index, violating)
             # The classes of a feasible node may exclude coarser ones.

@@ -121,42 +121,11 @@ class GroupedClasses(Classes):
             "_counted": counted,
             "_counts": {},
             "_leaves": {},
-            "_sliced": None,
         }
         self.__dict__.update(fields)
 
     def __len__(self) -> int:
         return len(self.first)
-
-    def take(self, rows: NDArray[np.integer]) -> GroupedClasses:
-        """Return some of the classes: to count their records, not to group from."""
-        part = GroupedClasses(
-            self._counted,
-            self.levels,
-            words=tuple(word.take(rows) for word in self.words),
-            first=_narrow(self.first.take(rows)),
-            records=_narrow(self.records.take(rows)),
-            population=None,
-            parent=self,
-        )
-        part.__dict__["weights"] = None if self.weights is None else part.records
-        return part
-
-    def subrange(self, start: int, end: int) -> GroupedClasses:
-        """Return the classes from ``start`` to ``end`` as views of the arrays."""
-        part = slice(start, end)
-        subrange = GroupedClasses(
-            self._counted,
-            self.levels,
-            words=tuple(word[part] for word in self.words),
-            first=self.first[part],
-            records=self.records[part],
-            population=None,
-            parent=self.parent,
-        )
-        subrange.__dict__["weights"] = None if self.weights is None else self.weights[part]
-        subrange.__dict__["_sliced"] = self, part
-        return subrange
 
     def narrow(self) -> GroupedClasses:
         """Return the classes in narrow types: to group others from, not to measure."""
@@ -202,9 +171,6 @@ class GroupedClasses(Classes):
 
     def leaves(self, attribute: int) -> NDArray[np.integer]:
         """Return the leaf code of the first row of each class."""
-        if self._sliced is not None:
-            whole, part = self._sliced
-            return whole.leaves(attribute)[part]
         if attribute not in self._leaves:
             column = self._counted.leaves[attribute]
             is_table = self.parent is None
@@ -287,5 +253,3 @@ class GroupedClasses(Classes):
     _counted: CountedColumns
     _counts: dict[int, ValueCounts]
     _leaves: dict[int, NDArray[np.integer]]
-    # Classes and slice that these are a part of.
-    _sliced: tuple[GroupedClasses, slice] | None

@@ -7,7 +7,6 @@ smallest; rows whose key differs from that of their slot collided and go through
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dbt_anonymize.privacy.table import BoolArray, IntArray
 
@@ -44,23 +43,15 @@ def distinct(words: Words, slot: IntArray | None = None) -> tuple[IntArray, IntA
 def slots(keys: Words, turn: int) -> tuple[IntArray, int]:
     """Return the hash table slot of each row, and the bits of the number of slots."""
     bits = _bits(len(keys[0]))
-    hashed = hash_rows(keys, turn)
-    hashed >>= np.uint64(64 - bits)
-    return hashed.view(np.int64), bits
-
-
-def hash_rows(keys: Words, turn: int) -> NDArray[np.uint64]:
-    """Return a hash of each row, different in each turn.
-
-    An odd multiplier spreads packed labels well over the upper bits.
-    """
+    # An odd multiplier, different in each turn, spreads packed labels well over the upper bits.
     multiplier = MULTIPLIERS[turn % len(MULTIPLIERS)] + 2 * (turn // len(MULTIPLIERS))
     hashed = keys[0].view(np.uint64) * np.uint64(multiplier)
     for word in keys[1:]:
         hashed ^= hashed >> np.uint64(32)
         hashed += word.view(np.uint64)
         hashed *= np.uint64(multiplier)
-    return hashed
+    hashed >>= np.uint64(64 - bits)
+    return hashed.view(np.int64), bits
 
 
 def _bits(rows: int) -> int:

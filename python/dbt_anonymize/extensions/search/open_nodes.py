@@ -1,4 +1,4 @@
-"""Open nodes, and levels that are finer or coarser than many of them."""
+"""Open nodes, and levels that are finer than many of them."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ class OpenNodes:
         self._lattice = lattice
         self._status = status
         self._classes = np.exp2(lattice.add_up(bits))
-        self._counts: dict[bool, FloatArray] = {}
-        self._waits = {False: 0, True: 0}
+        # Open nodes that are as coarse as each node or coarser, and lookups until the next count.
+        self._coarser = np.zeros(lattice.shape)
+        self._wait = 0
 
     def finer_levels(
         self, node: Node, fine: Node, rows: int, share: float, worth: float
@@ -43,25 +44,13 @@ class OpenNodes:
         is_few = classes <= share * rows
         if not is_few.flat[-1]:
             return None
-        saved = np.where(is_few, self._count(coarser=True)[box] * (rows - classes), 0.0)
+        saved = np.where(is_few, self._count()[box] * (rows - classes), 0.0)
         if start == fine:
             saved.flat[0] = 0.0
         place = int(saved.argmax())
         if place == saved.size - 1 or saved.flat[place] < max(worth * rows, 1.0):
             return None
         return self._at(start, saved, place)
-
-    def coarser_levels(self, fine: Node, least: float) -> Node | None:
-        """Return the levels of ``least`` or more classes that are coarser than most open nodes.
-
-        None if the node ``fine`` has fewer classes.
-        """
-        box = self._box(fine, self._lattice.highest)
-        is_enough = self._classes[box] >= least
-        if not is_enough.flat[0]:
-            return None
-        counts = np.where(is_enough, self._count(coarser=False)[box], -1.0)
-        return self._at(fine, counts, int(counts.argmax()))
 
     def _box(self, fine: Node, coarse: Node) -> tuple[slice, ...]:
         levels = zip(fine, coarse, self._lattice.lowest, strict=True)
@@ -71,11 +60,10 @@ class OpenNodes:
         offsets = np.unravel_index(place, box.shape)
         return tuple(level + int(offset) for level, offset in zip(fine, offsets, strict=True))
 
-    def _count(self, *, coarser: bool) -> FloatArray:
-        """Return a recent count of the open nodes coarser or finer than each node."""
-        if not self._waits[coarser]:
-            self._waits[coarser] = BETWEEN
-            is_open = (self._status == 0).astype(np.float64)
-            self._counts[coarser] = box_counts(is_open, coarser=coarser)
-        self._waits[coarser] -= 1
-        return self._counts[coarser]
+    def _count(self) -> FloatArray:
+        """Return a recent count of the open nodes coarser than each node."""
+        if not self._wait:
+            self._wait = BETWEEN
+            self._coarser = box_counts((self._status == 0).astype(np.float64), coarser=True)
+        self._wait -= 1
+        return self._coarser

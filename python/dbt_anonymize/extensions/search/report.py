@@ -42,7 +42,7 @@ def lattice_rows(task: Task, outcome: SearchOutcome) -> list[tuple[Any, ...]]:
         # Nodes of the chain and the front that the search of the optimum did not check.
         checker = Checker(task.table, task.guarantees, task.loss(), task.suppression_limit)
         for node in sorted(unchecked):
-            checks[node] = (Status.CHECKED, checker.check(node, counts_all=True).result)
+            checks[node] = (Status.CHECKED, checker.check(node).result)
     best = outcome.result.optimum
     rows = []
     for number, (node, (status, checked)) in enumerate(sorted(checks.items()), start=1):

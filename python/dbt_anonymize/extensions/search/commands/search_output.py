@@ -87,7 +87,7 @@ def _print_optimum(
         f"with k = {best.k} and {best.suppressed} of {pluralized(task.table.total, 'record')} "
         f"suppressed."
     )
-    if is_flat(task, outcome):
+    if is_flat(task, best):
         console.print(
             f"The measure is flat here: finer levels keep the guarantees too, but by {measure} "
             "none loses less than everything at the root, which tells nothing. Search by a measure "
@@ -98,7 +98,7 @@ def _print_optimum(
             "Everything is at the root: found so far, only a release that tells nothing about the "
             "quasi-identifiers keeps the guarantees."
         )
-    console.print(_limits_text(task, outcome))
+    console.print(_limits_text(task, best))
     console.print(_search_text(outcome, measure, seconds))
 
 
@@ -148,12 +148,12 @@ def result_rows(
     return [*columns, "measure", "value", "levels"], rows
 
 
-def _limits_text(task: Task, outcome: SearchOutcome) -> str:
+def _limits_text(task: Task, best: CheckedNode) -> str:
     """Describe the quasi-identifiers that cannot be finer."""
     from dbt_anonymize.extensions.search.binding_attributes import binding_attributes_of  # noqa: PLC0415 (keeps --help fast)
 
-    limits, most = binding_attributes_of(task, outcome)
-    if outcome.result.optimum is None or not any(outcome.result.optimum.node):
+    limits, most = binding_attributes_of(task, best)
+    if not any(best.node):
         return "Nothing limits it: these are the values themselves."
     if not limits:
         return "Nothing limits it: one level finer, every guarantee would hold, at a higher loss."
