@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.extensions.hierarchy_builders.others import count_rest, refuse_unusable
-from dbt_anonymize.hierarchies.model import ROOT, CategoricalHierarchy
-from dbt_anonymize.hierarchies.rules import check
+from dbt_anonymize.hierarchies.model import CategoricalHierarchy
+from dbt_anonymize.hierarchies.rules import build_categories
 
 _Floats = NDArray[np.float64]
 # Most groups at the first level; most categories that count, by frequency.
@@ -81,11 +81,9 @@ def merge_by_target(
     labels = [tuple(level[value] for value in values) for level in levels]
     # Rows of a group stand together.
     rows = sorted(range(len(values)), key=lambda row: [lv.index(lv[row]) for lv in labels[::-1]])
-    tree = CategoricalHierarchy(
-        tuple(values[row] for row in rows),
-        (*(tuple(level[row] for row in rows) for level in labels), (ROOT,) * len(rows)),
-    )
-    return check(tree, name="of categories by target")
+    ordered_labels = [tuple(level[row] for row in rows) for level in labels]
+    ordered_values = [values[row] for row in rows]
+    return build_categories(ordered_values, ordered_labels, name="of categories by target")
 
 
 class _Merging:

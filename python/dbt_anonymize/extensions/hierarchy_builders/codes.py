@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from dbt_anonymize.errors import HierarchyError
-from dbt_anonymize.hierarchies.model import ROOT, CategoricalHierarchy
-from dbt_anonymize.hierarchies.rules import check
+from dbt_anonymize.hierarchies.model import CategoricalHierarchy
+from dbt_anonymize.hierarchies.rules import build_categories
 
 _SYMBOL = "*"
 
@@ -46,8 +46,7 @@ def code_prefixes(
         tuple(code[:length] + (_hidden(code[length:]) if is_even else _SYMBOL) for code in codes)
         for length in prefixes
     ]
-    built = CategoricalHierarchy(tuple(values), (*labels, (ROOT,) * len(values)))
-    return check(built, name="of codes")
+    return build_categories(values, labels, name="of codes")
 
 
 def _hidden(rest: str) -> str:

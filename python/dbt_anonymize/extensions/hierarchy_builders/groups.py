@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dbt_anonymize.errors import HierarchyError
-from dbt_anonymize.hierarchies.model import ROOT, CategoricalHierarchy
-from dbt_anonymize.hierarchies.rules import check
+from dbt_anonymize.hierarchies.model import CategoricalHierarchy
+from dbt_anonymize.hierarchies.rules import build_categories
 
 
 def ordered_groups(values: Sequence[str], sizes: Sequence[int]) -> CategoricalHierarchy:
@@ -35,8 +35,7 @@ def ordered_groups(values: Sequence[str], sizes: Sequence[int]) -> CategoricalHi
         names = [g[0] if len(g) == 1 else f"{g[0]} - {g[-1]}" for g in groups]
         _refuse_equal_names(names, level)
         labels.append(tuple(name for name, group in zip(names, groups, strict=True) for _ in group))
-    root = (ROOT,) * len(values)
-    return check(CategoricalHierarchy(tuple(values), (*labels, root)), name="of ordered groups")
+    return build_categories(values, labels, name="of ordered groups")
 
 
 def explicit_groups(levels: Sequence[Mapping[str, Sequence[str]]]) -> CategoricalHierarchy:
@@ -65,8 +64,7 @@ def explicit_groups(levels: Sequence[Mapping[str, Sequence[str]]]) -> Categorica
             )
         names = [parent[name] for name in names]
         labels.append(tuple(names))
-    hierarchy = CategoricalHierarchy(values, (*labels, (ROOT,) * len(values)))
-    return check(hierarchy, name="of explicit groups")
+    return build_categories(values, labels, name="of explicit groups")
 
 
 def _parents(groups: Mapping[str, Sequence[str]], level: int) -> dict[str, str]:

@@ -9,8 +9,8 @@ from dbt_anonymize.extensions.hierarchy_builders.neighbours import name_runs, ne
 from dbt_anonymize.extensions.hierarchy_builders.padding import places_label
 from dbt_anonymize.extensions.hierarchy_builders.ranges import name_of_ranges, order_of_ranges
 from dbt_anonymize.extensions.hierarchy_builders.scales import has_order, order_of_words
-from dbt_anonymize.hierarchies.model import ROOT, CategoricalHierarchy
-from dbt_anonymize.hierarchies.rules import check
+from dbt_anonymize.hierarchies.model import CategoricalHierarchy
+from dbt_anonymize.hierarchies.rules import build_categories
 
 _Name = Callable[[int, int], str]
 
@@ -41,9 +41,7 @@ def order_values(records: Mapping[str, int]) -> CategoricalHierarchy:
     plain = _labels(levels, name, len(ordered), unknown, is_ranked=False)
     is_sorted = all(list(level) == sorted(level) for level in plain)
     labels = plain if is_sorted else _labels(levels, name, len(ordered), unknown, is_ranked=True)
-    root = (ROOT,) * len(records)
-    built = CategoricalHierarchy((*ordered, *unknown), (*labels, root))
-    return check(built, name="of ordered values")
+    return build_categories((*ordered, *unknown), labels, name="of ordered values")
 
 
 def has_known_order(values: Sequence[str]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.hierarchies.model import ROOT, CategoricalHierarchy
-from dbt_anonymize.hierarchies.rules import check
+from dbt_anonymize.hierarchies.rules import build_categories
 from dbt_anonymize.pluralize import pluralized
 
 _MOST_ALONE, _MOST_LEVELS = 32, 5
@@ -36,8 +36,7 @@ def rare_together(records: Mapping[str, int]) -> CategoricalHierarchy:
     for alone in _single_counts(len(ordered)):
         rest = ordered[alone:]
         labels.append((*ordered[:alone], *([_name(rest)] * len(rest))))
-    root = (ROOT,) * len(ordered)
-    return check(CategoricalHierarchy(tuple(ordered), (*labels, root)), name="of rare values")
+    return build_categories(ordered, labels, name="of rare values")
 
 
 def refuse_unusable(records: Mapping[str, int]) -> None:

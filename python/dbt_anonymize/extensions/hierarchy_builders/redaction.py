@@ -7,8 +7,8 @@ from itertools import product
 from typing import Literal
 
 from dbt_anonymize.errors import HierarchyError
-from dbt_anonymize.hierarchies.model import ROOT, CategoricalHierarchy
-from dbt_anonymize.hierarchies.rules import check
+from dbt_anonymize.hierarchies.model import CategoricalHierarchy
+from dbt_anonymize.hierarchies.rules import build_categories
 
 End = Literal["suffix", "prefix"]
 
@@ -47,8 +47,7 @@ def redact_codes(
             "not. The root follows by itself."
         )
     labels = [tuple(_redact(code, count, end, symbol) for code in codes) for count in chosen]
-    root = (ROOT,) * len(values)
-    return check(CategoricalHierarchy(tuple(values), (*labels, root)), name="of redacted codes")
+    return build_categories(values, labels, name="of redacted codes")
 
 
 def all_codes(alphabet: str, length: int) -> tuple[str, ...]:

@@ -10,8 +10,8 @@ from importlib import resources
 
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.extensions.hierarchy_builders.others import count_rest, refuse_unusable
-from dbt_anonymize.hierarchies.model import ROOT, CategoricalHierarchy
-from dbt_anonymize.hierarchies.rules import check
+from dbt_anonymize.hierarchies.model import CategoricalHierarchy
+from dbt_anonymize.hierarchies.rules import build_categories
 
 # Areas of postcodes of the United Kingdom.
 _AREA_NAMES = """
@@ -60,9 +60,7 @@ def code_system(values: Sequence[str], system: str) -> CategoricalHierarchy:
             f"codes must be of the system {system}, and of several of its parts; these are not. "
             "Name prefixes or groups instead."
         )
-    return check(
-        CategoricalHierarchy(tuple(values), (*labels, (ROOT,) * len(values))), name="of codes"
-    )
+    return build_categories(values, labels, name="of codes")
 
 
 def share_of_system(values: Collection[str], system: str) -> float:
