@@ -220,6 +220,37 @@ def test_few_outer_records_have_no_interval(
     assert [one if isinstance(one, str) else None for one in found["reason"]] == [reason] * 2
 
 
+def clustered(connection: Connection, clusters: int, **choices: Any) -> pd.DataFrame:
+    model = {"name": "means", "model": "k_means", "parameters": {"n_clusters": clusters}}
+    return scored(
+        connection,
+        efforts_of(connection),
+        target={"name": "clustering", "task": "clustering"},
+        model=model,
+        measure="adjusted_rand_index",
+        **choices,
+    )
+
+
+def test_a_clustering_is_judged_on_outer_records(connection: Connection) -> None:
+    # More clusters than ages are no warning of scikit-learn in the log of a build.
+    found = clustered(connection, 20)
+    assert found["qf"].tolist()[0] > found["qf"].tolist()[1] > 0
+    assert found["zero_rule"].tolist() == [0.0, 0.0]
+    assert found["reason"].isna().all()
+
+
+def test_no_cluster_of_outer_records_is_a_missing_score_with_its_reason(
+    connection: Connection,
+) -> None:
+    nobody = clustered(connection, 2, outer=flags(connection, np.zeros(RECORDS, dtype=bool)))
+    assert nobody["reason"].tolist() == ["no record is outer"] * 2
+    failed = clustered(connection, 80)
+    assert failed["reason"].str.contains("n_clusters=80").all()
+    for found in (nobody, failed):
+        assert found[["qf", "qf_low", "zero_rule", "beats_zero_rule"]].isna().all(axis=None)
+
+
 @pytest.mark.slow
 def test_the_interval_covers_the_score_among_all_people_as_often_as_it_says() -> None:
     """Accuracy 0.7, 60 outer records in pairs that are alike."""
@@ -239,7 +270,7 @@ def test_the_interval_covers_the_score_among_all_people_as_often_as_it_says() ->
         held_out = outer.HeldOut(problem, split, "accuracy", "original", 0.9)
         said = Predicted(np.where(is_right, 0, 1))
         low, high = held_out.interval(
-            np.array([held_out.qf(said, rows) for rows in held_out.resamples()])
+            np.array([held_out.qf(target, said, rows) for rows in held_out.resamples()])
         )
         covered += low <= 0.7 <= high
     assert 0.84 <= covered / DRAWS <= 0.96

@@ -9,18 +9,22 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.ensemble import IsolationForest
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import OneClassSVM
 
 from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation import unsupervised
+from dbt_anonymize.evaluation.estimators import make_estimator
 from dbt_anonymize.evaluation.own_models import Agglomerative
 from dbt_anonymize.evaluation.splits import Split, Splitting, draw_splits, seeds
 from dbt_anonymize.evaluation.unsupervised import (
     anomaly_measures,
     clustering_measures,
     silhouette,
+    unsupervised_answers,
 )
 from tests.evaluation.tables import effort, evaluated, interval_hierarchy, mean, measured, table
 
@@ -257,3 +261,71 @@ def test_more_clusters_than_records_are_a_failure_with_its_reason(connection: Co
     failures = found[found["kind"] == "failure"]
     assert failures["name"].str.contains("n_clusters=80").all()
     assert len(failures)
+
+
+class Distances(OutlierMixin, BaseEstimator):
+    """A detector that says who is normal, but not by ``score_samples``."""
+
+    def fit(self, rows: np.ndarray) -> Distances:
+        """Learn the mean."""
+        self.center_ = rows.mean(axis=0)
+        return self
+
+    def predict(self, rows: np.ndarray) -> np.ndarray:
+        """Return -1 for the rows that are farther than others from the mean, else 1."""
+        distances = np.abs(rows - self.center_).sum(axis=1)
+        return np.where(distances > np.median(distances), -1, 1)
+
+
+def test_rarer_records_have_the_higher_score_of_any_detector() -> None:
+    rows = np.array([[0.0], [1.0], [1.1], [0.9], [9.0]])
+    for detector in (Distances(), IsolationForest(random_state=1), OneClassSVM()):
+        scores = unsupervised_answers(detector.fit(rows), rows, "anomaly")
+        assert scores[4] > scores[1]
+
+
+def test_the_task_of_any_class_is_known_by_its_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+    # scikit-learn 1.5 lacks the function that newer ones have for this.
+    monkeypatch.delattr("sklearn.base.is_clusterer", raising=False)
+    for name, task in (
+        ("cluster.Birch", "clustering"),
+        ("svm.OneClassSVM", "anomaly"),
+        ("linear_model.Lasso", "regression"),
+    ):
+        make_estimator(f"sklearn.{name}", {}, 1, task)
+        with pytest.raises(EvaluationError, match=f"it is one of {task}"):
+            make_estimator(f"sklearn.{name}", {}, 1, "classification")
+
+
+def test_zero_rule_first_is_judged_by_what_the_next_model_finds(connection: Connection) -> None:
+    efforts = people(connection)
+    means = {"name": "means", "model": "k_means", "parameters": {"n_clusters": 3}}
+    rule = {"name": "zero_rule", "model": "zero_rule", "parameters": {}}
+    read = features(connection, efforts)
+    target = [{"name": "clustering", "task": "clustering"}]
+    orders = [[means, rule], [rule, means]]
+    first, second = (
+        evaluated(connection, efforts, features=read, targets=target, models=models)
+        for models in orders
+    )
+    for model in ("means", "zero_rule"):
+        for measure in ("adjusted_rand_index", "silhouette"):
+            values = [measured(each, measure, model)["value"] for each in (first, second)]
+            assert values[0].tolist() == values[1].tolist()
+
+
+@pytest.mark.parametrize(
+    ("task", "model"), [("clustering", "k_means"), ("anomaly", "isolation_forest")]
+)
+def test_scores_do_not_depend_on_the_tasks_that_share_the_work(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch, task: str, model: str
+) -> None:
+    efforts = people(connection)
+    read = features(connection, efforts)
+    found = []
+    for workers in ("1", "16"):
+        monkeypatch.setenv("DBT_ANONYMIZE_WORKERS", workers)
+        choices: dict[str, Any] = {"task": task, "model": model, "random_state": 2**32 - 1}
+        scores = evaluated(connection, efforts, features=read, target=task, **choices)
+        found.append(scores[scores["kind"] != "seconds"].reset_index(drop=True))
+    pd.testing.assert_frame_equal(*found)

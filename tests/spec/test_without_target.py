@@ -190,3 +190,24 @@ def test_the_share_of_the_top_is_of_anomalies_alone() -> None:
     content = spec(quality={**SPEC["quality"], "top_share": 0.1})
     (found,) = violations(content)
     assert found.path == ("quality", "top_share")
+
+
+def test_what_is_generated_says_that_nothing_is_predicted() -> None:
+    found = Spec.model_validate(unsupervised("adjusted_rand_index", "k_means"))
+    properties = render(found)["_visits.yml"]
+    # The table of classes has no such columns.
+    assert "has_majority" not in properties
+    assert "NULL here: there is no target." in properties
+    assert "(k_means) of clustering, which predict no column, one row per fact" in properties
+    assert "Column that is predicted" not in properties
+    assert properties.count("Task of the models, which predict no column") == 4
+    assert "sensitive columns and target" not in properties
+    facts = declared_facts(found)
+    assert facts["models"] == "clustering (adjusted_rand_index)"
+    assert "predicts" not in facts
+
+
+def test_clusters_have_no_share_of_the_top() -> None:
+    content = unsupervised("adjusted_rand_index", "k_means", quality={"top_share": 0.1})
+    (found,) = violations(content)
+    assert found.path == ("quality", "top_share")

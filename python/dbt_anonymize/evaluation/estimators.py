@@ -319,7 +319,7 @@ def _check_task(model: str, estimator: Any, task: str) -> None:
         actual_task = "classification"
     elif _is_survival(type(estimator)):  # also regressors in the eyes of some releases
         actual_task = "survival"
-    elif base.is_clusterer(estimator):
+    elif isinstance(estimator, base.ClusterMixin):  # scikit-learn 1.5 lacks is_clusterer
         actual_task = "clustering"
     elif base.is_outlier_detector(estimator):
         actual_task = "anomaly"

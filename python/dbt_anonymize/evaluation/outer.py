@@ -29,6 +29,7 @@ from dbt_anonymize.evaluation.scoring import Place, SplitScorer
 from dbt_anonymize.evaluation.splits import Split, Splitting, seeds
 from dbt_anonymize.evaluation.suppression import check_recountable
 from dbt_anonymize.evaluation.tallies import Tallies
+from dbt_anonymize.evaluation.workers import quiet_training
 
 if TYPE_CHECKING:
     import duckdb
@@ -97,7 +98,8 @@ def evaluate_outer(
         train=positions[is_inner[positions] == 1], test=positions[is_inner[positions] != 1]
     )
     held_out = HeldOut(problem, split, request.measure, request.test_on, request.confidence)
-    return _frame(held_out.rows(list(qf.values())))
+    with quiet_training():
+        return _frame(held_out.rows(list(qf.values())))
 
 
 def _frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
@@ -146,7 +148,8 @@ class HeldOut:
         places = [(0, 0), (1, 0), zero_rule]
         predicted = [scorer.predicted.get((*place, fit, self.test_on)) for place in places]
         everybody = np.arange(len(self.split.test))
-        judge = scorer.judge(0)
+        # Without answers there is no judge: its reference cannot be trained either.
+        judge = scorer.judge(0) if any(each is not None for each in predicted) else None
         qf = np.array([self.qf(judge, predictions, everybody) for predictions in predicted])
         drawn = np.array(
             [
@@ -195,9 +198,9 @@ class HeldOut:
         outcomes = [outcome for effort in task.efforts for outcome in scorer.score_effort(effort)]
         return scorer, {o.effort: o.reason for o in outcomes if (o.model, o.fit) == (0, fit)}
 
-    def qf(self, judge: Target, predicted: Predicted | Floats | None, rows: Codes) -> float:
+    def qf(self, judge: Target | None, predicted: Predicted | Floats | None, rows: Codes) -> float:
         """Return the QF of predictions for a resample of the outer records."""
-        if predicted is None:
+        if judge is None or predicted is None:
             return np.nan
         predictions = predictions_at(predicted, rows)
         value = prediction_measures(judge, self.split.test[rows], predictions)[self.measure, None]

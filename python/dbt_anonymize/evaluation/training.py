@@ -95,7 +95,8 @@ def fit_predict(
         true, classes = target.codes[records], len(target.classes)
         return _classify(estimator, training, true, classes, test_rows)
     if target.task in UNSUPERVISED:
-        return unsupervised_answers(estimator.fit(training.rows[training.codes]), test_rows)
+        fitted = estimator.fit(training.rows[training.codes])
+        return unsupervised_answers(fitted, test_rows, target.task)
     if target.numbers is None:
         raise TypeError(f"a target of {target.task} must have numbers")
     numbers: NDArray[Any] = target.numbers[records]

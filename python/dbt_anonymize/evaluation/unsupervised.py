@@ -54,11 +54,14 @@ def sample_for_silhouette(test_records: int, seed: int) -> Codes:
     return np.sort(order[:MOST_SILHOUETTE_RECORDS])
 
 
-def unsupervised_answers(fitted: Any, rows: Floats) -> Floats:
+def unsupervised_answers(fitted: Any, rows: Floats, task: str) -> Floats:
     """Return the cluster of each row, or its anomaly score, higher for rarer ones."""
-    if hasattr(fitted, "score_samples"):
-        return -np.asarray(fitted.score_samples(rows), dtype=np.float64)
-    return np.asarray(fitted.predict(rows), dtype=np.float64)
+    if task == "clustering":
+        return np.asarray(fitted.predict(rows), dtype=np.float64)
+    # Of scikit-learn all three are lower for rarer records; of the zero rule all are the same.
+    names = ("score_samples", "decision_function", "predict")
+    score = next(getattr(fitted, name) for name in names if hasattr(fitted, name))
+    return -np.asarray(score(rows), dtype=np.float64)
 
 
 def clustering_measures(reference: Floats, clusters: Floats) -> dict[str, float]:

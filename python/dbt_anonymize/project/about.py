@@ -32,7 +32,8 @@ def declared_facts(spec: Spec) -> dict[str, str]:
     facts = {
         "what": spec.description,
         "guarantees": ", ".join(map(requirement, spec.guarantees.resolved)),
-        "predicts": f"{spec.predicted} ({spec.measure})" if spec.is_tested else "",
+        "predicts": f"{spec.target} ({spec.measure})" if spec.targets else "",
+        "models": f"{spec.task} ({spec.measure})" if spec.is_tested and not spec.targets else "",
         "tested": "" if spec.is_tested else f"{NO_MODEL}; QF is {spec.shown_measure}",
         "left out": ", ".join(spec.release.leave_out or ()),
         "epsilon": f"{private.release_epsilon:g}" if private else "",
@@ -42,7 +43,7 @@ def declared_facts(spec: Spec) -> dict[str, str]:
         "contact": " ".join(filter(None, (owner.name, owner.email))) if owner else "",
     }
     if private:
-        del facts["guarantees"], facts["predicts"], facts["tested"]
+        del facts["guarantees"], facts["predicts"], facts["models"], facts["tested"]
     return {fact: value for fact, value in facts.items() if value}
 
 

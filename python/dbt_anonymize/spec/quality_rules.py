@@ -152,14 +152,14 @@ def _time_belongs_to_an_event(quality: Mapping[str, Any], task: str | None) -> I
 def _models_without_target_predict_no_column(
     quality: Mapping[str, Any], task: str | None
 ) -> Iterator[Problem]:
+    if task not in {None, "anomaly"} and quality.get("top_share") is not None:
+        yield Problem(
+            ("quality", "top_share"),
+            "must be absent: it says among how many records anomalies are compared",
+            "Remove it, or choose measure: top_overlap.",
+            short_repr(quality.get("top_share")),
+        )
     if task not in UNSUPERVISED:
-        if quality.get("top_share") is not None:
-            yield Problem(
-                ("quality", "top_share"),
-                "must be absent: it says among how many records anomalies are compared",
-                "Remove it, or choose measure: top_overlap.",
-                short_repr(quality.get("top_share")),
-            )
         return
     if quality.get("further_targets"):
         yield Problem(
