@@ -2,10 +2,22 @@
 {% macro total_information_loss(
     classes, quasi_identifiers, generalization_suppression_factor=0.5, has_modes=false
 ) -%}
-{%- set factors = dbt_anonymize._loss_factors(generalization_suppression_factor) -%}
-{%- set double = dbt_anonymize._type_double() -%}
-{%- set costs, categories = [], quasi_identifiers | rejectattr("kind", "equalto", "interval") | list -%}
+{%- set costs = [] -%}
+{%- for quasi_identifier in quasi_identifiers -%}{%- do costs.append("cost_" ~ loop.index) -%}{%- endfor -%}
 with
+{{- dbt_anonymize._costs(classes, quasi_identifiers, generalization_suppression_factor, has_modes) }}
+
+select
+    effort,
+    {{ dbt_anonymize._aggregate_attributes(costs, quasi_identifiers, "sum") }} as total_information_loss
+from costs
+{%- endmacro %}
+
+
+{# CTEs that end in `costs`: what each quasi-identifier loses, `cost_<i>`, in each class, or in all of an effort. #}
+{% macro _costs(classes, quasi_identifiers, generalization_suppression_factor, has_modes, of_classes=[]) -%}
+{%- set factors = dbt_anonymize._loss_factors(generalization_suppression_factor) -%}
+{%- set categories = quasi_identifiers | rejectattr("kind", "equalto", "interval") | list -%}
 {%- for quasi_identifier in categories if has_modes %}
 {{- dbt_anonymize._heights_of_modes(classes, quasi_identifier, quasi_identifiers.index(quasi_identifier) + 1) }}
 {%- endfor %}
@@ -14,8 +26,10 @@ costs as (
 
     select
         classes.effort,
+        {%- for column in of_classes %}
+        classes.{{ column }},
+        {%- endfor %}
         {%- for quasi_identifier in quasi_identifiers %}
-        {%- do costs.append("cost_" ~ loop.index) %}
         {%- set width = dbt_anonymize._quote(quasi_identifier.name ~ "_share", "classes") %}
         {%- if quasi_identifier.kind != "interval" %}
             {%- set level = dbt_anonymize._quote(quasi_identifier.name ~ "_level", "classes") %}
@@ -24,10 +38,10 @@ costs as (
             {%- endif %}
             {%- set width = dbt_anonymize._label_height(quasi_identifier, level) %}
         {%- endif %}
-        sum(case
+        {{ "" if of_classes else "sum(" }}case
             when classes.is_suppressed then {{ dbt_anonymize._times(factors.suppression, "classes.records") }}
             else {{ dbt_anonymize._times(factors.generalization, "classes.records") }} * {{ width }}
-        end) as cost_{{ loop.index }}{{ "," if not loop.last }}
+        end{{ "" if of_classes else ")" }} as cost_{{ loop.index }}{{ "," if not loop.last }}
         {%- endfor %}
     from {{ classes }} as classes
     {%- for quasi_identifier in categories if has_modes %}
@@ -37,14 +51,11 @@ costs as (
             {{ dbt_anonymize._quote(quasi_identifier.name, "classes") }} = {{ modes }}.label
             and {{ dbt_anonymize._quote(quasi_identifier.name ~ "_share", "classes") }} = {{ modes }}.share
     {%- endfor %}
+    {%- if not of_classes %}
     group by classes.effort
+    {%- endif %}
 
 )
-
-select
-    effort,
-    {{ dbt_anonymize._aggregate_attributes(costs, quasi_identifiers, "sum") }} as total_information_loss
-from costs
 {%- endmacro %}
 
 

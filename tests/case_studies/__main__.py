@@ -35,7 +35,7 @@ def main(names: list[str]) -> None:
     texts["masking_effect"] = CasePage("masking_effect").confirmed(
         lambda _: rows(), lambda _: plot()
     )
-    if is_available("cell_suppression"):
+    if clusters.ARE_AVAILABLE:
         texts[clusters.NAME] = CasePage(clusters.NAME).confirmed(
             lambda _: clusters.rows(), lambda _: ""
         )

@@ -1,10 +1,13 @@
-"""Losses of clusters of adult and of the Wisconsin diagnostic data, counted from their values."""
+"""Losses of clusters of adult, KDD Cup 1998 and Wisconsin, counted from their values."""
 
 from __future__ import annotations
 
+import csv
+import random
 import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +16,18 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_breast_cancer
 
-from dbt_anonymize.extensions.hierarchy_builders.intervals import cut_intervals
+from dbt_anonymize.extensions.hierarchy_builders.arx import read_arx
+from dbt_anonymize.extensions.hierarchy_builders.intervals import (
+    cut_intervals,
+    equal_width_intervals,
+)
 from dbt_anonymize.extensions.recoding.grouping import groups_of
 from dbt_anonymize.extensions.recoding.kernels import Source
 from dbt_anonymize.extensions.recoding.records import Records
-from dbt_anonymize.hierarchies import Hierarchy, IntervalHierarchy
-from tests.case_studies.preparation import RECORD_KEY, Study, cell_suppression
+from dbt_anonymize.hierarchies import CategoricalHierarchy, Hierarchy, IntervalHierarchy
+from tests.case_studies.preparation import RECORD_KEY, Study, cell_suppression, is_available
 from tests.extensions.recoding.world import values_of_rows
+from tests.projects import DATA
 
 NAME = "clustering"
 SIZES = (10, 20, 30, 40, 50)
@@ -45,7 +53,34 @@ def wdbc() -> Study:
     return Study("wdbc", [dict(zip(names, row, strict=True)) for row in cells], trees)
 
 
-TABLES = {"adult": cell_suppression, "wdbc": wdbc}
+def cup() -> Study:
+    """Draw 20,000 records of KDD Cup 1998; counts are numbers, from 0 to what the hierarchy has."""
+    with (DATA / "cup" / "cup.csv").open(encoding="utf-8") as file:
+        drawn = random.Random(1).sample(list(csv.DictReader(file, delimiter=";")), 20_000)
+    rows = [{name.lower(): value for name, value in line.items()} for line in drawn]
+    counts = {"age": (100, 5), "ramntall": (5680, 40), "ngiftall": (240, 5), "minramnt": (455, 5)}
+    trees: dict[str, Hierarchy] = {}
+    for name in rows[0]:
+        if name in counts:
+            end, width = counts[name]
+            trees[name] = equal_width_intervals(0, end, [width])
+        else:
+            trees[name] = _of_values(
+                read_arx(DATA / "cup" / f"cup_hierarchy_{name.upper()}.csv"),
+                {row[name] for row in rows},
+            )
+    return Study("cup", rows, trees, texts=["zip", "income"])
+
+
+def _of_values(tree: CategoricalHierarchy, values: set[str]) -> CategoricalHierarchy:
+    """Leave out the values that no record has: of 100,000 codes the loss is the same."""
+    kept = [value in values for value in tree.values]  # noqa: PD011 (of a hierarchy)
+    labels = tuple(tuple(compress(level, kept)) for level in tree.labels)
+    return CategoricalHierarchy(tuple(compress(tree.values, kept)), labels)
+
+
+ARE_AVAILABLE = is_available("cell_suppression") and (DATA / "cup").is_dir()
+TABLES = {"adult": cell_suppression, "cup": cup, "wdbc": wdbc}
 
 
 @cache
@@ -57,7 +92,7 @@ def rows() -> list[dict[str, Any]]:
 @cache
 def row(name: str, size: int) -> dict[str, Any]:
     """Return what each way loses on one table with one cluster size."""
-    study, (records, people) = TABLES[name](), _read(name)
+    study, (records, people) = TABLES[name](), read(name)
     found: dict[str, Any] = {"table": name, "cluster_size": size}
     for way, options in WAYS.items():
         size_of_way = size // 2 if way == "half_size" else size
@@ -71,12 +106,13 @@ def row(name: str, size: int) -> dict[str, Any]:
 
 
 @cache
-def _read(name: str) -> tuple[Records, pd.DataFrame]:
+def read(name: str) -> tuple[Records, pd.DataFrame]:
     """Return distinct records; and the quasi-identifiers of each record as text, with its `row`."""
     study = TABLES[name]()
     with tempfile.TemporaryDirectory() as folder, duckdb.connect() as connection:
         study.write(Path(folder))
         read = f"{folder}/{study.name}_"
+        types = dict.fromkeys(study.texts, "varchar")
         relations = {
             name: connection.sql(
                 f"select * from read_csv('{read}hierarchy_{name}.csv', "
@@ -84,7 +120,7 @@ def _read(name: str) -> tuple[Records, pd.DataFrame]:
             )
             for name, tree in study.hierarchies.items()
         }
-        people = connection.sql(f"select * from read_csv('{read}source.csv')")
+        people = connection.sql(f"select * from read_csv('{read}source.csv', types = {types})")
         people.create("people")
         leaves = ", ".join(
             f"(select max(lower_bound) from hierarchy_{name} where lower_bound <= people.{name}) "

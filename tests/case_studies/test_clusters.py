@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.case_studies import clusters
+from tests.case_studies.clusters import ARE_AVAILABLE
 from tests.case_studies.pages import CasePage
-from tests.case_studies.preparation import is_available
 
 
 def test_halving_gains_less_than_its_k_on_the_smaller_table() -> None:
@@ -17,7 +17,7 @@ def test_halving_gains_less_than_its_k_on_the_smaller_table() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not is_available("cell_suppression"), reason="needs adult (DBT_ANONYMIZE_DATA)")
+@pytest.mark.skipif(not ARE_AVAILABLE, reason="needs adult and cup (DBT_ANONYMIZE_DATA)")
 def test_the_page_shows_what_is_counted() -> None:
     page = CasePage(clusters.NAME)
     assert page.text == page.confirmed(lambda _: clusters.rows(), lambda _: "")

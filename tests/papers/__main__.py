@@ -5,14 +5,18 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from tests.papers import arx_page, fertility_clinic
-from tests.papers.pages import PAGE, with_builds, with_curves
+from tests.papers import arx_page, fertility_clinic, systematic_clustering
+from tests.papers.pages import PAGE, with_builds, with_curves, with_queries
 from tests.projects import REPOSITORY, Project
 
 if __name__ == "__main__":
     demonstration = Project(REPOSITORY, "warehouse/dbt_anonymize.duckdb")
     text = with_builds(with_curves(PAGE.read_text("utf-8")), demonstration.query)
     PAGE.write_text(text, encoding="utf-8")
+
+    thesis = systematic_clustering.PAGE
+    text = with_queries(thesis.read_text("utf-8"), demonstration.query)
+    thesis.write_text(systematic_clustering.confirmed(text), encoding="utf-8")
 
     clinic = fertility_clinic.PAGE
     with tempfile.TemporaryDirectory() as folder:

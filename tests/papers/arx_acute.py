@@ -223,6 +223,29 @@ def rows() -> list[dict[str, Any]]:
     return [row(k) for k in KS]
 
 
+def rows_of_levels() -> list[dict[str, Any]]:
+    """Return what all levels give that leave out at most 17 %, best or not, with one seed."""
+    return [row_of_levels(k) for k in KS]
+
+
+def row_of_levels(k: int) -> dict[str, Any]:
+    """Return what the page tells of all levels at k."""
+    limited = replace(BASE, suppression_limit=0.17)
+    raw = score((0,) * (len(SYMPTOMS) + 1), 1, BASE, 1)
+    possible = [node for node in nodes() if np.isfinite(cost(node, k, limited))]
+    found = [Compared(score(node, k, BASE, 1), raw).relative_auc for node in possible]
+    published = PUBLISHED[k][0]
+    return {
+        "k": k,
+        "levels": len(possible),
+        "relative AUC, lowest": f"{min(found):.1f}",
+        "median": f"{np.median(found):.1f}",
+        "highest": f"{max(found):.1f}",
+        "article": published,
+        "levels at least so good": sum(value >= published - 0.05 for value in found),
+    }
+
+
 def rows_of_settings() -> list[dict[str, Any]]:
     """Return medians of relative AUC and skill by setting."""
     return [row_of_setting(name) for name in SETTINGS]

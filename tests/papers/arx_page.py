@@ -41,6 +41,7 @@ def tables() -> dict[str, Callable[[], Rows]]:
         "figure 2": _figure_2,
         "case 1": arx_acute.rows,
         "settings of case 1": arx_acute.rows_of_settings,
+        "levels of case 1": arx_acute.rows_of_levels,
         "case 2": arx_tumours.rows,
         "five processes": arx_tumours.rows_of_processes,
         "case 3": arx_contraceptives.rows,

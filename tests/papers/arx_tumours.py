@@ -75,14 +75,14 @@ def midpoints(values: Floats, width: int) -> Floats:
 
 
 @cache
-def folds() -> list[tuple[Ints, Ints]]:
-    """Return the same ten folds for all draws."""
+def folds(seed: int = 1) -> list[tuple[Ints, Ints]]:
+    """Return ten folds, the same for all draws of a sample."""
     values, tumour = grades()
-    return list(StratifiedKFold(10, shuffle=True, random_state=1).split(values, tumour))
+    return list(StratifiedKFold(10, shuffle=True, random_state=seed).split(values, tumour))
 
 
 @cache
-def untouched() -> Score:
+def untouched(seed: int = 1) -> Score:
     """Return the score of a model of all nine grades."""
     values, tumour = grades()
     ones = np.ones(len(tumour))
@@ -91,7 +91,7 @@ def untouched() -> Score:
             chances(fitted(values[train], ones[train] * tumour[train], ones[train]), values[test]),
             tumour[test],
         )
-        for train, test in folds()
+        for train, test in folds(seed)
     )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from dbt_anonymize.evaluation.splits import seeds
 from dbt_anonymize.privacy.differential_privacy import k_of
@@ -14,6 +15,7 @@ from tests.case_studies.preparation import is_available
 from tests.oracle.privacy import Class, payout
 from tests.papers import arx_acute, arx_builds, arx_contraceptives, arx_figure_2, arx_tumours
 from tests.papers.arx_page import PAGE, STUDIES_OF_PAGE, epsilon_and_delta, tables
+from tests.papers.arx_scores import Spread
 from tests.papers.pages import table_of, with_tables
 
 TEXT = PAGE.read_text("utf-8")
@@ -67,6 +69,12 @@ def test_levels_of_case_1_are_the_best() -> None:
         assert {int(n) for n in shown[str(k)][2].split(" to ")} == {min(left_out), max(left_out)}
 
 
+def test_published_figures_of_case_1_are_within_those_of_all_levels() -> None:
+    for k, _, lowest, _, highest, published, _ in cells("levels of case 1"):
+        assert float(published) == arx_acute.PUBLISHED[int(k)][0]
+        assert float(lowest) <= float(published) <= float(highest)
+
+
 @needs_data
 def test_untouched_tables_are_those_of_the_page() -> None:
     auc = f"{arx_tumours.untouched().auc:.3f}".removeprefix("0")
@@ -74,6 +82,14 @@ def test_untouched_tables_are_those_of_the_page() -> None:
     (by_seed_of_build, _) = seeds(1, 1)
     of_build = 100 * arx_contraceptives.untouched(by_seed_of_build).auc
     assert of_build == pytest.approx(71.2, abs=0.05)
+
+
+@needs_data
+def test_the_fitted_regression_is_that_of_scikit_learn() -> None:
+    values, tumour = arx_tumours.grades()
+    ours = arx_tumours.fitted(values, tumour.astype(float), np.ones(len(tumour)))
+    theirs = LogisticRegression(solver="newton-cholesky", tol=1e-9).fit(values, tumour)
+    assert ours == pytest.approx([*theirs.intercept_, *theirs.coef_[0]], abs=1e-5)
 
 
 def test_published_relative_aucs_do_not_follow_from_published_aucs() -> None:
@@ -114,9 +130,17 @@ def test_payouts_are_those_of_the_definition() -> None:
 def test_rows_of_each_case_are_computed() -> None:
     (line,) = [row for row in cells("case 1") if row[0] == "20"]
     assert line == [str(value) for value in arx_acute.row(20).values()]
+    (line,) = [row for row in cells("levels of case 1") if row[0] == "25"]
+    assert line == [str(value) for value in arx_acute.row_of_levels(25).values()]
     name = "five folds"
     (line,) = [row for row in cells("settings of case 1") if row[0] == name]
     assert line == [*arx_acute.row_of_setting(name).values()]
+    spread = Spread.of([100 * arx_tumours.untouched(seed).auc for seed in arx_tumours.SEEDS])
+    assert f"{spread.middle:.1f} % ({spread.low:.1f} to {spread.high:.1f}) over 100" in TEXT
+    spread = Spread.of(
+        [100 * arx_contraceptives.untouched(seed).auc for seed in arx_contraceptives.SEEDS]
+    )
+    assert f"{spread.middle:.2f} % ({spread.low:.2f} to {spread.high:.2f}) over 100" in TEXT
     epsilon, design = 0.5, "chromatin in pairs"
     (line,) = [row for row in cells("case 2") if (row[0], row[2]) == (f"{epsilon:g}", design)]
     assert line == [str(value) for value in arx_tumours.row(design, epsilon).values()]

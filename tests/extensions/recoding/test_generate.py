@@ -17,7 +17,7 @@ def test_groups_are_found_as_declared() -> None:
             "numbers": "median",
             "categories": "mode",
         },
-        {"recoding": "clustering", "cluster_size": 9, "halve": True},
+        {"recoding": "clustering", "cluster_size": 9, "halve": True, "merge": True},
     ]
     files = files_of(content)
     means, modes, clusters = (python_call_of(files[f"visits_recoding_{n}.py"]) for n in (3, 4, 5))
@@ -33,6 +33,8 @@ def test_groups_are_found_as_declared() -> None:
     assert (clusters["method"], clusters["least"]) == ("systematic", 9)
     assert (clusters["halve"], clusters["numbers"]) == (True, "interval")
     assert "passes" not in clusters
+    assert clusters["merge"]
+    assert "merge" not in means
     of_classes = call_of(files["visits_classes.sql"])[1]["efforts"]
     assert [n for n, effort in of_classes.items() if effort.get("has_modes")] == [4]
     assert call_of(files["visits_anonymized.sql"])[1]["with_modes"] == [4]

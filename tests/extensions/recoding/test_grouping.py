@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -43,12 +46,19 @@ def tables(draw: st.DrawFn) -> list[tuple[int | None, str | None]]:
 
 
 def groups_of(
-    records: list[tuple[int | None, str | None]], k: int, method: str = "mdav"
+    records: list[tuple[int | None, str | None]],
+    k: int,
+    method: str = "mdav",
+    *,
+    diseases: Sequence[str] = (),
+    guarantees: Sequence[Mapping[str, Any]] = (),
+    **options: Any,
 ) -> dict[tuple[str | None, ...], int]:
-    names = ["age", "city"] if method == "mdav" else ["age"]
+    names = ["age"] if method == "optimal" else ["age", "city"]
     with duckdb.connect() as c:
-        c.execute("create table microdata (age integer, city varchar)")
-        c.executemany("insert into microdata values (?, ?)", records)
+        c.execute("create table microdata (age integer, city varchar, disease varchar)")
+        rows_of = zip_longest(records, diseases[: len(records)])
+        c.executemany("insert into microdata values (?, ?, ?)", [(*r, d) for r, d in rows_of])
         c.execute(f"create table ages as {AGES}")
         c.execute("create table cities (value varchar, level_1 varchar, level_2 varchar)")
         c.executemany("insert into cities values (?, ?, '*')", list(CITIES.items()))
@@ -67,10 +77,10 @@ def groups_of(
                 }
                 for name in names
             ],
-            guarantees=[],
+            guarantees=guarantees,
         )
         rows = Records.read(source, by_value=source.names)
-    groups = grouping.groups_of(rows, method, k) + 1
+    groups = grouping.groups_of(rows, method, k, **options) + 1
     return {
         (None if age is None else str(int(age)), *cities): group
         for (age, *cities), group in zip(values_of_rows(rows), groups.tolist(), strict=True)

@@ -67,6 +67,28 @@ WRONG: list[tuple[str, object, str, str]] = [
         "Write cluster_size: 8 or more",
     ),
     (
+        "efforts",
+        [{"recoding": "multidimensional", "merge": True}],
+        "efforts.1",
+        "must have merge only where its recoding is microaggregation or clustering",
+    ),
+    (
+        "efforts",
+        [{"recoding": "microaggregation", "method": "mondrian", "merge": True}],
+        "efforts.1",
+        "must not have merge with method: mondrian, whose groups keep the guarantees",
+    ),
+    ("efforts", [{"recoding": "clustering", "merge": 3}], "efforts.1.merge", "true or false"),
+    (
+        "",
+        {
+            "efforts": [{"recoding": "clustering", "merge": True}],
+            "guarantees": {"k_anonymity": {"k": 3}},
+        },
+        "efforts.1.merge",
+        "must have a guarantee beside k_anonymity, which groups keep by their size",
+    ),
+    (
         "",
         {"subject": "phone", "efforts": [{"recoding": "clustering"}]},
         "efforts.1.recoding",

@@ -14,7 +14,9 @@ _RECODINGS = {
     "strict": ("multidimensional",),
     "importance": ("cell_suppression",),
     "method": ("microaggregation",),
-    **dict.fromkeys(("numbers", "p_percent", "categories"), ("microaggregation", "clustering")),
+    **dict.fromkeys(
+        ("numbers", "p_percent", "categories", "merge"), ("microaggregation", "clustering")
+    ),
     **dict.fromkeys(("cluster_size", "passes", "halve"), ("clustering",)),
 }
 
@@ -58,6 +60,8 @@ class Keys(Strict):
     """2: cluster with twice the size first, and each cluster again with the size."""
     halve: bool | None = None
     """Cluster those again with half of the size that lose more than the mean."""
+    merge: bool | None = None
+    """Merge groups that break a guarantee with the nearest, instead of suppressing them."""
     numbers: Literal["mean", "median", "interval"] | None = None
     """Released form of the numbers of a group; the mean by default, of a cluster the interval."""
     categories: Literal["ancestor", "mode"] | None = None
@@ -90,6 +94,11 @@ class Keys(Strict):
         if self.halve and self.passes == 2:
             raise rule_error(
                 "must not have halve with passes: 2, which halves without clusters below the size",
+                "Remove one of them.",
+            )
+        if self.merge and self.method == "mondrian":
+            raise rule_error(
+                "must not have merge with method: mondrian, whose groups keep the guarantees",
                 "Remove one of them.",
             )
         if self.p_percent is not None and self.group_numbers != "mean":
@@ -186,7 +195,8 @@ class Keys(Strict):
             return f"levels that differ per record, {chosen} in {rounds} (local recoding)"
         if self.is_grouped:
             return (
-                f"groups of similar records ({self.group_method}), each with the "
+                f"groups of similar records ({self.group_method})"
+                f"{', merged until they keep the guarantees' if self.merge else ''}, each with the "
                 f"{self.group_numbers} of its numbers"
                 f"{' and the mode of its categories' if self.has_modes else ''} "
                 f"({self.recoding})"

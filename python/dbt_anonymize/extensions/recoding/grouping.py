@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
 import numpy as np
 
 from dbt_anonymize.errors import RecodingError
+from dbt_anonymize.extensions.recoding.judging import Judge
 from dbt_anonymize.extensions.recoding.mdav import mdav
+from dbt_anonymize.extensions.recoding.merging import merged_groups
 from dbt_anonymize.extensions.recoding.multidimensional import labels_of_parts, mondrian_parts
 from dbt_anonymize.extensions.recoding.optimum import optimal_groups
 from dbt_anonymize.extensions.recoding.records import Records, Source
@@ -25,29 +27,37 @@ MOST_COMPARED = 200_000_000_000
 Method = Literal["mdav", "optimal", "systematic", "mondrian"]
 
 
+class Options(TypedDict, total=False):
+    """Further ways of finding groups: `passes` and `halve` are of systematic clusters alone."""
+
+    passes: int
+    halve: bool
+    # Groups that break a guarantee are merged with others.
+    merge: bool
+
+
 def grouped_recoding(
     source: Source,
     *,
     method: Method,
     least: int = 1,
-    passes: int = 1,
-    halve: bool = False,
     numbers: Literal["mean", "median", "interval"] = "mean",
     p_percent: float = 10,
     categories: Literal["ancestor", "mode"] = "ancestor",
+    **options: Unpack[Options],
 ) -> duckdb.DuckDBPyRelation:
     """Return one row per record: the released labels of its group.
 
     ``method``: mondrian forms groups that keep the guarantees; the others form groups of ``least``
-    records or more by quasi-identifiers alone: mdav; optimal for one interval; systematic, which
-    alone has ``passes`` and ``halve``. Numbers are released as mean, median or interval, categories
-    as the lowest label that covers the group, or its mode.
+    records or more by quasi-identifiers alone: mdav; optimal for one interval; systematic. Numbers
+    are released as mean, median or interval, categories as the lowest label that covers the group,
+    or its mode.
     """
     records = Records.read(source, by_value=source.names)
     if method == "mondrian":
         parts = mondrian_parts(records)
     else:
-        parts = groups_of(records, method, least, passes=passes, halve=halve)
+        parts = groups_of(records, method, least, **options)
     labels, classes = released_labels(
         *(records, parts, labels_of_parts(records, parts)),
         numbers=numbers,
@@ -57,9 +67,7 @@ def grouped_recoding(
     return records.recoded(labels, [parts] * len(labels), classes)
 
 
-def groups_of(
-    records: Records, method: Method, least: int, *, passes: int = 1, halve: bool = False
-) -> IntArray:
+def groups_of(records: Records, method: Method, least: int, **options: Unpack[Options]) -> IntArray:
     """Group similar tuples of quasi-identifiers; return the group of each row, from 0."""
     if not len(records):
         return np.zeros(0, dtype=np.int64)
@@ -67,9 +75,12 @@ def groups_of(
     if method != "optimal":
         check_size(len(tuples), least, method)
     if method == "systematic":
+        passes, halve = options.get("passes", 1), options.get("halve", False)
         groups = systematic_clusters(tuples, least, passes=passes, halve=halve)
     else:
         groups = (_optimal_grouping if method == "optimal" else mdav)(tuples, least)
+    if options.get("merge"):
+        groups = merged_groups(tuples, groups, tuple_of_row, Judge.of(records).violating)
     return groups[tuple_of_row]
 
 

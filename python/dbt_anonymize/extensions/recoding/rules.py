@@ -100,6 +100,18 @@ def _clusters_have_k(draft: RawSpec) -> Iterator[Problem]:
             )
 
 
+def _merging_has_a_reason(draft: RawSpec) -> Iterator[Problem]:
+    """Refuse merging where groups keep all guarantees by their size."""
+    for number, effort in draft.efforts_with_keys:
+        declared = {name for name, value in draft.guarantees.items() if value is not None}
+        if effort.get("merge") and declared | {*_own_guarantees(effort)} <= {"k_anonymity"}:
+            yield Problem(
+                ("efforts", number, "merge"),
+                "must have a guarantee beside k_anonymity, which groups keep by their size",
+                "Declare one, such as l_diversity or t_closeness, or remove it.",
+            )
+
+
 def _payouts_per_record_are_known(draft: RawSpec) -> Iterator[Problem]:
     """Refuse keys with which the payout of a class is not known before it is formed."""
     for number, effort in draft.efforts_with_keys:
@@ -179,6 +191,7 @@ RULES = (
     _recoding_has_no_population,
     _groups_fit_the_table,
     _clusters_have_k,
+    _merging_has_a_reason,
     _payouts_per_record_are_known,
     _frozen_labels_are_of_values,
 )

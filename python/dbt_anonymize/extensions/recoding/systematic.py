@@ -58,14 +58,19 @@ def _records(tuples: Tuples, clusters: Codes) -> Codes:
 def _one_pass(tuples: Tuples, k: int) -> Codes:
     if tuples.records < 2 * k:
         return np.zeros(len(tuples), dtype=np.int64)
-    starts = np.arange(k // 2, k * (tuples.records // k), k)
-    seeds = np.unique(np.searchsorted(np.cumsum(tuples.counts), starts, side="right"))
+    seeds = _seeds(tuples, k, k // 2)
     clusters = np.full(len(tuples), -1, dtype=np.int64)
     clusters[seeds] = np.arange(len(seeds))
     spans = Spans.of(tuples, clusters, len(seeds))
     for row in np.flatnonzero(clusters < 0).tolist():
         clusters[row] = spans.join(row)
     return _balance(tuples, clusters, seeds, k)
+
+
+def _seeds(tuples: Tuples, k: int, first: int) -> Codes:
+    """Return the tuples of every k-th record, from the ``first`` on."""
+    records = np.arange(first, k * (tuples.records // k), k)
+    return np.unique(np.searchsorted(np.cumsum(tuples.counts), records, side="right"))
 
 
 def _balance(tuples: Tuples, clusters: Codes, seeds: Codes, k: int) -> Codes:
