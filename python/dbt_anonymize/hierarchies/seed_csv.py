@@ -11,6 +11,7 @@ from dbt_anonymize.hierarchies.bounds import Bound, parse_bound
 from dbt_anonymize.hierarchies.model import CategoricalHierarchy, Hierarchy, IntervalHierarchy
 from dbt_anonymize.hierarchies.rules import raise_violations, violations
 from dbt_anonymize.hierarchies.table import LEAF_COLUMNS, SeedRow, SeedTable, table_kind
+from dbt_anonymize.pluralize import pluralized
 
 
 def read_rows(path: Path, *, delimiter: str = ",", limit: int | None = None) -> tuple[SeedRow, ...]:
@@ -125,7 +126,8 @@ def read_column(path: Path, column: str) -> list[str]:
     if short:
         raise HierarchyError(
             f"{path}: every row must have as many cells as the header; "
-            f"{len(short)} rows have not, the first on line {short[0]}. Correct the file."
+            f"got {pluralized(len(short), 'row')} of another length, the first on line {short[0]}. "
+            "Correct the file."
         )
     return [row.cells[position] for row in rows[1:] if row.cells[position] != ""]
 

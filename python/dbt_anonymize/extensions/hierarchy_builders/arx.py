@@ -15,6 +15,7 @@ from dbt_anonymize.hierarchies.bounds import Bound, parse_bound, parse_value
 from dbt_anonymize.hierarchies.model import ROOT, CategoricalHierarchy, IntervalHierarchy
 from dbt_anonymize.hierarchies.rules import check
 from dbt_anonymize.hierarchies.seed_csv import read_rows
+from dbt_anonymize.pluralize import pluralized
 
 ARX_NULL = "NULL"
 
@@ -174,6 +175,7 @@ def _refuse_cut_leaves(columns: Sequence[Sequence[str]], starts: Sequence[int]) 
     )
     if cut:
         raise HierarchyError(
-            f"labels of level 1 must not be cut by higher levels; {cut} values cut them. "
+            f"labels of level 1 must not be cut by higher levels; got "
+            f"{pluralized(cut, 'value')} where they are. "
             "Put a finer level below."
         )

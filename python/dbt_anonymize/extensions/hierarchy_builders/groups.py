@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.hierarchies.model import CategoricalHierarchy
 from dbt_anonymize.hierarchies.rules import build_categories
+from dbt_anonymize.pluralize import pluralized
 
 
 def ordered_groups(values: Sequence[str], sizes: Sequence[int]) -> CategoricalHierarchy:
@@ -28,7 +29,8 @@ def ordered_groups(values: Sequence[str], sizes: Sequence[int]) -> CategoricalHi
         size *= factor
         if size >= len(values):
             raise HierarchyError(
-                f"level {level} must have at least two groups; {len(values)} values give one. "
+                f"level {level} must have at least two groups; got one of "
+                f"{pluralized(len(values), 'value')}. "
                 "Use smaller or fewer sizes: the root is added by itself."
             )
         groups = [values[start : start + size] for start in range(0, len(values), size)]

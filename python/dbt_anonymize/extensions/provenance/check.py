@@ -8,6 +8,7 @@ from typing import Any
 from dbt_anonymize.extensions.provenance.build import build_warnings
 from dbt_anonymize.extensions.provenance.compiled import Relations, compile_sql, read_relations
 from dbt_anonymize.extensions.provenance.origins import NotFollowed, Origin, Provenance
+from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.project.engines import is_refused
 from dbt_anonymize.project.generate import check as drift_of
 from dbt_anonymize.project.layout import Project
@@ -47,7 +48,8 @@ def _drift_finding(project: Project, spec: Spec) -> Finding:
     message = "the generated models are what the spec gives."
     if drifts:
         message = (
-            f"the generated models must be what the spec gives; {len(drifts)} files differ. "
+            f"the generated models must be what the spec gives; got "
+            f"{pluralized(len(drifts), 'other file')}. "
             "Run `dbt-anonymize generate` and build again."
         )
     return Finding("provenance", f"models of {spec.name}", not drifts, message)

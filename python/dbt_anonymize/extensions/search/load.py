@@ -18,6 +18,7 @@ from dbt_anonymize.extensions.search.label_shares import shares_of_labels, width
 from dbt_anonymize.extensions.search.packed_keys import packed_keys, unpack_keys
 from dbt_anonymize.extensions.search.preconditions import check_readable
 from dbt_anonymize.extensions.search.source import Source, rebuild
+from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.privacy.table import (
     Attribute,
     BoolArray,
@@ -164,7 +165,8 @@ class _Column:
         if missing:
             raise SearchError(
                 f"{source.spec.name}: {name} must not be NULL where a guarantee limits it or a "
-                f"measure reads it; {missing} records have none. Filter them in a model before."
+                f"measure reads it; got {pluralized(missing, 'record')} without. Filter them in a "
+                "model before."
             )
         return cls(name, int(counts["size"][0]), cls._tree(source, name))
 
@@ -185,7 +187,7 @@ class _Column:
         if uncovered:
             raise SearchError(
                 f"{source.spec.name}: the hierarchy of {name} must have all of its values; "
-                f"{uncovered} values are missing. Add them to {hierarchy.ref}."
+                f"it lacks {pluralized(uncovered, 'value')}. Add them to {hierarchy.ref}."
             )
         return (
             np.arange(len(codes[0])),

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from dbt_anonymize.literals import quote_name, quote_text
+from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.release.audit import about_table
 from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.relations import Released
@@ -86,7 +87,7 @@ def _other_comments(released: Released, table: str, comments: Mapping[str, str])
     )
     others = sum(of != table or comments.get(name) != comment for of, name, comment in rows)
     if others:
-        yield f"{others} columns with a comment or tag"
+        yield f"{pluralized(others, 'column')} with a comment or tag"
 
 
 def check_mode(file: Path, printed: str) -> Finding:
