@@ -110,17 +110,17 @@ def _diabetes() -> Table:
     return _table(age, bmi, data.target > np.median(data.target))
 
 
-def _medical_cost() -> Table:
+def _medical() -> Table:
     rows = list(_rows("medical_cost/insurance.csv"))
     return _table(*_columns(rows, "charges", "bmi"), [row["smoker"] == "yes" for row in rows])
 
 
-def _wisconsin_original() -> Table:
+def _wisconsin() -> Table:
     rows = list(_rows("breast_cancer_wisconsin_original/breast-cancer-wisconsin.data"))
     return _table(*_columns(rows, "a", "b"), [row["class"] == "4" for row in rows])
 
 
-def _contraceptives() -> Table:
+def _methods() -> Table:
     rows = list(_rows("contraceptive_method_choice/cmc.data"))
     is_used = [row["contraceptive_method_use"] != "1" for row in rows]
     return _table(*_columns(rows, "wife_age", "children_born"), is_used)
@@ -144,9 +144,9 @@ _OF_SCIKIT_LEARN: Mapping[str, Callable[[], Table]] = {
     "wdbc": _wdbc,
 }
 _OF_FILES: Mapping[str, Callable[[], Table]] = {
-    "wisconsin_original": _wisconsin_original,
-    "medical_cost": _medical_cost,
-    "contraceptives": _contraceptives,
+    "wisconsin": _wisconsin,
+    "medical": _medical,
+    "methods": _methods,
     "adult": _adult,
     "cup": _cup,
 }
