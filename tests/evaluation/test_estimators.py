@@ -245,7 +245,9 @@ def test_a_survival_model_may_be_named_by_its_path() -> None:
         ("sklearn.linear_model.HuberRegressor", "classification", "it is one of regression"),
         ("sklearn.ensemble.AdaBoostClassifier", "regression", "it is one of classification"),
         ("sklearn.ensemble.AdaBoostClassifier", "survival", "it is one of classification"),
-        ("sklearn.cluster.KMeans", "classification", "it is one of another task"),
+        ("sklearn.cluster.KMeans", "classification", "it is one of clustering"),
+        ("sklearn.ensemble.IsolationForest", "clustering", "it is one of anomaly"),
+        ("sklearn.mixture.GaussianMixture", "clustering", "it is one of another task"),
     ],
 )
 def test_a_path_that_is_no_model_of_the_task_is_refused(path: str, task: str, rule: str) -> None:

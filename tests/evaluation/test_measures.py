@@ -19,6 +19,7 @@ from dbt_anonymize.evaluation.measures import (
     regression_measures,
     survival_measures,
 )
+from dbt_anonymize.evaluation.unsupervised import anomaly_measures, clustering_measures
 from dbt_anonymize.spec.quality import Measure, task_of_measure
 from dbt_anonymize.spec.quality_rules import MEASURES_OF_ONE_CLASS
 
@@ -296,5 +297,9 @@ def test_every_computed_measure_may_be_declared_with_its_task() -> None:
         **dict.fromkeys((measure for measure, _ in found), "classification"),
         **dict.fromkeys(numbers, "regression"),
         **dict.fromkeys(lives, "survival"),
+        **dict.fromkeys(clustering_measures(true, labels), "clustering"),
+        # Of the rows of the records too.
+        "silhouette": "clustering",
+        **dict.fromkeys(anomaly_measures(np.arange(3.0), np.arange(3.0), 0.5), "anomaly"),
     }
     assert {measure: task_of_measure(measure) for measure in get_args(Measure)} == names

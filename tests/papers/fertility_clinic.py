@@ -1,4 +1,4 @@
-"""What the page of the fertility clinic shows of the build of its spec, and of further tables."""
+"""Figures of the page of the fertility clinic: of the build of its spec, and of further tables."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Model:
 
     @property
     def is_alike(self) -> bool:
-        """Whether it behaves as the page demands of Bagging and of the others."""
+        """True if it behaves as the page demands of Bagging and of the others."""
         lost = [self.qf[0] - qf for qf in self.qf]
         return (
             self.chosen == CHOSEN

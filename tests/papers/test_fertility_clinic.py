@@ -86,7 +86,7 @@ def test_every_seed_has_the_k_of_the_paper(seed: int) -> None:
 
 
 def test_classes_of_16_and_28_were_there_before() -> None:
-    """What rises by less than double is the size of a class that has nobody to merge with."""
+    """A class that grows by less than double has nobody to merge with."""
     table = patients(1)
     for before, after in pairwise(range(2, 6)):
         if K[before] < K[after] < 2 * K[before]:

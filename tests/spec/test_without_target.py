@@ -174,8 +174,14 @@ def test_clusters_and_anomalies_need_no_target(measure: str, model: str, task: s
             "must be absent beside silhouette",
         ),
         ({"quality": {"model": "isolation_forest"}}, "quality.model", "a model of clustering"),
-        ({"details": ["confusion"]}, "details", "must be about models that predict a class"),
-        ({"search": {"measure": "guided"}}, "search.measure", "must need no target"),
+        pytest.param(
+            *({"details": ["confusion"]}, "details", "must be about models that predict a class"),
+            marks=pytest.mark.needs("details"),
+        ),
+        pytest.param(
+            *({"search": {"measure": "guided"}}, "search.measure", "must need no target"),
+            marks=pytest.mark.needs("search"),
+        ),
     ],
 )
 def test_what_clusters_cannot_have_is_refused(

@@ -3,12 +3,12 @@
 Nodes are checked from coarse to fine by the entropy of their labels, which predicts class sizes
 well. A node is skipped if a coarser one has shown that it is infeasible or loses too much: with
 monotone guarantees an infeasible node excludes all finer ones, and the records that a node must
-suppress are suppressed by all finer ones, which bounds their losses. Nodes whose check should
-exclude many others are predicted and checked first (`Guide`), even if they cannot be the optimum:
-infeasible nodes and, by measures that only checked nodes bound, nodes whose classes lose too much
-however they are merged. Without suppression, a record in a small class excludes all nodes at which
-its class is small. With guarantees that are not monotone, nodes are checked in the order of their
-bounds instead.
+suppress are suppressed by all finer ones, which bounds their losses. With suppression, nodes whose
+check should exclude many others are predicted and checked first (`Guide`), even if they cannot be
+the optimum: infeasible nodes and, by measures that only checked nodes bound, nodes whose classes
+lose too much however they are merged. Without suppression, a record in a small class excludes all
+nodes at which its class is small. With guarantees that are not monotone, nodes are checked in the
+order of their bounds instead.
 """
 
 from __future__ import annotations
@@ -66,9 +66,10 @@ class EnumeratedSearch:
             self._rank = lattice.add_up(checker.grouper.entropies)
         self._guide: Guide | None = None
         most, each = checker.most_suppressed, checker.least_per_suppressed
-        # Without suppression, infeasible nodes alone exclude more than their bounds do.
-        by_classes = most > 0 and checker.loss.is_bounded_by_classes
-        if not self._by_bound and self._is_worth_guiding(by_classes=by_classes):
+        by_classes = checker.loss.is_bounded_by_classes
+        is_small = lattice.size <= NODES_PER_ROW * len(checker.table.records)
+        # Without suppression, prediction takes longer than the checks that it saves.
+        if most > 0 and not self._by_bound and (by_classes or is_small):
             self._guide = Guide(lattice, self._rank, most, each, by_classes=by_classes)
         # Rank of open nodes, infinite for others; and a flat view of it.
         self._order = self._rank.copy()
@@ -80,12 +81,6 @@ class EnumeratedSearch:
         self._witnesses: Witnesses | None = None
         # The best node, once it has no open node just below.
         self._descended_from: CheckedNode | None = None
-
-    def _is_worth_guiding(self, *, by_classes: bool) -> bool:
-        """Tell whether prediction saves more time than it takes."""
-        if self.checker.most_suppressed == 0 and not self.checker.is_monotone:
-            return False
-        return by_classes or NODES_PER_ROW * len(self.checker.table.records) >= self.lattice.size
 
     def exclude(self, node: Node) -> None:
         """Exclude exactly this node."""

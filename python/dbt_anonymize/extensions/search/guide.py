@@ -33,8 +33,6 @@ LEFT, TIMES = 0.8, 4
 PROMISING = 8
 # Probability of excluding coarser nodes above which the classes of an infeasible node are formed.
 LIKELY = 0.5
-# Threshold between no violating record and one, as log(records + 1).
-NONE = 0.4
 # Least spread of the predictions (natural logarithms).
 SPREAD_OF_RECORDS, SPREAD_OF_BOUNDS = 0.3, 0.02
 # Bounds below this share of the best loss are equal.
@@ -44,8 +42,8 @@ NEGLIGIBLE = 1e-2
 class Guide:
     """Suggestions of nodes to check; ``entropy`` is that of the labels of each node.
 
-    ``most`` records may be suppressed, each at a loss of at least ``each``. ``by_classes``: the
-    classes of checked nodes bound coarser ones.
+    ``most`` records, at least one, may be suppressed, each at a loss of at least ``each``.
+    ``by_classes``: the classes of checked nodes bound coarser ones.
     """
 
     def __init__(
@@ -154,11 +152,9 @@ class Guide:
 
     def _predict(self, bounds: FloatArray, best: float) -> None:
         records, spread = self._violating.predict(self._violating.numbers)
-        most = NONE
-        if self._most > 0:
-            # More suppression than this loses too much, even if allowed.
-            enough = best / self._each if self._each > 0.0 < best else math.inf
-            most = math.log(min(self._most, enough) + 1.0)
+        # More suppression than this loses too much, even if allowed.
+        enough = best / self._each if self._each > 0.0 < best else math.inf
+        most = math.log(min(self._most, enough) + 1.0)
         self._excludes_finer = chances(records, most, spread)
         if not self.by_classes:
             self._excludes_finer[self._excludes_finer < LEAST_CHANCE] = 0.0
