@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from tests.papers import arx_page, fertility_clinic, systematic_clustering
+from tests.papers import arx_page, choice_page, fertility_clinic, systematic_clustering
 from tests.papers.pages import PAGE, with_builds, with_curves, with_queries
 from tests.projects import REPOSITORY, Project
 
@@ -25,3 +25,4 @@ if __name__ == "__main__":
     clinic.write_text(fertility_clinic.with_tables(text), encoding="utf-8")
 
     arx_page.write()
+    choice_page.write()
