@@ -35,10 +35,9 @@ from dbt_anonymize.project.properties import (
 )
 from dbt_anonymize.project.steps import steps_of
 from dbt_anonymize.project.templating import environment, expression
-from dbt_anonymize.relations import HISTORY, KEPT, SHARED
+from dbt_anonymize.relations import DETAILS, HISTORY, KEPT, SHARED
 from dbt_anonymize.spec import Quality, Spec, load_specs
 from dbt_anonymize.spec.contract import released_types
-from dbt_anonymize.spec.details import chosen_details
 from dbt_anonymize.spec.loading import FOLDER, spec_paths
 from dbt_anonymize.versions import PACKAGE
 
@@ -97,6 +96,11 @@ def check(project_dir: Path, names: Collection[str] = ()) -> list[Drift]:
     return _compare(find_project(project_dir), names)[1]
 
 
+def _details_of(spec: Spec) -> list[str]:
+    """Return the details that the models of a spec include, sorted."""
+    return sorted(relation.name for relation in relations_of(spec) if relation.name in DETAILS)
+
+
 def render(spec: Spec, *, has_python: bool = True, words: Words | None = None) -> dict[str, str]:
     """Return the files of one anonymization: content by file name.
 
@@ -109,7 +113,7 @@ def render(spec: Spec, *, has_python: bool = True, words: Words | None = None) -
     context: dict[str, object] = {
         **description_context(spec),
         "steps": steps,
-        "details": f"{MARK}{', '.join(sorted(chosen_details(spec.details))) or 'none'}.",
+        "details": f"{MARK}{', '.join(_details_of(spec)) or 'none'}.",
         # The dbt groups: only models of the first may read the vault.
         "custodians": f"{spec.name}_custodians",
         "group": f"{spec.name}_anonymization",

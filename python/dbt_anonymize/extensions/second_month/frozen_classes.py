@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -132,12 +132,16 @@ def order_classes(
 def add_coarser_classes(classes: Sequence[Labels], trees: Sequence[Tree]) -> list[Labels]:
     """Return the classes, then coarser ones up to the root, none twice.
 
-    If the root itself is released, it holds everything and nothing is added.
+    If the root itself is released, it holds everything and nothing is added. Nor is a label whose
+    text stands for other leaves already, at another level: neither reader nor build could tell.
     """
     root = tuple(tree.root for tree in trees)
     if any(all(map(Tree.is_root, trees, labels)) for labels in classes):
         return list(classes)
     known = {_texts(labels): labels for labels in (*classes, root)}
+    meanings: dict[tuple[int, str], Collection[int]] = {}
+    for labels in (*classes, root):
+        meanings |= _meanings(labels, trees)
     coarser, step = list[Labels](), list(classes)
     while step:
         parents = (
@@ -147,7 +151,11 @@ def add_coarser_classes(classes: Sequence[Labels], trees: Sequence[Tree]) -> lis
         new = {_texts(labels): labels for labels in parents}
         step = [labels for texts, labels in new.items() if texts not in known]
         known |= new
-        coarser += step
+        for labels in step:
+            own = _meanings(labels, trees)
+            if all(meanings.get(key, covered) == covered for key, covered in own.items()):
+                meanings |= own
+                coarser.append(labels)
     coarser.sort(key=lambda labels: (_coverage(labels, trees), _texts(labels)))
     return [*classes, *coarser, root]
 
@@ -156,6 +164,12 @@ def _coverage(labels: Labels, trees: Sequence[Tree]) -> float:
     """Return the shares of the leaves that labels cover, summed."""
     pairs = zip(trees, labels, strict=True)
     return sum(len(tree.covered(label)) / len(tree.leaves) for tree, label in pairs)
+
+
+def _meanings(labels: Labels, trees: Sequence[Tree]) -> dict[tuple[int, str], Collection[int]]:
+    """Return the leaves of each label, by its column and text."""
+    pairs = enumerate(zip(trees, labels, strict=True))
+    return {(column, label.text): set(tree.covered(label)) for column, (tree, label) in pairs}
 
 
 def _texts(labels: Labels) -> tuple[str, ...]:
