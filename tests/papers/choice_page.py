@@ -1,4 +1,4 @@
-"""What the page of the study of choices shows: figures of all choices, and how often they agree."""
+"""Page of the study of choices: figures of all choices, and how often they agree."""
 
 from __future__ import annotations
 

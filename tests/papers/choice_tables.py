@@ -44,7 +44,7 @@ class Released:
 
     @property
     def keeps_guarantees(self) -> bool:
-        """Whether no more records are left out than may be."""
+        """True if no more records are left out than may be."""
         return float(self.is_suppressed.mean()) <= SUPPRESSION_LIMIT
 
 
