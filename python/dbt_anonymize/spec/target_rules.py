@@ -1,4 +1,4 @@
-"""Rules about a spec without a target, which no model tests: see ``rules``."""
+"""Rules about a spec without a target: see ``rules``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _all_or_none_is_given(draft: RawSpec) -> Iterator[Problem]:
                 f"{names(draft.model_keys)} without {names(missing)}",
             )
         else:
-            yield from _nothing_needs_a_target(draft)
+            yield from _nothing_is_inferior(draft)
 
 
 def _nothing_is_predicted(draft: RawSpec, measure: str, task: str) -> Iterator[Problem]:
@@ -41,27 +41,23 @@ def _nothing_is_predicted(draft: RawSpec, measure: str, task: str) -> Iterator[P
         yield Problem(
             (), f"must have features and alpha beside quality, for {task}", f"Add {names(missing)}."
         )
-    if draft.loss_targets:
-        yield Problem(
-            ("information_loss", "targets"),
-            "must be absent without a target: the classification metric is not measured",
-            "Remove it.",
-        )
 
 
-def _nothing_needs_a_target(draft: RawSpec) -> Iterator[Problem]:
-    declare = f"declare {names(KEYS)}"
+def _nothing_is_inferior(draft: RawSpec) -> Iterator[Problem]:
     if draft.choose == "strongest_non_inferior":
         yield Problem(
             ("choose",),
             "must not be strongest_non_inferior without a target: no model says what is inferior",
-            f"Write max_q, or {declare}.",
+            f"Write max_q, or declare {names(KEYS)}.",
         )
-    if draft.loss_targets:
+
+
+def _loss_targets_need_one(draft: RawSpec) -> Iterator[Problem]:
+    if draft.target is None and draft.loss_targets:
         yield Problem(
             ("information_loss", "targets"),
             "must be absent without a target: the classification metric is not measured",
-            f"Remove it, or {declare}.",
+            f"Remove it, or declare {names(KEYS)}.",
         )
 
 
@@ -79,4 +75,4 @@ def _details_can_be_measured(draft: RawSpec) -> Iterator[Problem]:
             )
 
 
-RULES = (_all_or_none_is_given, _details_can_be_measured)
+RULES = (_all_or_none_is_given, _loss_targets_need_one, _details_can_be_measured)
