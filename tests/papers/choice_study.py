@@ -1,4 +1,4 @@
-"""Which effort is chosen, by table, model and measure; the future work of the first TDA paper."""
+"""Choices of an effort by table, model and measure; the future work of the first TDA paper."""
 
 from __future__ import annotations
 
