@@ -2,6 +2,7 @@
 
 from tests.extensions import has
 
-collect_ignore_glob = [] if has("hierarchy_builders") else ["*clinic.py"]
+_BUILT = ["*clinic.py", "*arx_*.py"]
+collect_ignore_glob = [] if has("hierarchy_builders") else _BUILT
 if not (has("hierarchy_builders") and has("recoding")):
     collect_ignore_glob.append("*systematic_clustering.py")

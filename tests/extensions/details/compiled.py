@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from tests.properties.compilation import Ref, body, call
-from tests.properties.measured import RISK_COLUMNS, TABLES
-
-(MIXED, *_) = TABLES
+from tests.properties.measured import RISK_COLUMNS
 
 MODELS = {
     "risk_profile": body("risk_profile", classes=Ref("classes"), efforts=[0, 1, 2]),
@@ -34,24 +32,6 @@ MODELS = {
         f"{macro}_of_evaluation": body(macro, evaluation=Ref("evaluation"))
         for macro in ("curves", "calibration", "confusion")
     },
-    **{
-        f"class_losses_{factor}": body(
-            "class_losses",
-            classes=Ref("mixed_classes"),
-            quasi_identifiers=MIXED.quasi_identifiers(),
-            generalization_suppression_factor=factor,
-            has_modes=True,
-        )
-        for factor in (0.5, 0.75)
-    },
-    "documented_class_losses": body(
-        "class_losses",
-        classes=Ref("mixed_classes"),
-        quasi_identifiers=[
-            {**quasi_identifier, "weight": 1, "levels": levels}
-            for quasi_identifier, levels in zip(MIXED.quasi_identifiers(), (3, 2), strict=True)
-        ],
-    ),
     "alpha_ranges": body("alpha_ranges", results=Ref("results")),
 }
 SEEDS = ["people_frequencies", "large_frequencies", "wide_frequencies"]

@@ -4,7 +4,6 @@ from dbt_anonymize.extension import After, DossierFigures, Extension, ReportSect
 
 EXTENSION = Extension(
     name="details",
-    rules="rules.RULES",
     has_relations=True,
     report=(
         ReportSections(After.quality, "sections.ranges", ("alpha_ranges",)),

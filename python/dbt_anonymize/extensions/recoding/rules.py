@@ -186,6 +186,20 @@ def _frozen_labels_are_of_values(draft: RawSpec) -> Iterator[Problem]:
             )
 
 
+def _class_losses_differ_by_record(draft: RawSpec) -> Iterator[Problem]:
+    """Refuse losses of classes by name where all classes of an effort lose nearly the same."""
+    if any(draft.differs_by_record(effort) for _, effort in draft.efforts_with_keys):
+        return
+    for place, name in enumerate(draft.details):
+        if name == "class_losses":
+            yield Problem(
+                ("details", place),
+                "must be about an effort whose labels differ by record, or be absent",
+                "Remove it, or write `details: all` for those that can be measured.",
+                name,
+            )
+
+
 RULES = (
     _recoding_needs_nested_hierarchies,
     _recoding_has_no_population,
@@ -194,4 +208,5 @@ RULES = (
     _merging_has_a_reason,
     _payouts_per_record_are_known,
     _frozen_labels_are_of_values,
+    _class_losses_differ_by_record,
 )

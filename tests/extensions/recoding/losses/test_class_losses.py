@@ -14,7 +14,7 @@ from tests.properties.test_information_loss import AGES, CITIES
 from tests.properties.warehouse import Warehouse
 from tests.spec.declarations import spec
 
-PAGE = Page(DOCS / "extensions" / "details.md")
+PAGE = Page(DOCS / "extensions" / "recoding.md")
 RAW = ("5", 0.0, 0)
 
 

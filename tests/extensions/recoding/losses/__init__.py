@@ -1,0 +1,1 @@
+"""Losses of classes, on the tables of the properties."""
