@@ -96,11 +96,6 @@ def check(project_dir: Path, names: Collection[str] = ()) -> list[Drift]:
     return _compare(find_project(project_dir), names)[1]
 
 
-def _details_of(spec: Spec) -> list[str]:
-    """Return the details that the models of a spec include, sorted."""
-    return sorted(relation.name for relation in relations_of(spec) if relation.name in DETAILS)
-
-
 def render(spec: Spec, *, has_python: bool = True, words: Words | None = None) -> dict[str, str]:
     """Return the files of one anonymization: content by file name.
 
@@ -110,10 +105,12 @@ def render(spec: Spec, *, has_python: bool = True, words: Words | None = None) -
     owner = f"{spec.name}.yml"
     command = f"dbt-anonymize generate {spec.name}"
     steps = [] if has_python else steps_of(spec)
+    relations = relations_of(spec)
+    details = sorted(relation.name for relation in relations if relation.name in DETAILS)
     context: dict[str, object] = {
         **description_context(spec),
         "steps": steps,
-        "details": f"{MARK}{', '.join(_details_of(spec)) or 'none'}.",
+        "details": f"{MARK}{', '.join(details) or 'none'}.",
         # The dbt groups: only models of the first may read the vault.
         "custodians": f"{spec.name}_custodians",
         "group": f"{spec.name}_anonymization",
@@ -133,7 +130,7 @@ def render(spec: Spec, *, has_python: bool = True, words: Words | None = None) -
         f"{spec.name}_{relation.name}{relation.suffix}": _render(
             template_of(relation, context), owner, command, context
         )
-        for relation in relations_of(spec)
+        for relation in relations
         if not relation.per
     }
     for number, effort in spec.numbered_efforts.items() if spec.efforts else ():
