@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import OneClassSVM
 
 from dbt_anonymize.errors import EvaluationError
-from dbt_anonymize.evaluation import unsupervised
+from dbt_anonymize.evaluation import own_models
 from dbt_anonymize.evaluation.estimators import make_estimator
 from dbt_anonymize.evaluation.own_models import Agglomerative
 from dbt_anonymize.evaluation.splits import Split, Splitting, draw_splits, seeds
@@ -247,7 +247,7 @@ def test_groups_have_the_agreement_of_their_records(connection: Connection) -> N
 
 
 def test_too_many_records_to_agglomerate_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unsupervised, "MOST_AGGLOMERATED", 3)
+    monkeypatch.setattr(own_models, "MOST_AGGLOMERATED", 3)
     Agglomerative(n_clusters=2).fit(np.arange(3.0)[:, None])
     with pytest.raises(EvaluationError, match=r"at most 3 training records.* got 4\. Lower"):
         Agglomerative(n_clusters=2).fit(np.arange(4.0)[:, None])

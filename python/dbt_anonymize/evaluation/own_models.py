@@ -9,8 +9,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.naive_bayes import GaussianNB
 
+from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation.arrays import Codes, Floats
-from dbt_anonymize.evaluation.unsupervised import check_agglomerable
+
+# Agglomerative clustering keeps the distance of each pair: 400 MB.
+MOST_AGGLOMERATED = 10_000
 
 
 class NaiveBayes(GaussianNB):  # type: ignore[misc]  # scikit-learn has no types
@@ -74,7 +77,12 @@ class Agglomerative(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         """Cluster the rows; too many are an `EvaluationError`."""
         from sklearn.cluster import AgglomerativeClustering  # noqa: PLC0415 (slow to import)
 
-        check_agglomerable(len(rows))
+        if len(rows) > MOST_AGGLOMERATED:
+            raise EvaluationError(
+                f"agglomerative must have at most {MOST_AGGLOMERATED:,} training records, since it "
+                f"keeps the distance of each pair; got {len(rows):,}. Lower quality.sample, or "
+                "choose k_means."
+            )
         clustering = AgglomerativeClustering(n_clusters=self.n_clusters, linkage=self.linkage)
         clusters = clustering.fit_predict(rows)
         self.means_ = np.array(

@@ -19,14 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation.arrays import Codes, Floats
 from dbt_anonymize.evaluation.problem import Target
 
 # The silhouette compares each of its records with all others.
 MOST_SILHOUETTE_RECORDS = 1_000
-# Agglomerative clustering keeps the distance of each pair: 400 MB.
-MOST_AGGLOMERATED = 10_000
 
 
 @dataclass(frozen=True)
@@ -135,13 +132,3 @@ def _membership_of_top(scores: Floats, share: float) -> Floats:
     above, at_edge = scores > edge, scores == edge
     chance = (size - np.count_nonzero(above)) / np.count_nonzero(at_edge)
     return np.where(above, 1.0, np.where(at_edge, chance, 0.0))
-
-
-def check_agglomerable(records: int) -> None:
-    """Raise an `EvaluationError` where there are too many training records to keep all pairs."""
-    if records > MOST_AGGLOMERATED:
-        raise EvaluationError(
-            f"agglomerative must have at most {MOST_AGGLOMERATED:,} training records, since it "
-            f"keeps the distance of each pair; got {records:,}. Lower quality.sample, or choose "
-            "k_means."
-        )
