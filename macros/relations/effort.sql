@@ -1,13 +1,25 @@
 {% macro effort(given=none) -%}
 {%- set given = dbt_anonymize._declared(given, kwargs, [
     "effort", "microdata", "classes", "record_key", "quasi_identifiers", "kept_columns",
-], {"recoding": none, "masked": [], "share": none}) -%}
+], {"recoding": none, "masked": [], "share": none, "aggregates": none}) -%}
 {{ config(materialized="view") }}
 {#- Where the microdata hold what is released of each kept column. -#}
 {%- set shown = [] -%}
 {%- for column in given.kept_columns -%}
     {%- do shown.append(column ~ "_masked" if column in given.masked else column) -%}
 {%- endfor -%}
+{{ dbt_anonymize._records_of_effort(given, shown) }}
+
+{% if given.aggregates -%}
+{{ dbt_anonymize._with_aggregates(given) }}
+{%- else -%}
+select * from effort
+{%- endif %}
+{%- endmacro %}
+
+
+{# CTEs that end in `effort`: every record with its labels, its class, and the columns `shown` of the microdata. #}
+{% macro _records_of_effort(given, shown) -%}
 with
 
 microdata as (
@@ -79,8 +91,6 @@ effort as (
             {%- endif %}
 
 )
-
-select * from effort
 {%- endmacro %}
 
 
