@@ -2,7 +2,7 @@
   `<n>_aggregated` in the vault: of whom every release showed which mean, median or mode. From two of them and the counts
   of their classes anybody computes what the people told who are in one of the classes and not in the other. So a class
   shows its label while it differs by fewer than k from one that had an aggregate in any release before, however long
-  ago. Rows are never removed, as published files cannot be recalled; erasing a person replaces her key.
+  ago, or shares k people with one of other labels, which other classes could complete. Rows are never removed, as published files cannot be recalled; erasing a person replaces her key.
 #}
 {% macro _aggregated_relation(anonymization) -%}
     {%- set beside = dbt_anonymize._releases_relation(anonymization) -%}
@@ -94,7 +94,11 @@ pairs as (
 
     select
         told.equivalence_class,
-        {{ differing }} as differing,
+        case
+            when {{ differing }} < {{ k }} then 1
+            when told.equivalence_class <> shared.cqi and shared.holders >= {{ k }} then 1
+            else 0
+        end as is_close,
         case
             when {{ joined }} = 0 and {{ gone }} = 0 and told.aggregates = earlier_sizes.aggregates then 1
             else 0
@@ -114,7 +118,7 @@ compared as (
     select
         equivalence_class,
         max(is_repeated) as is_repeated,
-        max(case when differing < {{ k }} and is_repeated = 0 then 1 else 0 end) as is_close
+        max(case when is_repeated = 0 then is_close else 0 end) as is_close
     from pairs
     group by equivalence_class
 

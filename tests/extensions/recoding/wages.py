@@ -15,25 +15,39 @@ from tests.projects import Project, copy_consumer
 
 K = 3
 JOBS = {"nurse": "health", "doctor": "health", "clerk": "office", "lawyer": "office"}
-EFFORTS: list[dict[str, Any]] = [
-    {"age": {"level": 2, "show": "mean"}, "income": 2, "job": {"level": 1, "show": "mode"}},
-    {
-        "recoding": "cell_suppression",
-        "levels": {
-            "age": {"level": 1, "show": "mean", "p_percent": 20},
-            "income": {"level": 1, "show": "median", "p_percent": 5},
-            "job": {"level": 1, "show": "mode"},
-        },
+HEAD = ("id", "name", "age", "income", "job", "sick")
+# Widths of the levels below the root, all from 20 to 80.
+WIDTHS = {"age": (10, 20), "income": (15, 30)}
+LEVELS: dict[str, Any] = {
+    "age": {"level": 2, "show": "mean"},
+    "income": 2,
+    "job": {"level": 1, "show": "mode"},
+}
+CELLS: dict[str, Any] = {
+    "recoding": "cell_suppression",
+    "levels": {
+        "age": {"level": 1, "show": "mean", "p_percent": 20},
+        "income": {"level": 1, "show": "median", "p_percent": 5},
+        "job": {"level": 1, "show": "mode"},
     },
-    {
-        "levels": {
-            "age": {"level": 3, "show": "median"},
-            "income": {"level": 2, "show": "mean"},
-            "job": 1,
-        },
-        "k": 4,
+}
+ROOT: dict[str, Any] = {
+    "levels": {
+        "age": {"level": 3, "show": "median"},
+        "income": {"level": 2, "show": "mean"},
+        "job": 1,
     },
-]
+    "k": 4,
+}
+
+
+def _column(ref: str, kind: str, levels: int) -> dict[str, Any]:
+    return {
+        "role": "quasi_identifier",
+        "hierarchy": {"ref": ref, "kind": kind, "levels": levels},
+    }
+
+
 SPEC: dict[str, Any] = {
     "version": 1,
     "name": "wages",
@@ -41,23 +55,14 @@ SPEC: dict[str, Any] = {
     "record_key": "id",
     "columns": {
         "name": {"role": "identifier", "repeats": "accepted"},
-        "age": {
-            "role": "quasi_identifier",
-            "hierarchy": {"ref": "ages", "kind": "interval", "levels": 3},
-        },
-        "income": {
-            "role": "quasi_identifier",
-            "hierarchy": {"ref": "incomes", "kind": "interval", "levels": 3},
-        },
-        "job": {
-            "role": "quasi_identifier",
-            "hierarchy": {"ref": "jobs", "kind": "categorical", "levels": 2},
-        },
+        "age": _column("age", "interval", 3),
+        "income": _column("income", "interval", 3),
+        "job": _column("job", "categorical", 2),
         "sick": {"role": "sensitive"},
     },
     "target": "sick",
     "features": ["age", "income", "job"],
-    "efforts": EFFORTS,
+    "efforts": [LEVELS, CELLS, ROOT],
     "guarantees": {"k_anonymity": {"k": K}},
     "suppression_limit": 0.5,
     "quality": {
@@ -73,28 +78,46 @@ SPEC: dict[str, Any] = {
     "qnf": "1 - 1/k",
     "release": {"effort": 1},
 }
+# Others of the same table: people with several records, and a sample.
+SPECS: tuple[dict[str, Any], ...] = (
+    SPEC,
+    SPEC | {"name": "workers", "subject": "name", "efforts": [LEVELS, ROOT]},
+    SPEC | {"name": "drawn", "efforts": [LEVELS, ROOT], "sample": {"share": 0.7}},
+)
 
 
-def ages(levels: int, widths: Sequence[int]) -> list[list[str]]:
-    """Return an interval hierarchy from 20 to 80 whose levels have these widths."""
-    rows = [["lower_bound", "upper_bound", *(f"level_{n}" for n in range(1, levels + 1))]]
-    for low in range(20, 80, widths[0]):
-        labels = [
-            f"[{20 + (low - 20) // w * w}, {20 + (low - 20) // w * w + w})" for w in widths
-        ]
-        rows.append([str(low), str(low + widths[0]), *labels, "*"])
+def label(name: str, value: Any, level: int) -> str:
+    """Return the label of a value at a level."""
+    if value in ("", None):
+        return "*"
+    if name == "job":
+        return ["*", JOBS[value]][level == 1]
+    if level == len(WIDTHS[name]) + 1:
+        return "*"
+    width = WIDTHS[name][level - 1]
+    low = 20 + int((float(value) - 20) // width) * width
+    return f"[{low}, {low + width})"
+
+
+def hierarchy(name: str) -> list[list[str]]:
+    """Return the hierarchy of a number."""
+    levels = range(1, len(WIDTHS[name]) + 1)
+    rows = [["lower_bound", "upper_bound", *(f"level_{n}" for n in (*levels, len(levels) + 1))]]
+    for low in range(20, 80, WIDTHS[name][0]):
+        labels = [label(name, low, level) for level in levels]
+        rows.append([str(low), str(low + WIDTHS[name][0]), *labels, "*"])
     return rows
 
 
-def people(seed: int, count: int) -> list[list[Any]]:
-    """Draw records: some without age or job, incomes with fractions."""
+def people(seed: int, count: int, people_of: int = 2) -> list[list[Any]]:
+    """Draw records, some of the same person, some without age or job; incomes are exact."""
     chance = random.Random(seed)
     return [
         [
             number,
-            f"Person {number}",
+            f"Person {number // chance.randint(1, people_of)}",
             "" if chance.random() < 0.03 else chance.randrange(20, 80),
-            f"{chance.triangular(20, 80, 30):.1f}",
+            int(chance.triangular(40, 159, 60)) / 2,
             "" if chance.random() < 0.03 else chance.choice([*JOBS, "nurse"]),
             chance.choice(["yes", "no"]),
         ]
@@ -110,39 +133,41 @@ def write(path: Path, rows: Iterable[Sequence[Any]]) -> None:
 
 def write_people(project: Project, rows: Iterable[Sequence[Any]]) -> None:
     """Write the source."""
-    head = ["id", "name", "age", "income", "job", "sick"]
-    write(project.folder / "seeds" / "wages.csv", [head, *rows])
+    write(project.folder / "seeds" / "wages.csv", [HEAD, *rows])
 
 
-def wages_project(folder: Path, rows: Iterable[Sequence[Any]], **changes: Any) -> Project:
+def wages_project(
+    folder: Path, rows: Iterable[Sequence[Any]], specs: Sequence[dict[str, Any]] = (SPEC,)
+) -> Project:
     """Write the project, unbuilt."""
     project = copy_consumer(folder)
     (project.folder / "models" / "unit_tests.yml").unlink()
     (project.folder / "anonymizations" / "customers.yml").unlink()
     seeds = project.folder / "seeds"
+    for seed in seeds.iterdir():
+        seed.unlink()
     write_people(project, rows)
-    write(seeds / "ages.csv", ages(3, [10, 20]))
-    write(seeds / "incomes.csv", ages(3, [15, 30]))
-    write(
-        seeds / "jobs.csv",
-        [["value", "level_1", "level_2"], *([job, kind, "*"] for job, kind in JOBS.items())],
-    )
-    declared = {
-        "seeds": [
-            {"name": name, "config": {"column_types": types}}
-            for name, types in (
-                ("wages", {"age": "integer", "income": "double"}),
-                ("jobs", {"value": "text"}),
-            )
-        ]
+    for name in WIDTHS:
+        write(seeds / f"{name}.csv", hierarchy(name))
+    groups = [[job, kind, "*"] for job, kind in JOBS.items()]
+    write(seeds / "job.csv", [["value", "level_1", "level_2"], *groups])
+    source = {
+        "name": "wages",
+        "config": {
+            "database": "vault",
+            "column_types": {"age": "integer", "income": "double"},
+            "meta": {"dbt_anonymize": {"invented": True}},
+        },
     }
-    (seeds / "_wages.yml").write_text(yaml.safe_dump(declared), encoding="utf-8")
-    write_spec(project, **changes)
+    (seeds / "_wages.yml").write_text(yaml.safe_dump({"seeds": [source]}), encoding="utf-8")
+    write_specs(project, *specs)
     return project
 
 
-def write_spec(project: Project, **changes: Any) -> None:
-    """Write the spec, and generate."""
-    text = yaml.safe_dump(SPEC | changes, sort_keys=False)
-    (project.folder / "anonymizations" / "wages.yml").write_text(text, encoding="utf-8")
+def write_specs(project: Project, *specs: dict[str, Any]) -> None:
+    """Write specs, and generate."""
+    for spec in specs:
+        text = yaml.safe_dump(spec, sort_keys=False)
+        file = project.folder / "anonymizations" / f"{spec['name']}.yml"
+        file.write_text(text, encoding="utf-8")
     generate(project.folder)
