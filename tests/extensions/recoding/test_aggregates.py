@@ -27,10 +27,6 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Give the project with its anonymizations, built once."""
     folder = tmp_path_factory.mktemp("wages") / "project"
     project = wages.wages_project(folder, wages.people(1, 300), wages.SPECS)
-    compared = '{{ dbt_anonymize._compared_members("aggregated", 3, false) }}'
-    (project.folder / "models" / "compared.sql").write_text(
-        f"{{{{ config(enabled=var('compared', false)) }}}}{compared}"
-    )
     project.build()
     return project
 
