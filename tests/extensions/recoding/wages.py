@@ -76,7 +76,6 @@ SPEC: dict[str, Any] = {
     },
     "alpha": 0.05,
     "qnf": "1 - 1/k",
-    "release": {"effort": 1},
 }
 # Others of the same table: people with several records, and a sample.
 SPECS: tuple[dict[str, Any], ...] = (
@@ -112,17 +111,20 @@ def hierarchy(name: str) -> list[list[str]]:
 def people(seed: int, count: int, people_of: int = 2) -> list[list[Any]]:
     """Draw records, some of the same person, some without age or job; incomes are exact."""
     chance = random.Random(seed)
-    return [
-        [
-            number,
-            f"Person {number // chance.randint(1, people_of)}",
-            "" if chance.random() < 0.03 else chance.randrange(20, 80),
-            int(chance.triangular(40, 159, 60)) / 2,
-            "" if chance.random() < 0.03 else chance.choice([*JOBS, "nurse"]),
-            chance.choice(["yes", "no"]),
-        ]
-        for number in range(count)
-    ]
+    rows = []
+    for number in range(count):
+        age = chance.randrange(20, 80)
+        rows.append(
+            [
+                number,
+                f"Person {number // chance.randint(1, people_of)}",
+                "" if chance.random() < 0.03 else age,
+                int(chance.triangular(40, 159, 60)) / 2,
+                "" if chance.random() < 0.03 else chance.choice([*JOBS, "nurse"]),
+                ["yes", "no"][age < chance.choice((30, 50, 50, 50))],
+            ]
+        )
+    return rows
 
 
 def write(path: Path, rows: Iterable[Sequence[Any]]) -> None:
