@@ -177,8 +177,6 @@ AnyEffort = Annotated[
 def as_yaml(effort: Effort) -> dict[str, Any]:
     """Return an effort in its shortest written form."""
     content = effort.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
-    if shown := content.pop("shown", None):
-        content["levels"] |= shown
     if set(content) == {"levels"} and is_shorthand(content["levels"]):
         return dict(content["levels"])
     # The form first, then what it has.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from dbt_anonymize.validation import Levels, ShownLevel, Strict, rule_error
@@ -88,6 +88,14 @@ class Keys(Strict):
             return raw
         plain = {name: level.get("level") for name, level in shown.items()}
         return {**raw, "levels": {**levels, **plain}, "shown": shown}
+
+    @model_serializer(mode="wrap")
+    def _join_levels(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Write what is shown among the levels."""
+        content: dict[str, Any] = handler(self)
+        if shown := content.pop("shown", None):
+            content["levels"] = content["levels"] | shown
+        return content
 
     def check_form(self) -> None:
         """Raise the error of keys that do not fit the recoding."""
