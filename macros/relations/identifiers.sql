@@ -88,7 +88,8 @@ select
 from source
 {%- if given.consent %}
 left join consenting
-    on {{ dbt_anonymize._quote(given.record_key, "source") }} = {{ dbt_anonymize._quote(given.record_key, "consenting") }}
+    on {{ dbt_anonymize._quote(given.record_key, "source") }}
+    = {{ dbt_anonymize._quote(given.record_key, "consenting") }}
 {%- endif %}
 left join mapping
     {%- if given.membership and given.mapping == "class" %}

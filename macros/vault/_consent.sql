@@ -30,14 +30,15 @@
     ).rows[0][0] -%}
     {%- if records > 0 and agreed == 0 -%}
         {{ return([
-            "nobody agreed: " ~ column.name ~ " is true for no " ~ ("subject" if given.consent.subject else "record")
+            "nobody agreed: " ~ column.name ~ " is true for no "
+            ~ ("subject" if given.consent.subject else "record")
             ~ ". Release with `mapping: none`, which leads back to nobody and needs no consent."
         ]) }}
     {%- endif -%}
     {%- if agreed < records -%}
         {%- do log(
-            given.anonymization ~ ": " ~ (records - agreed) ~ " of " ~ records ~ " records are of people without consent"
-            ~ " (" ~ column.name ~ "), and take no part", info=True
+            given.anonymization ~ ": " ~ (records - agreed) ~ " of " ~ records ~ " records are of people without"
+            ~ " consent (" ~ column.name ~ "), and take no part", info=True
         ) -%}
     {%- endif -%}
     {{ return([]) }}
