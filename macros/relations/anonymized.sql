@@ -12,7 +12,7 @@
 {%- set is_counted = given.is_counted and dbt_anonymize._is_counted_here() -%}
 {%- set generalized = [] -%}
 {%- set declared, aggregated = [], [] -%}
-{%- for number, of_effort in given.aggregates.items() -%}{%- do aggregated.append([number, of_effort.k]) -%}{%- endfor -%}
+{%- for number, effort in given.aggregates.items() -%}{%- do aggregated.append([number, effort.k]) -%}{%- endfor -%}
 {%- set shown, intervals = [], [] -%}
 {%- for quasi_identifier in given.quasi_identifiers -%}
     {%- do declared.append({"name": quasi_identifier.name, "kind": quasi_identifier.kind}) -%}

@@ -8,7 +8,7 @@
 {%- for column in given.kept_columns -%}
     {%- do shown.append(column ~ "_masked" if column in given.masked else column) -%}
 {%- endfor -%}
-{{ dbt_anonymize._records_of_effort(given, shown) }}
+{{ dbt_anonymize._records_of_effort(given, shown, given.kept_columns) }}
 
 {% if given.aggregates -%}
 {{ dbt_anonymize._with_aggregates(given) }}
@@ -18,8 +18,9 @@ select * from effort
 {%- endmacro %}
 
 
-{# CTEs that end in `effort`: every record with its labels, its class, and the columns `shown` of the microdata. #}
-{% macro _records_of_effort(given, shown) -%}
+{# CTEs that end in `effort`: every record with its labels, its class, and columns of the microdata, which are `shown`
+   there. #}
+{% macro _records_of_effort(given, shown, kept_columns) -%}
 with
 
 microdata as (
@@ -64,7 +65,7 @@ effort as (
         {%- endfor %}
         {%- for column in shown %}
         {{ dbt_anonymize._quote(column, "generalized") }}
-        {{- " as " ~ dbt_anonymize._quote(given.kept_columns[loop.index0]) if column not in given.kept_columns }},
+        {{- " as " ~ dbt_anonymize._quote(kept_columns[loop.index0]) if column not in kept_columns }},
         {%- endfor %}
         {%- for column in ["equivalence_class", "class_size", "is_suppressed"] %}
         case

@@ -1,8 +1,9 @@
 {#
-  `<n>_aggregated` in the vault: of whom every release showed which mean, median or mode. From two of them and the counts
-  of their classes anybody computes what the people told who are in one of the classes and not in the other. So a class
-  shows its label while it differs by fewer than k from one that had an aggregate in any release before, however long
-  ago, or shares k people with one of other labels, which other classes could complete. Rows are never removed, as published files cannot be recalled; erasing a person replaces her key.
+  `<n>_aggregated` in the vault: of whom every release showed which mean, median or mode. From two of them and the
+  counts of their classes anybody computes what the people told who are in one of the classes and not in the other. So a
+  class shows its label while it differs by fewer than k from one that had an aggregate in any release before, however
+  long ago, or shares k people with one of other labels, which further classes could complete. Rows are never removed,
+  as published files cannot be recalled; erasing a person replaces her key.
 #}
 {% macro _aggregated_relation(anonymization) -%}
     {%- set beside = dbt_anonymize._releases_relation(anonymization) -%}
@@ -16,23 +17,27 @@
 {% macro _has_released(anonymization) -%}
     {%- for relation in [
         dbt_anonymize._own_register(anonymization), dbt_anonymize._releases_relation(anonymization)
-    ] if load_relation(relation) is not none and run_query("select 1 from " ~ relation ~ " limit 1").rows | length > 0 -%}
-        {{ return(true) }}
+    ] -%}
+        {%- if load_relation(relation) and run_query("select 1 from " ~ relation ~ " limit 1").rows | length > 0 -%}
+            {{ return(true) }}
+        {%- endif -%}
     {%- endfor -%}
     {{ return(false) }}
 {%- endmacro %}
 
 
 {# Whether the vault remembers releases on this engine. #}
-{% macro _remembers_releases() -%}{{ return(adapter.dispatch("_remembers_releases", "dbt_anonymize")()) }}{%- endmacro %}
+{% macro _remembers_releases() -%}
+    {{ return(adapter.dispatch("_remembers_releases", "dbt_anonymize")()) }}
+{%- endmacro %}
 
 {% macro default___remembers_releases() -%}{{ return(true) }}{%- endmacro %}
 
 
 {#
-  CTEs that end in `compared`: of each class in `told`, whether it is too close to one that had an aggregate (`is_close`),
-  and whether it has the same people and the same aggregates (`is_repeated`), which tells nothing new. A subject with
-  several records may be among those who joined and those who left: then the larger number counts.
+  CTEs that end in `compared`: of each class in `told`, whether it is too close to one that had an aggregate
+  (`is_close`), and whether it has the same people and the same aggregates (`is_repeated`), which tells nothing new. A
+  subject with several records may be among those who joined and those who left: then the larger number counts.
 #}
 {% macro _compared_members(earlier, k, has_subject) -%}
 {%- set joined, gone = "sizes.holders - shared.holders", "earlier_sizes.holders - shared.earlier_holders" -%}
@@ -156,9 +161,9 @@ compared as (
         ).rows[0][0] -%}
         {%- if close > 0 -%}
             {%- do dbt_anonymize._raise_errors(name, [
-                "a class must show its label while it differs by fewer than " ~ k ~ " from one that had a mean, median or"
-                ~ " mode in an earlier release; " ~ close ~ " do not. Another build released meanwhile, or this step was"
-                ~ " run alone; run `dbt build -s +" ~ model.name ~ "`."
+                "a class must show its label while it differs by fewer than " ~ k ~ " from one that had a mean, median"
+                ~ " or mode in an earlier release; " ~ close ~ " do not. Another build released meanwhile, or this step"
+                ~ " was run alone; run `dbt build -s +" ~ model.name ~ "`."
             ]) -%}
         {%- endif -%}
         {% call statement("record_aggregates") -%}

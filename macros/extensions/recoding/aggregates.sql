@@ -25,7 +25,7 @@
 {%- for column in given.shown -%}
     {%- do labels.append({"name": "aggregate_" ~ loop.index, "kind": "categorical"}) -%}
 {%- endfor -%}
-{{ dbt_anonymize._records_of_effort(dict(given, kept_columns=[]), []) }},
+{{ dbt_anonymize._records_of_effort(given, [], []) }},
 
 {{ dbt_anonymize._members_of_classes(given) }},
 {%- for column in given.shown %}
@@ -111,8 +111,8 @@ where 1 = 0
 {%- endmacro %}
 
 
-{# CTE `members`: the records of classes that are released, with what is aggregated of them; `holder` is who knows all of
-   her records. A suppressed cell stays `*`, so the aggregates of a class with one are not asked for. #}
+{# CTE `members`: the records of classes that are released, with what is aggregated of them; `holder` is who knows all
+   of her records. #}
 {% macro _members_of_classes(given) -%}
 {%- set double, key = dbt_anonymize._type_double(), dbt_anonymize._quote(given.record_key, "effort") -%}
 members as (
@@ -148,7 +148,8 @@ members as (
 {%- endmacro %}
 
 
-{# CTEs that end in `aggregates_<i>`: the aggregate of each class, as text, where it may be told. #}
+{# CTEs that end in `aggregates_<i>`: the aggregate of each class, as text, where it may be told. A suppressed cell
+   stays `*`: `is_masked` where there are any. #}
 {% macro _aggregates_of(i, column, is_masked) -%}
     {%- set rows = "members where label_" ~ i ~ " <> '*'" if is_masked else "members" -%}
     {{ return(
