@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from dbt_anonymize.project.generate import generate
 from tests.commands.conftest import command
 from tests.extensions.postgres.conftest import connect
 from tests.extensions.postgres.server import Server
@@ -32,6 +33,7 @@ def built(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Project:
             f"  dbt_anonymize_custodians: [{server.custodians}]\n"
         ),
     )
+    generate(project.folder)
     connect(project, server)
     done = command(project, "build")
     assert done.exit_code == 0, done.output

@@ -49,7 +49,7 @@ def check_effort(
     rows = query(
         f"select holder, is_suppressed, equivalence_class, {columns} from (select "
         f"{holder} as holder, is_suppressed, equivalence_class, {shown}, s.age, s.income, s.job "
-        f"from {name}_effort_{number} as e inner join vault.main.wages as s on e.id = s.id)"
+        f"from {name}_effort_{number} as e inner join vault.main.wages as s on e.id = s.id) as r"
     )
     classes = defaultdict(list)
     labels = {}

@@ -157,7 +157,7 @@ def wages_project(
         "name": "wages",
         "config": {
             "database": "vault",
-            "column_types": {"age": "integer", "income": "double"},
+            "column_types": {"age": "integer", "income": "float8"},
             "meta": {"dbt_anonymize": {"invented": True}},
         },
     }
