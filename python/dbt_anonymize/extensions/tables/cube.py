@@ -84,12 +84,13 @@ class Cube:
     @cached_property
     def is_inner(self) -> Booleans:
         """Tell of each cell whether it has a leaf of each dimension: all others are sums."""
-        return np.logical_and.reduce(
+        is_leaf = np.column_stack(
             [
                 np.isin(self.categories[:, place], dimension.leaves)
                 for place, dimension in enumerate(self.dimensions)
             ]
         )
+        return np.asarray(is_leaf.all(axis=1))
 
     def lines(self) -> Iterator[tuple[int, Integers]]:
         """Yield each sum: the number of its cell, and those of the cells that add up to it."""
