@@ -79,7 +79,7 @@ class Cube:
 
     def numbers(self, categories: Integers) -> Integers:
         """Return the numbers of the cells with these categories (cells by dimensions)."""
-        return np.ravel_multi_index(tuple(categories.T), self.shape)
+        return np.asarray(np.ravel_multi_index(tuple(categories.T), self.shape))
 
     @cached_property
     def is_inner(self) -> Booleans:
