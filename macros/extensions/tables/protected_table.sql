@@ -17,12 +17,6 @@ cells as (
 
 ),
 
-hiding as (
-
-    select count(*) - count(measured) as hidden from cells
-
-),
-
 broken as (
 
     {{ dbt_anonymize._broken_rule("a shown cell is above 0 and below the minimum frequency") }}
@@ -47,6 +41,12 @@ broken as (
     from ({{ dbt_anonymize._lines_of_table(dimensions, dimension, total) }}) as lines
     where (total_measured is not null and hidden_cells = 1)
     or (hidden_totals > 0 and hidden_cells = 0 and shown_cells > 0)
+
+    union all
+
+    {{ dbt_anonymize._broken_rule("a line does not add up, and has no cell with NULL", dimension) }}
+    from ({{ dbt_anonymize._lines_of_table(dimensions, dimension, total) }}) as lines
+    where hidden_cells = 0 and shown_cells > 0 and total_measured <> shown_measured
 
     union all
 
@@ -81,10 +81,7 @@ where cells > 0
 {%- endmacro %}
 
 
-{#
-  One row per line along a dimension: what is shown of it. Where the table hides no cell by NULL, those that are not there
-  are hidden, unless the others add up to the total; else they are zero.
-#}
+{# One row per line along a dimension: what is shown of it. #}
 {% macro _lines_of_table(dimensions, dimension, total) -%}
     {%- set column = dbt_anonymize._quote(dimension) -%}
     {%- set is_total = column ~ " is null" if total is none
@@ -92,27 +89,15 @@ where cells > 0
     {%- set others = [] -%}
     {%- for name in dimensions if name != dimension -%}{%- do others.append(dbt_anonymize._quote(name)) -%}{%- endfor %}
         select
-            shown_cells,
-            shown_measured,
-            total_measured,
-            hidden_totals,
-            hidden_cells + case
-                when hiding.hidden = 0 and total_measured > shown_measured then known.parts - shown_cells else 0
-            end as hidden_cells
-        from (
-            select
-                count(case when not ({{ is_total }}) then measured end) as shown_cells,
-                count(case when not ({{ is_total }}) and measured is null then 1 end) as hidden_cells,
-                coalesce(sum(case when not ({{ is_total }}) then measured end), 0) as shown_measured,
-                max(case when {{ is_total }} then measured end) as total_measured,
-                count(case when {{ is_total }} and measured is null then 1 end) as hidden_totals
-            from cells
-            {%- if others %}
-            group by {{ others | join(", ") }}
-            {%- endif %}
-        ) as measured_lines
-        cross join hiding
-        cross join (select count(distinct {{ column }}) as parts from cells where not ({{ is_total }})) as known
+            count(case when not ({{ is_total }}) then measured end) as shown_cells,
+            count(case when not ({{ is_total }}) and measured is null then 1 end) as hidden_cells,
+            coalesce(sum(case when not ({{ is_total }}) then measured end), 0) as shown_measured,
+            max(case when {{ is_total }} then measured end) as total_measured,
+            count(case when {{ is_total }} and measured is null then 1 end) as hidden_totals
+        from cells
+        {%- if others %}
+        group by {{ others | join(", ") }}
+        {%- endif %}
 {%- endmacro %}
 
 

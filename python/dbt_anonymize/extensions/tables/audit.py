@@ -176,6 +176,7 @@ def _ancestors(dimension: Dimension) -> sparse.csr_matrix:
 
 def _contradiction() -> TableError:
     return TableError(
-        "the published cells must add up; no table without negative cells has these totals. "
-        "Compare them, or say by how much they may differ if they are rounded or perturbed."
+        "the published cells must add up, or hide what is missing by a row with NULL; no table "
+        "without negative cells has these totals. Show such rows, or say by how much counts may "
+        "differ (--within) if they are rounded or perturbed."
     )
