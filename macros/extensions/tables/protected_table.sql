@@ -1,6 +1,6 @@
 {#
-  Rules of a table of counts that hides small cells, one row per rule and dimension that is broken. A line is a total and
-  the cells that add up to it along one dimension. What several lines tell together is not seen here.
+  Rules of a table of counts that hides small cells, one row per rule and dimension that is broken. A line is a total
+  and the cells that add up to it along one dimension. What several lines tell together is not seen here.
 #}
 {% macro protected_table(relation, dimensions, measure, minimum_frequency, total=none, additive=true) -%}
 {%- do dbt_anonymize._check_table_arguments(dimensions, minimum_frequency) -%}
@@ -32,12 +32,14 @@ broken as (
     union all
 
     {{ dbt_anonymize._broken_rule("a cell stands there more than once") }}
-    from (select 1 as cell from cells group by {{ cells | join(", ") }} having count(*) > 1) as repeated
+    from (
+        select 1 as cell from cells group by {{ cells | join(", ") }} having count(*) > 1
+    ) as repeated
     {%- for dimension in dimensions if additive %}
 
     union all
 
-    {{ dbt_anonymize._broken_rule("one hidden cell of a line is told by its total and the others", dimension) }}
+    {{ dbt_anonymize._broken_rule("one hidden cell of a line is told by the total and the others", dimension) }}
     from ({{ dbt_anonymize._lines_of_table(dimensions, dimension, total) }}) as lines
     where (total_measured is not null and hidden_cells = 1)
     or (hidden_totals > 0 and hidden_cells = 0 and shown_cells > 0)
@@ -50,7 +52,7 @@ broken as (
 
     union all
 
-    {{ dbt_anonymize._broken_rule("hidden cells of a line add up to less than the minimum frequency", dimension) }}
+    {{ dbt_anonymize._broken_rule("hidden cells of a line add up to less than the minimum", dimension) }}
     from ({{ dbt_anonymize._lines_of_table(dimensions, dimension, total) }}) as lines
     where hidden_cells > 1 and total_measured - shown_measured < {{ minimum_frequency }}
     {%- endfor %}
@@ -87,7 +89,9 @@ where cells > 0
     {%- set is_total = column ~ " is null" if total is none
         else "coalesce(" ~ dbt_anonymize._as_text(column) ~ " = " ~ dbt_anonymize._literal(total) ~ ", false)" -%}
     {%- set others = [] -%}
-    {%- for name in dimensions if name != dimension -%}{%- do others.append(dbt_anonymize._quote(name)) -%}{%- endfor %}
+    {%- for name in dimensions if name != dimension -%}
+        {%- do others.append(dbt_anonymize._quote(name)) -%}
+    {%- endfor %}
         select
             count(case when not ({{ is_total }}) then measured end) as shown_cells,
             count(case when not ({{ is_total }}) and measured is null then 1 end) as hidden_cells,
@@ -111,7 +115,8 @@ where cells > 0
     {%- endif -%}
     {%- if minimum_frequency is not integer or minimum_frequency < 2 -%}
         {{ exceptions.raise_compiler_error(
-            place ~ "`minimum_frequency` must be an integer >= 2; got " ~ dbt_anonymize._shown(minimum_frequency) ~ "."
+            place ~ "`minimum_frequency` must be an integer >= 2; got "
+            ~ dbt_anonymize._shown(minimum_frequency) ~ "."
         ) }}
     {%- endif -%}
 {%- endmacro %}

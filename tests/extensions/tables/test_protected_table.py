@@ -16,9 +16,9 @@ Table = dict[Cell, int | None]
 SMALL = "a shown cell is above 0 and below the minimum frequency"
 NEGATIVE = "a count is negative"
 TWICE = "a cell stands there more than once"
-TOLD = "one hidden cell of a line is told by its total and the others"
+TOLD = "one hidden cell of a line is told by the total and the others"
 LEFT_OUT = "a line does not add up, and has no cell with NULL"
-FEW = "hidden cells of a line add up to less than the minimum frequency"
+FEW = "hidden cells of a line add up to less than the minimum"
 
 
 def broken(warehouse: Warehouse, model: str, rows: list[tuple[object, ...]]) -> Counter[object]:

@@ -40,7 +40,8 @@ def audit_table(
         typer.Option(help="Label of the total over a dimension; NULL by default."),
     ] = None,
     within: Annotated[
-        float, typer.Option(min=0, help="How far a published count may be from the true one.")
+        float,
+        typer.Option(min=0, help="Largest difference of a published count from the true one."),
     ] = 0.0,
     form: RowFormat = Format.table,
 ) -> None:
