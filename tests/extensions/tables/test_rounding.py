@@ -89,6 +89,9 @@ def test_zeros_and_no_cells_stay() -> None:
     zeros = np.zeros(1_000, dtype=np.int64)
     assert not rounded(zeros, random.integers(0, KEYS, 1_000), 5).any()
     assert rounded(zeros[:0], zeros[:0], 5).size == 0
+    # Also where the mixed key is 0, which is below every other.
+    lowest = np.full(3, 0x9E3779B9)
+    assert rounded(np.array([0, 5, 6]), lowest, 5).tolist() == [0, 5, 10]
 
 
 @pytest.mark.parametrize("base", [-5, 0, 1, 2**31])

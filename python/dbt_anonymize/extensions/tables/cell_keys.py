@@ -231,7 +231,6 @@ def _table(supports: list[Integers], rows: list[Floats]) -> PerturbationTable:
     changes = list[Integers]()
     for row, (support, probabilities) in enumerate(zip(supports, rows, strict=True)):
         ends = np.rint(np.cumsum(probabilities) * KEYS).astype(np.int64)
-        ends[-1] = KEYS
         firsts = np.concatenate([[0], ends[:-1]])
         is_possible = firsts < ends
         starts.append(row * KEYS + firsts[is_possible])
