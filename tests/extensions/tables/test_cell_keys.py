@@ -343,6 +343,9 @@ def test_rows_of_zero_may_stand_in_the_file(tmp_path: Path) -> None:
         (["pcv,ckey,pvalue", "1,0,0", "1,1,0", "3,0,0", "3,1,0"], "every pcv from 1 to 3"),
         (["pcv,ckey,pvalue", "2,0,0", "2,1,0"], "every pcv from 1 to 2"),
         (["pcv,ckey,pvalue", "1,-1,0", "1,0,0"], "every ckey from 0 to 0 once"),
+        (["pcv,ckey,pvalue", "1,0,0", "1,4000000000,0"], "every ckey from 0 to 4000000000 once"),
+        (["pcv,ckey,pvalue", "1,0,0", "1,1,0", "1,0,0", "2,1,0"], "every pcv from 1 to 2"),
+        (["pcv,ckey,pvalue", "0,0,0"], "every pcv from 1 to 0"),
         (["pcv,ckey,pvalue", "1,0,-2"], "make no count negative"),
         (["pcv,ckey,pvalue", "0,0,1", "1,0,0"], "leave zeros as they are"),
     ],
@@ -359,5 +362,6 @@ def test_a_missing_file_and_an_impossible_period_are_refused(tmp_path: Path) -> 
     with pytest.raises(SpecError, match="cannot be read"):
         read_perturbation_table(tmp_path / "missing.csv")
     path = write(tmp_path / "table.csv", ["pcv,ckey,pvalue", "1,0,0"])
-    with pytest.raises(SpecError, match="period must be an int from 1 to 1; got 2"):
-        read_perturbation_table(path, period=2)
+    for period in (0, 2):
+        with pytest.raises(SpecError, match=f"period must be an int from 1 to 1; got {period}"):
+            read_perturbation_table(path, period=period)

@@ -333,22 +333,26 @@ def read_perturbation_table(path: Path, period: int | None = None) -> Perturbati
         If the file cannot be read or is no such table, counts become negative, or zeros change.
     """
     counts, keys, changes = _read_columns(path)
-    number, last = int(keys.max()) + 1, int(counts.max())
-    order = np.lexsort((keys, counts))
-    first = int(counts.min())
-    expected = np.arange(first * number, (last + 1) * number)
-    is_whole = first in (0, 1) and keys.min() >= 0 and len(counts) == len(expected)
-    if not (is_whole and np.array_equal(counts[order] * number + keys[order], expected)):
+    number, first, last = int(keys.max()) + 1, int(counts.min()), int(counts.max())
+    order, place = np.lexsort((keys, counts)), np.arange(len(counts))
+    if not (
+        first in (0, 1)
+        and last >= 1
+        and len(counts) == (last + 1 - first) * number
+        and np.array_equal(keys[order], place % number)
+        and np.array_equal(counts[order], first + place // number)
+    ):
         raise SpecError(
             f"{path} must have every ckey from 0 to {number - 1} once for every pcv from 1 to "
-            f"{last}; {len(counts)} lines do not. Export the table again."
+            f"{last}; its {len(counts)} lines have not. Export the table again."
         )
     if np.any(counts + changes < 0) or np.any(changes[counts == 0] != 0):
         raise SpecError(
             f"{path} must leave zeros as they are and make no count negative: pvalue must be at "
             "least -pcv, and 0 where pcv is 0. Correct the table."
         )
-    period = period or (_REUSED_ROWS if last == _LAST_ROW else 1)
+    if period is None:
+        period = _REUSED_ROWS if last == _LAST_ROW else 1
     if not 1 <= period <= last:
         raise SpecError(f"{path}: period must be an int from 1 to {last}; got {period}.")
     # Zeros stay zero, if the file says so or not.
@@ -373,11 +377,11 @@ def _read_columns(path: Path) -> Integers:
                 lines = np.loadtxt(
                     file, dtype=np.int64, delimiter=",", quotechar='"', usecols=places, ndmin=2
                 )
+    except SpecError:
+        raise
     except OSError as error:
         raise SpecError(f"{path} cannot be read: {error.strerror}. Correct the path.") from error
     except (ValueError, csv.Error) as error:
-        if isinstance(error, SpecError):
-            raise
         raise SpecError(f"{path} must have integers alone: {error} Correct the table.") from error
     if not len(lines):
         raise SpecError(f"{path} must have lines; it has a header alone. Export the table again.")
