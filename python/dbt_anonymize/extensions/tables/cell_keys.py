@@ -222,7 +222,7 @@ def _check_arguments(variance: float, largest: int, forbidden: Collection[int]) 
             f"forbidden must have ints >= 1, since a zero stays zero; got {sorted(forbidden)}."
         )
     if problems:
-        raise SpecError(f"cell_key: {' '.join(problems)} Correct the effort.")
+        raise SpecError(f"cell_key: {' '.join(problems)}")
 
 
 def _table(supports: list[Integers], rows: list[Floats]) -> PerturbationTable:

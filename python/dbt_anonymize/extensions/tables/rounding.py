@@ -56,9 +56,7 @@ def rounded(counts: Integers, key_sums: Integers, base: int) -> Integers:
     [0, 5, 5, 5, 10]
     """
     if not 2 <= base < 2**31:
-        raise SpecError(
-            f"rounding: base must be an int from 2 to {2**31 - 1}; got {base}. Correct the effort."
-        )
+        raise SpecError(f"rounding: base must be an int from 2 to {2**31 - 1}; got {base}.")
     counts = whole_numbers("counts", counts)
     levels = mixed(cell_keys(key_sums) ^ _ROUNDING)
     if counts.shape != levels.shape:
