@@ -40,6 +40,7 @@ _SHIPPED = (
     "provenance",
     "identifier_search",
     "attacks",
+    "tables",
     "report",
     "dossier",
     "notebook",
