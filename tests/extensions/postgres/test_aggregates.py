@@ -23,8 +23,7 @@ CLASS = "n8:[20, 40)|n8:[20, 50)|t6:health"
 @pytest.fixture(scope="module")
 def built(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Project:
     folder = tmp_path_factory.mktemp("wages_on_postgres") / "project"
-    spec = wages.SPEC | {"release": {"effort": 1}}
-    project = wages.wages_project(folder, ROWS, [spec, *wages.SPECS[1:2]])
+    project = wages.wages_project(folder, ROWS, wages.SPECS[:2])
     project.edit("seeds/_wages.yml", lambda text: text.replace("database: vault", "schema: vault"))
     project.edit(
         "dbt_project.yml",

@@ -77,11 +77,13 @@ SPEC: dict[str, Any] = {
     "alpha": 0.05,
     "qnf": "1 - 1/k",
 }
-# Others of the same table: people with several records, and a sample.
+# Of the same table: people with one record and with several, and a sample. What is released does
+# not depend on what models learn.
+_RELEASED = SPEC | {"release": {"effort": 1}}
 SPECS: tuple[dict[str, Any], ...] = (
-    SPEC,
-    SPEC | {"name": "workers", "subject": "name", "efforts": [LEVELS, ROOT]},
-    SPEC | {"name": "drawn", "efforts": [LEVELS, ROOT], "sample": {"share": 0.7}},
+    _RELEASED,
+    _RELEASED | {"name": "workers", "subject": "name", "efforts": [LEVELS, ROOT]},
+    _RELEASED | {"name": "drawn", "efforts": [LEVELS, ROOT], "sample": {"share": 0.7}},
 )
 
 
