@@ -9,6 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from dbt_anonymize.extensions.drafting.facts import ColumnFacts
+from dbt_anonymize.extensions.drafting.proposal import Proposal
 from dbt_anonymize.extensions.search import clock
 from dbt_anonymize.extensions.trial.commands.try_output import warnings
 from dbt_anonymize.spec import load_spec
@@ -245,3 +247,19 @@ def test_a_target_that_others_know_is_said(name: str, is_warned: bool) -> None:
     tried = SimpleNamespace(drafted=drafted, times=[], copies=[])
     said = [*warnings(tried)]  # type: ignore[arg-type]
     assert [line.startswith(f"{name} is released as it is") for line in said] == [True] * is_warned
+
+
+def test_values_of_one_record_are_said() -> None:
+    """Of a number to round, and of a class to merge with others."""
+    said = []
+    for kind, singled in (("number", 14), ("text", 1)):
+        facts = ColumnFacts("visits", kind, kind, 90, 90, 15, singled=singled)  # type: ignore[arg-type]
+        target = Proposal(facts, "sensitive", "", is_target=True)
+        drafted = SimpleNamespace(proposals=[target], target=target)
+        said += warnings(SimpleNamespace(drafted=drafted, times=[], copies=[]))  # type: ignore[arg-type]
+    assert said == [
+        "visits is released as it is: 14 records have a value that no other has. Who knows it "
+        "finds them, whatever k is. Round visits in a dbt model before.",
+        "visits is released as it is: 1 record has a value that no other has. Who knows it "
+        "finds them, whatever k is. Merge rare values of visits in a dbt model before.",
+    ]
