@@ -144,7 +144,13 @@ def _record_count(release: RegisteredRelease) -> str:
 
 def _guarantee_sentences(findings: Findings) -> Iterator[str]:
     chosen = findings.chosen
-    for guarantee in findings.spec.all_guarantees:
+    is_external = chosen is not None and chosen["effort"] in findings.spec.external_efforts
+    if is_external:
+        yield (
+            "Nothing formal: another tool made the rows. What attacks found before the release is in "
+            f"{findings.spec.name}_measured_privacy."
+        )
+    for guarantee in () if is_external else findings.spec.all_guarantees:
         if "effort" in guarantee and (chosen is None or guarantee["effort"] != chosen["effort"]):
             continue
         yield promise(guarantee)

@@ -1,0 +1,110 @@
+{% macro compared_privacy(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, ["privacy", "measured", "efforts"], {"limits": none}) -%}
+{{ config(materialized="table") }}
+{%- set bigint, double = dbt.type_bigint(), dbt_anonymize._type_double() -%}
+with
+
+attacked as (
+
+    select
+        effort,
+        greatest(max(risk), 0) as attack_rate,
+        min(p_value) as p_value
+    from {{ given.measured }}
+    group by effort
+
+),
+{%- if given.limits %}
+
+limits as (
+
+    {%- for attack, limit in given.limits.items() %}
+    select {{ dbt_anonymize._literal(attack) }} as attack, {{ limit }} as largest
+    {{- "\n    union all" if not loop.last }}
+    {%- endfor %}
+
+),
+
+broken as (
+
+    select
+        measured.effort,
+        string_agg(
+            measured.attack || ' ' || {{ dbt_anonymize._figure("measured.risk") }} || ' is above its limit '
+            || limits.largest,
+            ', ' order by measured.attack
+        ) as reason
+    from (select effort, attack, max(risk) as risk from {{ given.measured }} group by effort, attack) as measured
+    inner join limits on measured.attack = limits.attack
+    where measured.risk > limits.largest
+    group by measured.effort
+
+),
+{%- endif %}
+
+external_efforts as (
+
+    {%- for number, relation in given.efforts.items() %}
+    select
+        {{ number }} as effort,
+        min(class_size) as k,
+        count(distinct equivalence_class) as equivalence_classes
+    from {{ relation }}
+    {{- "\n    union all" if not loop.last }}
+    {%- endfor %}
+
+),
+
+judged as (
+
+    select
+        external_efforts.*,
+        attacked.attack_rate,
+        case
+            when attacked.p_value < 0.01
+                then 'its rows equal outer records too often, so the tool has seen them (p '
+                    || {{ dbt_anonymize._figure("attacked.p_value") }} || ')'
+            when attacked.attack_rate is null then 'its privacy was not measured'
+            {%- if given.limits %}
+            else broken.reason
+            {%- else %}
+            else 'no measured_limits are declared, so it only competes'
+            {%- endif %}
+        end as refusal
+    from external_efforts
+    left join attacked on external_efforts.effort = attacked.effort
+    {%- if given.limits %}
+    left join broken on external_efforts.effort = broken.effort
+    {%- endif %}
+
+)
+
+select
+    privacy.effort,
+    privacy.k,
+    privacy.equivalence_classes,
+    privacy.records,
+    privacy.suppressed_records,
+    privacy.violating_records,
+    privacy.meets_guarantees,
+    privacy.broken_guarantees,
+    attacked.attack_rate,
+    cast(null as {{ dbt.type_string() }}) as refusal
+from {{ given.privacy }} as privacy
+left join attacked on privacy.effort = attacked.effort
+union all
+select
+    judged.effort,
+    cast(judged.k as {{ bigint }}) as k,
+    cast(judged.equivalence_classes as {{ bigint }}) as equivalence_classes,
+    untouched.records,
+    cast(0 as {{ bigint }}) as suppressed_records,
+    cast(0 as {{ bigint }}) as violating_records,
+    judged.refusal is null as meets_guarantees,
+    cast(null as {{ dbt.type_string() }}) as broken_guarantees,
+    judged.attack_rate,
+    judged.refusal
+from judged
+cross join (select records from {{ given.privacy }} where effort = 0) as untouched
+order by effort
+{%- endmacro %}
