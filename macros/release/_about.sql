@@ -55,7 +55,7 @@
 {# The facts in order, each with its text and its number, or none. #}
 {% macro _facts_of_release(candidate, declaration) -%}
     {%- set facts = [] -%}
-    {%- set is_external = declaration.external and dbt_anonymize._released_effort(declaration) in declaration.external -%}
+    {%- set is_external = dbt_anonymize._is_external(declaration) -%}
     {%- for fact, value in declaration.about.said -%}
         {%- do facts.append([
             fact, "none: another tool made the rows, and their privacy was measured"

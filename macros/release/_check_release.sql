@@ -11,7 +11,7 @@
             ~ columns | join(", ") ~ ". Run `dbt-anonymize generate " ~ declaration.anonymization ~ "`."
         ) -%}
     {%- else -%}
-        {%- set is_external = declaration.external and dbt_anonymize._released_effort(declaration) in declaration.external -%}
+        {%- set is_external = dbt_anonymize._is_external(declaration) -%}
         {#- Of rows that another tool made nothing is guaranteed; they were compared with what was measured. -#}
         {%- if not is_external -%}
             {%- do errors.extend(dbt_anonymize._class_errors(checked, declaration)) -%}
@@ -105,6 +105,13 @@
     {{ return(run_query(
         "select effort from " ~ ref(declaration.anonymization ~ "_results") ~ " where is_chosen"
     ).rows[0][0] | int) }}
+{%- endmacro %}
+
+
+{# Whether another tool made the rows of the candidate. #}
+{% macro _is_external(declaration) -%}
+    {%- set external = declaration.external or [] -%}
+    {{ return(external | length > 0 and dbt_anonymize._released_effort(declaration) in external) }}
 {%- endmacro %}
 
 

@@ -1,15 +1,19 @@
 {% macro compared_privacy(given=none) -%}
 {%- set given = dbt_anonymize._declared(given, kwargs, ["privacy", "measured", "efforts"], {"limits": none}) -%}
 {{ config(materialized="table") }}
-{%- set bigint, double = dbt.type_bigint(), dbt_anonymize._type_double() -%}
+{#- With fewer, the interval of a rate is wider than 0.2. -#}
+{%- set least = 100 -%}
+{%- set bigint = dbt.type_bigint() -%}
 with
 
 attacked as (
 
     select
         effort,
-        greatest(max(risk), 0) as attack_rate,
-        min(p_value) as p_value
+        {#- `greatest` of NULL and 0 is 0. #}
+        case when max(risk) is not null then greatest(max(risk), 0) end as attack_rate,
+        min(p_value) as p_value,
+        max(case when attack = 'closest_record' then guesses end) as attacked_people
     from {{ given.measured }}
     group by effort
 
@@ -64,7 +68,9 @@ judged as (
             when attacked.p_value < 0.01
                 then 'its rows equal outer records too often, so the tool has seen them (p '
                     || {{ dbt_anonymize._figure("attacked.p_value") }} || ')'
-            when attacked.attack_rate is null then 'its privacy was not measured'
+            when coalesce(attacked.attacked_people, 0) < {{ least }}
+                then 'its privacy is not known from ' || coalesce(attacked.attacked_people, 0)
+                    || ' outer records, which must be {{ least }} or more'
             {%- if given.limits %}
             else broken.reason
             {%- else %}

@@ -65,7 +65,9 @@ read_rows as (
     {%- for quasi_identifier in quasi_identifiers %}
     {%- if quasi_identifier.level > 0 %}
     left join leaves_{{ loop.index }}
-        on {{ dbt_anonymize._as_text(dbt_anonymize._quote(quasi_identifier.name, "foreign_rows")) }} = leaves_{{ loop.index }}.label
+        on
+            {{ dbt_anonymize._as_text(dbt_anonymize._quote(quasi_identifier.name, "foreign_rows")) }}
+            = leaves_{{ loop.index }}.label
     {%- endif %}
     {%- endfor %}
 
@@ -126,7 +128,9 @@ from classes
     {%- set expected = given.quasi_identifiers | map(attribute="name") | list + given.kept_columns -%}
     {%- set missing = expected | reject("in", found) | list -%}
     {%- set additional = found.keys() | reject("in", expected) | list -%}
-    {%- if missing -%}{%- do errors.append(who ~ "columns are missing: " ~ missing | join(", ") ~ "." ~ remedy) -%}{%- endif -%}
+    {%- if missing -%}
+        {%- do errors.append(who ~ "columns are missing: " ~ missing | join(", ") ~ "." ~ remedy) -%}
+    {%- endif -%}
     {%- if additional -%}
         {%- do errors.append(
             who ~ "columns must be those of the release, without record key; these are additional: "
@@ -144,8 +148,7 @@ from classes
     {%- endfor -%}
     {%- for quasi_identifier in given.quasi_identifiers -%}
         {%- set name = quasi_identifier.name -%}
-        {%- set is_label = dbt_anonymize._kind_of_type(found[name]) == "text" or quasi_identifier.kind == "categorical" -%}
-        {%- if is_label -%}
+        {%- if quasi_identifier.kind == "categorical" or dbt_anonymize._kind_of_type(found[name]) == "text" -%}
             {%- set level = dbt_anonymize._external_level(relation, quasi_identifier) -%}
             {%- if level is string -%}{%- do errors.append(level) -%}{%- endif -%}
             {%- do levels.update({name: level}) -%}
@@ -166,7 +169,8 @@ from classes
     {%- if target.type != "duckdb" or not dbt_anonymize._has_python() -%}
         {%- do dbt_anonymize._raise_errors(given.anonymization, [
             "effort " ~ given.effort ~ " is a relation of another tool, which is measured by Python models on DuckDB"
-            ~ " alone; got " ~ target.type ~ ("" if dbt_anonymize._has_python() else " with dbt_anonymize_python: false")
+            ~ " alone; got " ~ target.type
+            ~ ("" if dbt_anonymize._has_python() else " with dbt_anonymize_python: false")
             ~ ". Remove the effort, or build on such a target."
         ]) -%}
     {%- endif -%}
@@ -214,9 +218,9 @@ from classes
 {% macro _external_value_errors(relation, quasi_identifier) -%}
     {%- set value = dbt_anonymize._quote(quasi_identifier.name, "foreign_rows") -%}
     {%- set strange = run_query(
-        "select count(*) from " ~ relation ~ " as foreign_rows where " ~ value ~ " is not null and not exists (select 1 from "
-        ~ quasi_identifier.hierarchy ~ " as tree where " ~ value ~ " >= tree.lower_bound and " ~ value
-        ~ " < tree.upper_bound)"
+        "select count(*) from " ~ relation ~ " as foreign_rows where " ~ value ~ " is not null and not exists"
+        ~ " (select 1 from " ~ quasi_identifier.hierarchy ~ " as tree where " ~ value ~ " >= tree.lower_bound and "
+        ~ value ~ " < tree.upper_bound)"
     ).rows[0][0] -%}
     {%- if strange > 0 -%}
         {{ return([
@@ -236,13 +240,15 @@ from classes
     {%- for level in range(lowest, quasi_identifier.levels + 1) -%}
         {%- set label = dbt_anonymize._as_text("level_" ~ level if level else "value") -%}
         {%- do conditions.append(
-            "label not in (select " ~ label ~ " from " ~ quasi_identifier.hierarchy ~ " where " ~ label ~ " is not null)"
+            "label not in (select " ~ label ~ " from " ~ quasi_identifier.hierarchy ~ " where " ~ label
+            ~ " is not null)"
         ) -%}
     {%- endfor -%}
     {%- set counts = run_query(
         "select sum(case when " ~ conditions | join(" and ") ~ " then records else 0 end), sum(case when "
         ~ conditions | join(" then records else 0 end), sum(case when ") ~ " then records else 0 end) from (select "
-        ~ value ~ " as label, count(*) as records from " ~ relation ~ " where " ~ value ~ " <> '*' group by 1) as labels"
+        ~ value ~ " as label, count(*) as records from " ~ relation ~ " where " ~ value
+        ~ " <> '*' group by 1) as labels"
     ).rows[0] -%}
     {%- for level in range(lowest, quasi_identifier.levels + 1) -%}
         {%- if not counts[loop.index] -%}{{ return(level) }}{%- endif -%}

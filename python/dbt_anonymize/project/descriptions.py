@@ -45,7 +45,7 @@ def in_words(
     """
     ranges = _ranges(effort, trees)
     if effort.is_external:
-        return effort.way.removesuffix(",")
+        return f"is {effort.way}"
     if not ranges:
         return f"keeps what {effort.way} leave of {', '.join(trees)}"
     spans = {name: _span(span, trees[name], words.get(name)) for name, span in ranges.items()}

@@ -104,7 +104,9 @@ def check_columns(text: str, spec: Mapping[str, Any]) -> str:
     allowed = list(dict.fromkeys([*columns_of_numbers, *ADDED]))
     for name in _columns(_parse(text)):
         if name not in allowed:
-            remedy = did_you_mean(name, allowed, f"Columns of numbers are {names(columns_of_numbers)}.")
+            remedy = did_you_mean(
+                name, allowed, f"Columns of numbers are {names(columns_of_numbers)}."
+            )
             raise rule_error(f"must name columns of <n>_privacy, which has no {name}", remedy)
     return text
 

@@ -17,8 +17,8 @@ def check_attacks(checked: Checked) -> list[Finding]:
     if chosen_effort(checked.read, spec) in spec.external_efforts:
         measured = f"{spec.name}_measured_privacy"
         message = (
-            "the rows are of another tool, and whose they are nobody knows; they were attacked before "
-            f"the release, see {measured}."
+            "the rows are of another tool, and whose they are nobody knows; they were attacked "
+            f"before the release, see {measured}."
         )
         return [Finding("attacks", spec.name, None, message, was_run=False)]
     results = run_attacks(checked.read, checked.project, spec, release=release, earlier=earlier)

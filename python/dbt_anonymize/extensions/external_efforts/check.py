@@ -29,8 +29,8 @@ def findings(tables: Tables, spec: Spec, number: int) -> Iterator[Finding]:
         message = "has exactly the rows of the other tool as the build reads them."
         if differing:
             message = (
-                f"must have exactly the rows of the other tool as the build reads them; {differing}. "
-                "Do not use this release; build again."
+                "must have exactly the rows of the other tool as the build reads them; "
+                f"{differing}. Do not use this release; build again."
             )
         yield Finding("recomputation", subject, not differing, message)
     message = (

@@ -61,7 +61,7 @@ class EffortKeys(Strict):
         others = self.model_dump(exclude_defaults=True, exclude={"relation", "name"})
         if others:
             raise rule_error(
-                f"must have nothing beside relation and name, since its rows are taken as they are; "
+                f"must have nothing beside relation and name: its rows are taken as they are; "
                 f"got {', '.join(others)}",
                 "Remove it, or let the other tool do it.",
             )
@@ -81,7 +81,7 @@ class EffortKeys(Strict):
         """The recoding where no levels are declared, in words."""
         if self.relation is None:
             return str(cast(Any, super()).way)
-        return f"the table {self.shown_name} of another tool, without formal guarantee,"
+        return f"the table {self.shown_name} of another tool, without formal guarantee"
 
     @property
     def shown_levels(self) -> str:

@@ -1,4 +1,4 @@
-"""Digest of the rows of a table, whatever their order; the macro `_check_external_release` has the same."""
+"""Digest of the rows of a table in any order, as in the macro `_check_external_release`."""
 
 from __future__ import annotations
 

@@ -64,9 +64,7 @@ class ExternalRequest(EvaluationRequest):
     tested: duckdb.DuckDBPyRelation
 
 
-def evaluate_external(
-    session: duckdb.DuckDBPyConnection, given: Mapping[str, Any]
-) -> pd.DataFrame:
+def evaluate_external(session: duckdb.DuckDBPyConnection, given: Mapping[str, Any]) -> pd.DataFrame:
     """Train models on every effort and score them on outer records; see `evaluate`.
 
     A row of kind ``rows`` has the digest of each foreign table as it was evaluated.
@@ -120,7 +118,8 @@ def _read(
     )
     levels = {
         feature.name: query(
-            relation, f"select max({quote_name(f'{feature.name}_level')}) from {SOURCE}"  # noqa: S608
+            relation,
+            f"select max({quote_name(f'{feature.name}_level')}) from {SOURCE}",  # noqa: S608
         ).fetchall()[0][0]
         for feature in reader.features
         if not isinstance(feature, Plain)

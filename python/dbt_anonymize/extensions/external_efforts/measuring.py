@@ -8,7 +8,7 @@ makes of the inner records alone, or a foreign table as it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -111,7 +111,11 @@ def _rows(
         digest = digest_of(relations[name]) if is_external else None
         for result in attack(trial) if trial.records and trial.members else ():
             yield {**_row(number, result), "rows_digest": digest}
-        for test in seen_tests(session, spec, session.warehouse.relation_of_ref(name)) if is_external else ():
+        for test in (
+            seen_tests(session, spec, session.warehouse.relation_of_ref(name))
+            if is_external
+            else ()
+        ):
             yield {**_seen_row(number, test), "rows_digest": digest}
 
 
@@ -169,9 +173,7 @@ class _Released:
         guarantees = spec.guarantees.resolved
         named = {f"sensitive {a}": rank_sql(a) for a in sensitive_attributes(guarantees)}
         count = len(inner["inner"])
-        reader = EffortReader(
-            Effort(0, untouched, {}), (), Reading(), Sample(count, count), key
-        )
+        reader = EffortReader(Effort(0, untouched, {}), (), Reading(), Sample(count, count), key)
         recount = make_recount(
             reader,
             guarantees,

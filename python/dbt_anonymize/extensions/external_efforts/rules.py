@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from dbt_anonymize.spec.draft import RawSpec, mapping
 from dbt_anonymize.spec.problems import KeyPath, Problem, short_repr
+from dbt_anonymize.spec.qnf import FUNCTIONS
 from dbt_anonymize.spec.quality import task_of_measure
 
 # What is known of the rows of every effort, and so may weigh them all.
 QNF_COLUMNS = ("k", "equivalence_classes", "attack_rate")
 _WORD = re.compile(r"[a-z_][a-z0-9_]*")
-_FUNCTIONS = {"least", "greatest", "ln", "sqrt", "abs"}
 
 
 def _external(draft: RawSpec) -> bool:
@@ -52,7 +52,10 @@ def _outer_records_are_hidden_from_the_tool(draft: RawSpec) -> Iterator[Problem]
         )
     refused: dict[str, tuple[tuple[Any, ...], str]] = {
         "test_on": (("generalized",), "original, since another tool generalizes no test record"),
-        "numbers": (("class_mean",), "by_model, midpoint or bounds: foreign rows have no raw value"),
+        "numbers": (
+            ("class_mean",),
+            "by_model, midpoint or bounds: foreign rows have no raw value",
+        ),
         "categories": (("frequencies",), "label or leaves: foreign rows have no raw value"),
     }
     for key, (values, allowed) in refused.items():
@@ -75,42 +78,76 @@ def _outer_records_are_hidden_from_the_tool(draft: RawSpec) -> Iterator[Problem]
         )
 
 
+_BESIDE = "where an effort is a relation of another tool"
+_OF_NOBODY = f"{_BESIDE}, whose rows are of nobody"
+# What needs to know whose rows they are or how they were made: what is declared, its place, what
+# must hold instead, and what to do.
+_REFUSED: tuple[tuple[Callable[[RawSpec], object], KeyPath, str, str], ...] = (
+    (lambda draft: draft.freeze, ("freeze",), f"must be absent {_OF_NOBODY}", "Remove it."),
+    (
+        lambda draft: draft.mapping != "none",
+        ("mapping",),
+        f"must be none {_OF_NOBODY}: no vault can lead from them to people",
+        "Write mapping: none.",
+    ),
+    (
+        lambda draft: draft.subject,
+        ("subject",),
+        f"must be absent {_BESIDE}, which does not say which rows are of one person",
+        "Make one record per person in a model before.",
+    ),
+    (lambda draft: draft.sample, ("sample",), f"must be absent {_OF_NOBODY}", "Remove it."),
+    (
+        lambda draft: draft.guarantees.get("differential_privacy"),
+        ("guarantees", "differential_privacy"),
+        f"must be absent {_BESIDE}, whose budget nobody keeps",
+        "Write a spec of its own for it.",
+    ),
+    (
+        lambda draft: any(draft.masks.values()),
+        ("columns",),
+        f"must have no mask {_BESIDE}, which has none",
+        "Drop the column, or release it as it is.",
+    ),
+    (
+        lambda draft: draft.choose == "strongest_non_inferior",
+        ("choose",),
+        f"must be max_q or pareto_knee {_BESIDE}: k is not what protects its rows",
+        "Write choose: max_q.",
+    ),
+    (
+        lambda draft: draft.release.get("recompute"),
+        ("release", "recompute"),
+        f"must be absent {_BESIDE}, which nothing here can compute again",
+        "Remove it.",
+    ),
+    (
+        lambda draft: draft.composition not in {None, "report"},
+        ("release", "composition"),
+        f"must be report {_OF_NOBODY}",
+        "Remove it.",
+    ),
+    (
+        lambda draft: draft.release.get("joiners") == "wait",
+        ("release", "joiners"),
+        f"must be publish {_OF_NOBODY}",
+        "Remove it.",
+    ),
+)
+
+
 def _nothing_is_said_of_foreign_rows(draft: RawSpec) -> Iterator[Problem]:
     """Refuse what needs to know whose rows they are, or how they were made."""
     if not _external(draft):
         return
-    beside = "where an effort is a relation of another tool"
-    unknown = "whose rows are of nobody"
-    masks = [name for name, mask in draft.masks.items() if mask]
-    refusals: tuple[tuple[object, KeyPath, str, str], ...] = (
-        (draft.freeze, ("freeze",), f"must be absent {beside}, {unknown} in particular",
-         "Remove it."),
-        (draft.mapping != "none", ("mapping",), f"must be none {beside}, {unknown}: no vault can "
-         "lead from them to people", "Write mapping: none."),
-        (draft.subject, ("subject",), f"must be absent {beside}, which does not say which rows are "
-         "of one person", "Make one record per person in a model before."),
-        (draft.sample, ("sample",), f"must be absent {beside}, {unknown}", "Remove it."),
-        (draft.guarantees.get("differential_privacy"), ("guarantees", "differential_privacy"),
-         f"must be absent {beside}, whose budget nobody keeps", "Write a spec of its own for it."),
-        (masks, ("columns", *masks[:1], "mask"), f"must be absent {beside}, which has no mask",
-         "Drop the column, or keep it as it is."),
-        (draft.choose == "strongest_non_inferior", ("choose",), f"must be max_q or pareto_knee "
-         f"{beside}: strength by k is not what protects its rows", "Write choose: max_q."),
-        (draft.release.get("recompute"), ("release", "recompute"), f"must be absent {beside}, "
-         "which nobody here can compute again", "Remove it."),
-        (draft.composition not in {None, "report"}, ("release", "composition"), f"must be report "
-         f"{beside}, {unknown}", "Remove it."),
-        (draft.release.get("joiners") == "wait", ("release", "joiners"), f"must be publish {beside}, "
-         f"{unknown}", "Remove it."),
-    )
-    for is_refused, place, rule, remedy in refusals:
-        if is_refused:
+    for is_declared, place, rule, remedy in _REFUSED:
+        if is_declared(draft):
             yield Problem(place, rule, remedy)
-    words = {*_WORD.findall(str(draft.raw.get("qnf")))} - _FUNCTIONS - {*QNF_COLUMNS}
+    words = {*_WORD.findall(str(draft.raw.get("qnf")))} - {*FUNCTIONS} - {*QNF_COLUMNS}
     if words:
         yield Problem(
             ("qnf",),
-            f"must name k, equivalence_classes or attack_rate {beside}: nothing else is known of "
+            f"must name k, equivalence_classes or attack_rate {_BESIDE}: nothing else is known of "
             "its rows",
             "Write for example 1 - attack_rate.",
             str(draft.raw.get("qnf")),

@@ -78,7 +78,9 @@ def seen_tests(session: Session, spec: Spec, rows: str) -> Iterator[SeenTest]:
         f"order by {of_row} limit {inner})",
     )
     whole = session.table("whole", f"select distinct {listed} from (select {shown} from {rows})")
-    natural = session.table("natural", f"select distinct {listed} from {records} where not is_outer")
+    natural = session.table(
+        "natural", f"select distinct {listed} from {records} where not is_outer"
+    )
 
     def has(equal: str) -> str:
         same = " and ".join(f"e.{c} is not distinct from r.{c}" for c in columns)
