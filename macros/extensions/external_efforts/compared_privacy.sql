@@ -23,25 +23,39 @@ attacked as (
 limits as (
 
     {%- for attack, limit in given.limits.items() %}
-    select {{ dbt_anonymize._literal(attack) }} as attack, {{ limit }} as largest
+    select
+        {{ dbt_anonymize._literal(attack) }} as attack,
+        {{ limit }} as largest
     {{- "\n    union all" if not loop.last }}
     {%- endfor %}
+
+),
+
+risks as (
+
+    select
+        effort,
+        attack,
+        max(risk) as risk
+    from {{ given.measured }}
+    group by
+        effort,
+        attack
 
 ),
 
 broken as (
 
     select
-        measured.effort,
+        risks.effort,
         string_agg(
-            measured.attack || ' ' || {{ dbt_anonymize._figure("measured.risk") }} || ' is above its limit '
-            || limits.largest,
-            ', ' order by measured.attack
+            risks.attack || ' ' || {{ dbt_anonymize._figure("risks.risk") }} || ' is above its limit ' || limits.largest,
+            ', ' order by risks.attack
         ) as reason
-    from (select effort, attack, max(risk) as risk from {{ given.measured }} group by effort, attack) as measured
-    inner join limits on measured.attack = limits.attack
-    where measured.risk > limits.largest
-    group by measured.effort
+    from risks
+    inner join limits on risks.attack = limits.attack
+    where risks.risk > limits.largest
+    group by risks.effort
 
 ),
 {%- endif %}
@@ -66,10 +80,12 @@ judged as (
         attacked.attack_rate,
         case
             when attacked.p_value < 0.01
-                then 'its rows equal outer records too often, so the tool has seen them (p '
+                then
+                    'its rows equal outer records too often, so the tool has seen them (p '
                     || {{ dbt_anonymize._figure("attacked.p_value") }} || ')'
             when coalesce(attacked.attacked_people, 0) < {{ least }}
-                then 'its privacy is not known from ' || coalesce(attacked.attacked_people, 0)
+                then
+                    'its privacy is not known from ' || coalesce(attacked.attacked_people, 0)
                     || ' outer records, which must be {{ least }} or more'
             {%- if given.limits %}
             else broken.reason
@@ -82,6 +98,14 @@ judged as (
     {%- if given.limits %}
     left join broken on external_efforts.effort = broken.effort
     {%- endif %}
+
+),
+
+untouched as (
+
+    select records
+    from {{ given.privacy }}
+    where effort = 0
 
 )
 
@@ -111,6 +135,6 @@ select
     judged.attack_rate,
     judged.refusal
 from judged
-cross join (select records from {{ given.privacy }} where effort = 0) as untouched
+cross join untouched
 order by effort
 {%- endmacro %}

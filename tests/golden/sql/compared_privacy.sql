@@ -13,25 +13,41 @@ attacked as (
 ),
 
 limits as (
-    select 'closest_record' as attack, 0.1 as largest
+    select
+        'closest_record' as attack,
+        0.1 as largest
     union all
-    select 'singling_out' as attack, 0.05 as largest
+    select
+        'singling_out' as attack,
+        0.05 as largest
+
+),
+
+risks as (
+
+    select
+        effort,
+        attack,
+        max(risk) as risk
+    from "memory"."main"."measured"
+    group by
+        effort,
+        attack
 
 ),
 
 broken as (
 
     select
-        measured.effort,
+        risks.effort,
         string_agg(
-            measured.attack || ' ' || cast(floor((measured.risk) * 1e4 + 0.5) / 1e4 as TEXT) || ' is above its limit '
-            || limits.largest,
-            ', ' order by measured.attack
+            risks.attack || ' ' || cast(floor((risks.risk) * 1e4 + 0.5) / 1e4 as TEXT) || ' is above its limit ' || limits.largest,
+            ', ' order by risks.attack
         ) as reason
-    from (select effort, attack, max(risk) as risk from "memory"."main"."measured" group by effort, attack) as measured
-    inner join limits on measured.attack = limits.attack
-    where measured.risk > limits.largest
-    group by measured.effort
+    from risks
+    inner join limits on risks.attack = limits.attack
+    where risks.risk > limits.largest
+    group by risks.effort
 
 ),
 
@@ -51,16 +67,26 @@ judged as (
         attacked.attack_rate,
         case
             when attacked.p_value < 0.01
-                then 'its rows equal outer records too often, so the tool has seen them (p '
+                then
+                    'its rows equal outer records too often, so the tool has seen them (p '
                     || cast(floor((attacked.p_value) * 1e4 + 0.5) / 1e4 as TEXT) || ')'
             when coalesce(attacked.attacked_people, 0) < 100
-                then 'its privacy is not known from ' || coalesce(attacked.attacked_people, 0)
+                then
+                    'its privacy is not known from ' || coalesce(attacked.attacked_people, 0)
                     || ' outer records, which must be 100 or more'
             else broken.reason
         end as refusal
     from external_efforts
     left join attacked on external_efforts.effort = attacked.effort
     left join broken on external_efforts.effort = broken.effort
+
+),
+
+untouched as (
+
+    select records
+    from "memory"."main"."privacy"
+    where effort = 0
 
 )
 
@@ -90,5 +116,5 @@ select
     judged.attack_rate,
     judged.refusal
 from judged
-cross join (select records from "memory"."main"."privacy" where effort = 0) as untouched
+cross join untouched
 order by effort
