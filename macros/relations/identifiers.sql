@@ -3,7 +3,7 @@
     "anonymization", "source", "record_key", "identifiers",
 ], {
     "mapping": "class", "anonymized": none, "results": none, "efforts": {}, "fingerprint": none, "tokens": none,
-    "person": none, "membership": none,
+    "person": none, "membership": none, "consent": none,
 }) -%}
 {{ config(
     materialized="dbt_anonymize_vault",
@@ -17,6 +17,7 @@
         "record_key": given.record_key,
         "anonymized": given.anonymization ~ "_anonymized" if given.mapping == "class" else none,
         "membership": given.anonymization ~ "_membership" if given.membership else none,
+        "has_consent": given.consent is not none,
     }},
 ) }}
 {%- if given.mapping == "class" -%}
@@ -34,6 +35,14 @@ source as (
     {{ dbt_anonymize._taking_part(given.source, given.anonymization, given.record_key) }}
 
 ),
+{%- if given.consent %}
+
+consenting as (
+
+    {{ dbt_anonymize._taking_part(given.source, given.anonymization, given.record_key, consent=given.consent) }}
+
+),
+{%- endif %}
 
 {% if given.mapping == "class" -%}
 {# Generalized values only: a raw quasi-identifier, hashed or not, would lead back to one person. #}
@@ -73,7 +82,15 @@ select
     {{ dbt_anonymize._quote(column, "source") }},
     {%- endfor %}
     mapping.{{ "cqi" if given.mapping == "class" else "token" }}
+    {%- if given.consent %},
+    {{ dbt_anonymize._quote(given.record_key, "consenting") }} is not null as has_consent
+    {%- endif %}
 from source
+{%- if given.consent %}
+left join consenting
+    on {{ dbt_anonymize._quote(given.record_key, "source") }}
+    = {{ dbt_anonymize._quote(given.record_key, "consenting") }}
+{%- endif %}
 left join mapping
     {%- if given.membership and given.mapping == "class" %}
     on {{ dbt_anonymize._as_text(dbt_anonymize._quote(given.record_key, "source")) }} = mapping.member
@@ -81,6 +98,7 @@ left join mapping
     on {{ dbt_anonymize._quote(given.record_key, "source") }} = {{ dbt_anonymize._quote(given.record_key, "mapping") }}
     {%- else %}
     on {{ dbt_anonymize._quote(given.person, "source") }} = mapping.person
+    {%- if given.consent %} and {{ dbt_anonymize._quote(given.record_key, "consenting") }} is not null{% endif %}
     {%- endif %}
 {%- endmacro %}
 
@@ -89,7 +107,7 @@ left join mapping
 {% macro _check_identifiers(candidate) -%}
     {%- set declaration = model.config.meta.dbt_anonymize -%}
     {%- set errors = dbt_anonymize._group_errors(candidate, declaration) if declaration.mapping == "class"
-        else dbt_anonymize._token_errors(candidate) -%}
+        else dbt_anonymize._token_errors(candidate, declaration.has_consent) -%}
     {%- do errors.extend(dbt_anonymize._record_key_errors(candidate, declaration)) -%}
     {%- if errors -%}
         {{ exceptions.raise_compiler_error(
@@ -123,9 +141,11 @@ left join mapping
 {%- endmacro %}
 
 
-{# Every record has the token of its person. #}
-{% macro _token_errors(candidate) -%}
-    {%- set counts = run_query("select count(*), count(token) from " ~ candidate).rows[0] -%}
+{# Every record has the token of its person, if she agreed. #}
+{% macro _token_errors(candidate, has_consent) -%}
+    {%- set counts = run_query(
+        "select count(*), count(token) from " ~ candidate ~ (" where has_consent" if has_consent else "")
+    ).rows[0] -%}
     {{ return([
         "every record must be of a person with a token; " ~ (counts[0] - counts[1]) ~ " of " ~ counts[0]
         ~ " are not. The source changed"

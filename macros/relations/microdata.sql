@@ -4,7 +4,7 @@
 ], {
     "subject": none, "masks": {}, "dropped": [], "sample": none, "sample_shares": [], "person": none, "mechanism": none,
     "mask_keys": none, "free_text": [], "unique": [], "repeats": [], "outer": none, "is_frozen": false,
-    "formats": [], "shown": [], "spec": none,
+    "formats": [], "shown": [], "spec": none, "consent": none,
 }) -%}
 {%- set more = dbt_anonymize._more(more) -%}
 {#- What the check after the build needs to know. Names only: configuration is read before relations are known. -#}
@@ -50,7 +50,9 @@
     {%- endif -%}
     {%- do dbt_anonymize._check_declaration(given, source_columns) -%}
     {%- if not given.subject -%}
-        {%- set rows = dbt_anonymize._taking_part(given.source, given.anonymization, given.record_key) -%}
+        {%- set rows = dbt_anonymize._taking_part(
+            given.source, given.anonymization, given.record_key, consent=given.consent
+        ) -%}
         {%- set people = "(" ~ rows ~ ") as people" -%}
         {%- set names = [] -%}
         {%- for name in given.identifiers if name not in given.repeats -%}
@@ -93,7 +95,9 @@ with
 
 source as (
 
-    {{ dbt_anonymize._taking_part(given.source, given.anonymization, given.record_key, more.condition) }}
+    {{ dbt_anonymize._taking_part(
+        given.source, given.anonymization, given.record_key, more.condition, given.consent
+    ) }}
 
 ),
 {%- if more.ctes %}
@@ -244,6 +248,8 @@ left join subjects on {{ dbt_anonymize._quote(given.subject, "source") }} = subj
         given.source, source_columns.values() | rejectattr("name", "in", not_compared) | list
     )) -%}
     {%- do errors.extend(dbt_anonymize._role_errors(given, source_columns)) -%}
+    {%- do errors.extend(dbt_anonymize._consent_errors(given, source_columns.get(given.consent.column)
+        if given.consent else none)) -%}
     {%- do dbt_anonymize._raise_errors(given.anonymization, errors) -%}
 {%- endmacro %}
 

@@ -1,5 +1,7 @@
 {% macro tokens(given=none) -%}
-{%- set given = dbt_anonymize._declared(given, kwargs, ["anonymization", "source", "person", "microdata"]) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, ["anonymization", "source", "person", "microdata"], {
+    "consent": none,
+}) -%}
 {{ config(
     materialized="dbt_anonymize_tokens",
     pre_hook="{{ dbt_anonymize._refuse_clone() }}",
@@ -16,6 +18,9 @@
 select distinct {{ dbt_anonymize._quote(given.person, "source") }} as person
 from {{ given.source }} as source
 where {{ dbt_anonymize._quote(given.person, "source") }} is not null
+{%- if given.consent %}
+and {{ dbt_anonymize._has_consent(given.source, given.consent, "source") }}
+{%- endif %}
 {%- endmacro %}
 
 

@@ -14,17 +14,28 @@
 {%- endmacro %}
 
 
-{# Query of the records of the source that take part, of those which meet a condition. #}
-{% macro _taking_part(source, anonymization, record_key, condition=none) -%}
+{#
+  Query of the records of the source that take part, of those which meet a condition. `consent`: where the spec declares
+  it, the column that says so and the subject, if there is one.
+#}
+{% macro _taking_part(source, anonymization, record_key, condition=none, consent=none) -%}
     {%- do dbt_anonymize._check_key_type(source, anonymization, record_key) -%}
     {%- set withheld = dbt_anonymize._withheld_relation(anonymization) -%}
-    {%- if not withheld -%}
-        {{ return("select * from " ~ source ~ ("\n    where " ~ condition if condition else "")) }}
+    {%- set conditions = [] -%}
+    {%- if withheld -%}
+        {%- set key = dbt_anonymize._as_text(dbt_anonymize._quote(record_key, "everybody")) -%}
+        {%- do conditions.append(
+            "not exists (select 1 from " ~ withheld ~ " as withheld where withheld.record_key = " ~ key ~ ")"
+        ) -%}
     {%- endif -%}
-    {%- set key = dbt_anonymize._as_text(dbt_anonymize._quote(record_key, "everybody")) -%}
+    {%- if consent -%}
+        {%- do conditions.append(dbt_anonymize._has_consent(source, consent, "everybody")) -%}
+    {%- endif -%}
+    {%- if condition -%}
+        {%- do conditions.append("(" ~ condition ~ ")" if conditions else condition) -%}
+    {%- endif -%}
     {{ return(
-        "select * from " ~ source ~ " as everybody\n    where not exists (select 1 from " ~ withheld
-        ~ " as withheld where withheld.record_key = " ~ key ~ ")"
-        ~ ("\n    and (" ~ condition ~ ")" if condition else "")
+        "select * from " ~ source ~ (" as everybody" if withheld or consent else "")
+        ~ ("\n    where " ~ conditions | join("\n    and ") if conditions else "")
     ) }}
 {%- endmacro %}

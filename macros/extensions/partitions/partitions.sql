@@ -2,7 +2,7 @@
 {%- set given = dbt_anonymize._declared(given, kwargs, [
     "anonymization", "source", "record_key", "partition_by", "columns", "hierarchies",
 ], {
-    "mask_keys": none, "sample": none, "person": none, "mechanism": none,
+    "mask_keys": none, "sample": none, "person": none, "mechanism": none, "consent": none,
 }) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 {%- do dbt_anonymize._check_stored(given.anonymization, [given.source] + given.hierarchies) -%}
@@ -27,7 +27,7 @@ with
 
 source as (
 
-    {{ dbt_anonymize._taking_part(given.source, given.anonymization, given.record_key) }}
+    {{ dbt_anonymize._taking_part(given.source, given.anonymization, given.record_key, consent=given.consent) }}
 
 ),
 {# All that a record becomes depends on: its values, and what is drawn for whom it is of. #}

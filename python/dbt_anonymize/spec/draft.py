@@ -54,6 +54,7 @@ class RawSpec:
         self.refs = _refs(raw, columns)
         self.record_key = text(raw.get("record_key"))
         self.subject = text(raw.get("subject"))
+        self.consent = text(raw.get("consent"))
         self.population = mapping(raw.get("population"))
         self.sample = mapping(raw.get("sample"))
         # Somebody wrote an empty list; an empty tuple is the default.

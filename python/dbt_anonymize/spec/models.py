@@ -119,6 +119,10 @@ class CoreSpec(ColumnsByRole, TestedByModels, Strict):
     subject: ColumnName | None = None
     """Column that is equal in all records of one person; privacy then counts people, not records.
     """
+    consent: ColumnName | None = None
+    """Boolean column, true where a person agreed to a release that leads back to people; records of
+    others take no part where there is a mapping.
+    """
     population: Population | None = None
     """The people among whom an attacker looks, for k_map, delta_presence and the journalist's
     risks.

@@ -31,6 +31,28 @@ def _tokens_are_not_public(draft: RawSpec) -> Iterator[Problem]:
         )
 
 
+def _consent_is_about_a_mapping(draft: RawSpec) -> Iterator[Problem]:
+    """Check that consent is a column, asked for where there is a way back, and takes effect."""
+    if draft.consent is None or draft.roles is None:
+        return
+    if draft.consent not in draft.roles:
+        yield unknown_column(("consent",), draft.consent, draft)
+    if draft.mapping == "none":
+        yield Problem(
+            ("consent",),
+            "must not be declared with mapping none: such a release leads back to nobody",
+            "Remove it, or leave people out in a model before.",
+            draft.consent,
+        )
+    if draft.sample or any(effort.get("sample") for _, effort in draft.efforts_with_keys):
+        yield Problem(
+            ("consent",),
+            "must not be declared with a sample, whose people are among all of the source",
+            "Leave people without consent out in a model before, and release a sample of that.",
+            draft.consent,
+        )
+
+
 def _hashes_join_nobody(draft: RawSpec) -> Iterator[Problem]:
     """Check that no hash of an identifier joins the rows of a subject, or public releases."""
     for name, mask in draft.masks.items():
@@ -106,5 +128,6 @@ RULES = (
     _contract_is_whole,
     _released_effort_exists,
     _tokens_are_not_public,
+    _consent_is_about_a_mapping,
     _hashes_join_nobody,
 )

@@ -60,6 +60,12 @@ def _joiners_can_wait(draft: RawSpec) -> Iterator[Problem]:
         yield Problem(
             ("subject",), f"must not be declared {_WAITING}: they are counted by record", _PUBLISH
         )
+    if draft.consent is not None:
+        yield Problem(
+            ("consent",),
+            f"must not be declared {_WAITING}: who withdraws it would stay until others leave",
+            _PUBLISH,
+        )
     if draft.mapping == "none":
         yield Problem(
             ("mapping",),

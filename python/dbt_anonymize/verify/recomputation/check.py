@@ -210,7 +210,8 @@ def _comparisons(expected: Expected) -> Iterator[Comparison]:
     if tables.identifiers:
         # The tokens themselves, where the vault stores them apart.
         mapped = spec.mapping_columns if spec.mapping == "class" or tables.tokens else []
-        columns = (spec.record_key, *spec.identifiers, *mapped)
+        consent = ["has_consent"] if spec.consent else []
+        columns = (spec.record_key, *spec.identifiers, *mapped, *consent)
         subject = f"{spec.name}_identifiers"
         yield Comparison(
             subject, expected.identifiers, tables.identifiers, columns, spec.record_key

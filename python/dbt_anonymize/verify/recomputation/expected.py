@@ -21,6 +21,7 @@ from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.recomputation.canonical import normalize
+from dbt_anonymize.verify.recomputation.consent import who_agreed, with_others
 from dbt_anonymize.verify.recomputation.counts import Classes, count_of
 from dbt_anonymize.verify.recomputation.labels import Generalization, Lookup
 from dbt_anonymize.verify.recomputation.masks import Key, mask_sql, pads
@@ -72,7 +73,7 @@ class Expected:
         for name, generalization in self.generalizations.items():
             values[name] = generalization.null_if_unknown(values[name])
         columns = ", ".join(f"{value} as {quote_name(name)}" for name, value in values.items())
-        return f"(select {columns} from {self.tables.source})"  # noqa: S608
+        return f"(select {columns} from {who_agreed(spec, self.tables.source)})"  # noqa: S608
 
     @cached_property
     def microdata(self) -> str:
@@ -326,7 +327,8 @@ class Expected:
             columns.append("tokens.token")
             person = _of("rows_", self.spec.person_column)
             join = f"left join {self.tables.tokens} as tokens on {person} = tokens.person"
-        return f"select {', '.join(columns)} from ({self.effort}) as rows_ {join}"  # noqa: S608
+        rows = f"select {', '.join(columns)} from ({self.effort}) as rows_ {join}"  # noqa: S608
+        return with_others(self.spec, self.tables.source, rows)
 
     @cached_property
     def _keys(self) -> dict[str, Key]:
