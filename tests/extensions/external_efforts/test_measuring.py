@@ -173,11 +173,13 @@ def beats_zero_rule(frame: pd.DataFrame, effort: int) -> bool:
 
 def test_independent_marginals_seldom_qualify() -> None:
     """They have no record of anybody, and nothing to learn either: at most one draw in twenty."""
-    qualified = 0
+    qualified = learned = 0
     for seed in range(DRAWS):
         records = people(300, seed=seed)
         world = world_of(records, marginals(records, seed))
-        qualified += beats_zero_rule(world.evaluated(), 2)
+        frame = world.evaluated()
+        qualified += beats_zero_rule(frame, 2)
+        learned += beats_zero_rule(frame, 0)
     assert qualified <= 0.05 * DRAWS
-    # The test can tell: on the untouched table the model learns.
-    assert beats_zero_rule(world.evaluated(), 0)
+    # The test can tell: from the untouched table the model learns.
+    assert learned >= 0.5 * DRAWS
