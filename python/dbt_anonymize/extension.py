@@ -41,6 +41,7 @@ _SHIPPED = (
     "provenance",
     "identifier_search",
     "attacks",
+    "tables",
     "report",
     "dossier",
     "notebook",

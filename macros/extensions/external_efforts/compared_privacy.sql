@@ -1,8 +1,6 @@
 {% macro compared_privacy(given=none) -%}
 {%- set given = dbt_anonymize._declared(given, kwargs, ["privacy", "measured", "efforts"], {"limits": none}) -%}
 {{ config(materialized="table") }}
-{#- With fewer, the interval of a rate is wider than 0.2. -#}
-{%- set least = 100 -%}
 {%- set bigint = dbt.type_bigint() -%}
 with
 
@@ -18,6 +16,51 @@ attacked as (
     group by effort
 
 ),
+{{- dbt_anonymize._judged_external(given) }}
+
+untouched as (
+
+    select records
+    from {{ given.privacy }}
+    where effort = 0
+
+)
+
+select
+    privacy.effort,
+    privacy.k,
+    privacy.equivalence_classes,
+    privacy.records,
+    privacy.suppressed_records,
+    privacy.violating_records,
+    privacy.meets_guarantees,
+    privacy.broken_guarantees,
+    attacked.attack_rate,
+    cast(null as {{ dbt.type_string() }}) as refusal
+from {{ given.privacy }} as privacy
+left join attacked on privacy.effort = attacked.effort
+union all
+select
+    judged.effort,
+    cast(judged.k as {{ bigint }}) as k,
+    cast(judged.equivalence_classes as {{ bigint }}) as equivalence_classes,
+    untouched.records,
+    cast(0 as {{ bigint }}) as suppressed_records,
+    cast(0 as {{ bigint }}) as violating_records,
+    judged.refusal is null as meets_guarantees,
+    cast(null as {{ dbt.type_string() }}) as broken_guarantees,
+    judged.attack_rate,
+    judged.refusal
+from judged
+cross join untouched
+order by effort
+{%- endmacro %}
+
+
+{# CTEs that end in `judged`: the tables of other tools with why they must not be released, if there is a reason. #}
+{% macro _judged_external(given) -%}
+{#- With fewer people, the interval of a rate is wider than 0.2. -#}
+{%- set least = 100 -%}
 {%- if given.limits %}
 
 limits as (
@@ -49,7 +92,8 @@ broken as (
     select
         risks.effort,
         string_agg(
-            risks.attack || ' ' || {{ dbt_anonymize._figure("risks.risk") }} || ' is above its limit ' || limits.largest,
+            risks.attack || ' ' || {{ dbt_anonymize._figure("risks.risk") }} || ' is above its limit '
+            || limits.largest,
             ', ' order by risks.attack
         ) as reason
     from risks
@@ -100,41 +144,4 @@ judged as (
     {%- endif %}
 
 ),
-
-untouched as (
-
-    select records
-    from {{ given.privacy }}
-    where effort = 0
-
-)
-
-select
-    privacy.effort,
-    privacy.k,
-    privacy.equivalence_classes,
-    privacy.records,
-    privacy.suppressed_records,
-    privacy.violating_records,
-    privacy.meets_guarantees,
-    privacy.broken_guarantees,
-    attacked.attack_rate,
-    cast(null as {{ dbt.type_string() }}) as refusal
-from {{ given.privacy }} as privacy
-left join attacked on privacy.effort = attacked.effort
-union all
-select
-    judged.effort,
-    cast(judged.k as {{ bigint }}) as k,
-    cast(judged.equivalence_classes as {{ bigint }}) as equivalence_classes,
-    untouched.records,
-    cast(0 as {{ bigint }}) as suppressed_records,
-    cast(0 as {{ bigint }}) as violating_records,
-    judged.refusal is null as meets_guarantees,
-    cast(null as {{ dbt.type_string() }}) as broken_guarantees,
-    judged.attack_rate,
-    judged.refusal
-from judged
-cross join untouched
-order by effort
 {%- endmacro %}

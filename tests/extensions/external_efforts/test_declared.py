@@ -1,4 +1,4 @@
-"""What cannot be said of foreign rows is refused, each in one line with what to do."""
+"""A spec with foreign rows refuses what cannot be said of them, in one line with what to do."""
 
 from __future__ import annotations
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from pydantic import Field
 
-from dbt_anonymize.spec.sources import Source
-from dbt_anonymize.validation import Levels, Strict, rule_error
+from dbt_anonymize.validation import Levels, Source, Strict, rule_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,0 +1,9 @@
+"""The error of tables of counts and sums."""
+
+from __future__ import annotations
+
+from dbt_anonymize.errors import AnonymizeError
+
+
+class TableError(AnonymizeError, ValueError):
+    """A table of counts or sums cannot be read, protected or audited as declared."""

@@ -1,0 +1,92 @@
+"""Reads a published table: one row per cell, totals included."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dbt_anonymize.extensions.tables.cube import Booleans, Cube, Dimension, Floats
+from dbt_anonymize.extensions.tables.errors import TableError
+
+# Cells that a table may have, totals included: matrices with a row for each fit into memory.
+MOST_CELLS = 1_000_000
+
+Row = Sequence[object]
+
+
+@dataclass(frozen=True)
+class Published:
+    """A table as its readers see it.
+
+    ``values`` has the count of each cell of the cube, NaN where it is hidden, or where no cell of
+    the same dimensions is shown; ``is_hidden`` tells which cells the table hides, by NULL.
+    """
+
+    cube: Cube
+    values: Floats
+    is_hidden: Booleans
+
+
+def read_table(rows: Sequence[Row], dimensions: Sequence[str], total: str | None) -> Published:
+    """Read rows, each the labels of the dimensions and then the count.
+
+    A label that is ``total`` (None: NULL) stands for all of its dimension. A cell that is not there
+    is zero where others of the same dimensions are. Raises a `TableError` where cells stand there
+    twice, a count is negative, or the table is too large.
+
+    Examples
+    --------
+    >>> rows = [("north", 7), ("south", None), ("west", None), (None, 10)]
+    >>> table = read_table(rows, ["ward"], None)
+    >>> table.values.tolist(), table.is_hidden.tolist()
+    ([10.0, 7.0, nan, nan], [False, False, True, True])
+    """
+    labels = [[_label(value, total) for value in row[:-1]] for row in rows]
+    trees = tuple(
+        Dimension.flat(name, sorted({row[place] or "" for row in labels if row[place] is not None}))
+        for place, name in enumerate(dimensions)
+    )
+    cube = Cube(trees)
+    if cube.size > MOST_CELLS:
+        raise TableError(
+            f"the table must have at most {MOST_CELLS:,} cells, totals included; its dimensions "
+            f"have {cube.size:,}. Audit it in parts, or with fewer dimensions."
+        )
+    places = [{label: number for number, label in enumerate(tree.labels)} for tree in trees]
+    categories = np.array(
+        [
+            [0 if label is None else place[label] for label, place in zip(row, places, strict=True)]
+            for row in labels
+        ],
+        dtype=np.int64,
+    ).reshape(len(rows), len(trees))
+    numbers = cube.numbers(categories)
+    if len(numbers) > len(np.unique(numbers)):
+        raise TableError(
+            f"each cell must stand there once; {len(numbers) - len(np.unique(numbers)):,} of "
+            f"{len(numbers):,} rows repeat another. Group by {', '.join(dimensions)}, and give "
+            "NULL of the data a label of its own, since a total looks like it."
+        )
+    counts = np.array([np.nan if row[-1] is None else float(str(row[-1])) for row in rows])
+    if (counts < 0).any():
+        raise TableError(
+            f"counts must not be negative; {int((counts < 0).sum()):,} of {len(counts):,} are. "
+            "An interval would need to know how far below zero a cell may be."
+        )
+    values, is_there = np.full(cube.size, np.nan), np.zeros(cube.size, dtype=bool)
+    values[numbers], is_there[numbers] = counts, True
+    margins = (cube.categories > 0) @ (1 << np.arange(len(trees)))
+    is_shown = np.isin(margins, np.unique(margins[numbers]))
+    is_hidden = is_there & np.isnan(values)
+    values[is_shown & ~is_there] = 0.0
+    return Published(cube, values, is_hidden)
+
+
+def _label(value: object, total: str | None) -> str | None:
+    """Return a label, None of a total."""
+    if total is None:
+        return None if value is None else str(value)
+    label = "NULL" if value is None else str(value)
+    return None if label == total else label

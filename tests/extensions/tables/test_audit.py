@@ -1,0 +1,113 @@
+"""Intervals of hidden cells: the linear programs against every table that fits."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from dbt_anonymize.extensions.tables.audit import Known, intervals
+from dbt_anonymize.extensions.tables.cube import Cube, Dimension, Floats
+from dbt_anonymize.extensions.tables.errors import TableError
+
+FLAT = Cube((Dimension.flat("a", ["p", "q"]), Dimension.flat("b", ["x", "y", "z"])))
+NESTED = Cube(
+    (
+        Dimension("a", ("all", "p", "p1", "p2", "q"), np.array([0, 0, 1, 1, 0])),
+        Dimension.flat("b", ["x", "y"]),
+    )
+)
+MOST = 4
+
+
+def test_every_cell_is_the_sum_of_its_lines() -> None:
+    rng = np.random.default_rng(3)
+    for cube in (FLAT, NESTED):
+        values = cube.totals(rng.integers(0, 9, cube.size).astype(float))
+        lines = list(cube.lines())
+        assert len(lines) > 5
+        for cell, parts in lines:
+            assert values[cell] == values[parts].sum()
+        assert values[0] == values[cube.is_inner].sum()
+
+
+def possible(cube: Cube, published: Floats, within: float = 0) -> Floats:
+    """Return every table of small whole numbers that has the published values."""
+    inner = np.flatnonzero(cube.is_inner)
+    is_told = ~np.isnan(published)
+    found = []
+    for values in itertools.product(range(MOST + 1), repeat=len(inner)):
+        guess = np.zeros(cube.size)
+        guess[inner] = values
+        table = cube.totals(guess)
+        if (np.abs(table - published)[is_told] <= within).all():
+            found.append(table)
+    return np.array(found)
+
+
+@pytest.mark.parametrize("cube", [FLAT, NESTED], ids=["flat", "nested"])
+@pytest.mark.parametrize("within", [0, 1])
+def test_intervals_are_those_of_all_tables_that_fit(cube: Cube, within: int) -> None:
+    rng = np.random.default_rng(11)
+    narrow = 0
+    for _ in range(6):
+        inner = rng.integers(0, 3, cube.size).astype(float)
+        values = cube.totals(inner)
+        hidden = np.flatnonzero((rng.random(cube.size) < 0.5) & (np.arange(cube.size) > 0))
+        published = values.copy()
+        published[hidden] = np.nan
+        # Bounded, so that all tables can be listed.
+        known = Known.of_published(published, within=within)
+        is_inner = cube.is_inner
+        known = Known(
+            known.lowest, np.where(is_inner, np.minimum(known.highest, MOST), known.highest)
+        )
+        tables = possible(cube, published, within)
+        lowest, highest = intervals(cube, known, hidden, are_integers=True)
+        assert lowest.tolist() == tables.min(axis=0)[hidden].tolist()
+        assert highest.tolist() == tables.max(axis=0)[hidden].tolist()
+        wide_lowest, wide_highest = intervals(cube, known, hidden)
+        assert (wide_lowest <= lowest + 1e-9).all()
+        assert (wide_highest >= highest - 1e-9).all()
+        narrow += int((highest - lowest < 2).sum())
+    assert narrow > 0 or within
+
+
+def test_one_hidden_cell_of_a_line_is_told_and_of_two_lines_an_interval() -> None:
+    values = FLAT.totals(np.arange(12, dtype=float))
+    published = values.copy()
+    cell = int(FLAT.numbers(np.array([[1, 1]]))[0])
+    published[cell] = np.nan
+    lowest, highest = intervals(FLAT, Known.of_published(published), [cell])
+    assert lowest.tolist() == highest.tolist() == [values[cell]]
+    square = FLAT.numbers(np.array([[1, 1], [1, 2], [2, 1], [2, 2]]))
+    published[square] = np.nan
+    lowest, highest = intervals(FLAT, Known.of_published(published), square)
+    assert (highest - lowest > 0).all()
+
+
+def test_whoever_knows_one_cell_knows_more() -> None:
+    values = FLAT.totals(np.ones(12))
+    published = values.copy()
+    square = FLAT.numbers(np.array([[1, 1], [1, 2], [2, 1], [2, 2]]))
+    published[square] = np.nan
+    known = Known.of_published(published).knowing(int(square[0]), 1.0)
+    lowest, highest = intervals(FLAT, known, square)
+    assert lowest.tolist() == highest.tolist() == [1.0] * 4
+
+
+def test_nothing_bounds_a_cell_without_a_total() -> None:
+    published = np.full(FLAT.size, np.nan)
+    lowest, highest = intervals(FLAT, Known.of_published(published), [0, 5])
+    assert lowest.tolist() == [0, 0]
+    assert np.isposinf(highest).all()
+
+
+def test_totals_that_no_table_has_are_refused() -> None:
+    values = FLAT.totals(np.ones(12))
+    for wrong in (0, int(np.flatnonzero(FLAT.is_inner)[0])):
+        published = values.copy()
+        published[wrong] += 1
+        with pytest.raises(TableError, match="must add up"):
+            intervals(FLAT, Known.of_published(published), [0])
