@@ -41,7 +41,8 @@ broken as (
     select
         risks.effort,
         string_agg(
-            risks.attack || ' ' || cast(floor((risks.risk) * 1e4 + 0.5) / 1e4 as TEXT) || ' is above its limit ' || limits.largest,
+            risks.attack || ' ' || cast(floor((risks.risk) * 1e4 + 0.5) / 1e4 as TEXT) || ' is above its limit '
+            || limits.largest,
             ', ' order by risks.attack
         ) as reason
     from risks
