@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -50,6 +50,28 @@ RelationName = Annotated[str, Field(min_length=1)]
 Level = Annotated[int, Field(ge=0)]
 # By quasi-identifier.
 Levels = dict[str, Level]
+
+
+class ShownLevel(Strict):
+    """A level that forms classes, and the aggregate of a class that is shown for its label."""
+
+    level: Level
+    """Level of the quasi-identifier; the root forms classes without it."""
+    show: Literal["mean", "median", "mode"]
+    """Mean or median of a number, mode of a category; the label where it would tell too much."""
+    p_percent: Annotated[float, Field(gt=0, le=100)] | None = None
+    """Rule for means and medians: least share of the interval, in percent, that they must leave
+    open; 10 by default.
+    """
+
+    @property
+    def least_percent(self) -> float:
+        """Least share of the interval that a mean or median must leave open, in percent."""
+        return self.p_percent or 10.0
+
+
+# As a spec has them.
+WrittenLevels = dict[str, Level | ShownLevel]
 
 # Each level is a column of the hierarchy and a part of the SQL of every effort.
 MOST_LEVELS = 1_000

@@ -14,6 +14,7 @@ ABOUT = {
     "verify/recomputation/private_size.py": {"differential_privacy"},
     "cli/epsilon.py": {"differential_privacy"},
     "spec/differential_privacy_rules.py": {"differential_privacy"},
+    "extensions/recoding/aggregate_rules.py": {"differential_privacy"},
     "extensions/second_month/rules.py": {"differential_privacy"},
     "extensions/external_efforts/rules.py": {"differential_privacy"},
     "spec/sample_rules.py": {"differential_privacy"},

@@ -90,7 +90,9 @@ def describe(relation: Relation, name: str, context: Context) -> RelationDescrip
 
 
 # Values that relations may set for the groups of columns that they use.
-_UNSET = dict.fromkeys(("numbers", "has_modes", "midpoints", "with_levels", "with_shares"))
+_UNSET = dict.fromkeys(
+    ("numbers", "has_modes", "aggregates", "midpoints", "with_levels", "with_shares")
+)
 
 
 def _columns(items: Iterable[Any], context: Context) -> Iterator[Column]:
