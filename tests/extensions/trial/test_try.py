@@ -9,9 +9,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from dbt_anonymize.extensions.drafting.commands.aim import Aim
 from dbt_anonymize.extensions.drafting.facts import ColumnFacts
 from dbt_anonymize.extensions.drafting.proposal import Proposal
 from dbt_anonymize.extensions.search import clock
+from dbt_anonymize.extensions.trial.commands.try_ import _next_steps
 from dbt_anonymize.extensions.trial.commands.try_output import warnings
 from dbt_anonymize.spec import load_spec
 from tests.cli.conftest import run
@@ -247,6 +249,23 @@ def test_a_target_that_others_know_is_said(name: str, is_warned: bool) -> None:
     tried = SimpleNamespace(drafted=drafted, times=[], copies=[])
     said = [*warnings(tried)]  # type: ignore[arg-type]
     assert [line.startswith(f"{name} is released as it is") for line in said] == [True] * is_warned
+
+
+def test_the_next_command_has_all_that_was_asked(tmp_path: Path) -> None:
+    aim = Aim(predict="pay", drop=("a b",), keep=("zip",))
+    tried = SimpleNamespace(
+        name="work",
+        aim=aim,
+        spec=SimpleNamespace(is_tested=True, target="pay"),
+        trial=SimpleNamespace(is_timed=False),
+    )
+    place = SimpleNamespace(project=SimpleNamespace(root=tmp_path))
+    options = {"name": "work", "evaluations": None, "time-limit": 9.0}
+    said = _next_steps(place, "crm.people", tried, options)  # type: ignore[arg-type]
+    assert (
+        "`dbt-anonymize try crm.people --predict pay --drop 'a b' --keep zip --name work "
+        "--time-limit 9.0 --take balanced` writes it." in said
+    )
 
 
 def test_values_of_one_record_are_said() -> None:

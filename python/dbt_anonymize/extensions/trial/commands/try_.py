@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from enum import StrEnum
 from time import monotonic
@@ -109,20 +110,24 @@ def try_(
         if take is None or verbose:
             print_trial(console, tried, monotonic() - begin, verbose=verbose)
         if take is None or path is None:
-            console.print(_next_steps(place, relation, tried, evaluations))
+            options = {"name": name, "evaluations": evaluations, "time-limit": time_limit}
+            console.print(_next_steps(place, relation, tried, options))
             return
         chosen = next(a for a in tried.trial.alternatives if take.value in a.names)
         print_alternative(console, tried, chosen)
         take_one(place, tried, take.value, path, replaces=replace_)
 
 
-def _next_steps(place: Place, relation: str, tried: Tried, evaluations: int | None) -> str:
+def _next_steps(
+    place: Place, relation: str, tried: Tried, options: Mapping[str, object | None]
+) -> str:
     from dbt_anonymize.spec.loading import FOLDER, SUFFIX  # noqa: PLC0415 (keeps --help fast)
 
     is_known = (place.project.root / FOLDER / f"{tried.name}{SUFFIX}").exists()
-    replace_option = " --replace" * is_known
     aim = replace(tried.aim, predict=tried.spec.target) if tried.spec.is_tested else tried.aim
-    evaluations_option = "" if evaluations is None else f" --evaluations {evaluations}"
+    words = [relation, aim.options]
+    words += [f"--{option} {value}" for option, value in options.items() if value is not None]
+    words += ["--take balanced", *["--replace"] * is_known]
     time_note = (
         "Time ended the search, and another run may find others; with --evaluations "
         f"{max(tried.trial.trained, 1)} it finds the same again. "
@@ -130,9 +135,9 @@ def _next_steps(place: Place, relation: str, tried: Tried, evaluations: int | No
         else ""
     )
     return (
-        f"Nothing was written. `dbt-anonymize try {relation} {aim.options}{evaluations_option} "
-        f"--take balanced{replace_option}` writes it. {time_note}--keep <column> keeps one "
-        "readable, --drop <column> leaves one out, --verbose shows more."
+        f"Nothing was written. `dbt-anonymize try {' '.join(filter(None, words))}` writes it. "
+        f"{time_note}--keep <column> keeps one readable, --drop <column> leaves one out, "
+        "--verbose shows more."
     )
 
 
