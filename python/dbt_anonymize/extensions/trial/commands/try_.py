@@ -15,7 +15,7 @@ from dbt_anonymize.cli.common import Keep, Purpose, SafeConsole, is_quiet, spinn
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import SearchError, SpecError
 from dbt_anonymize.extensions.drafting.commands.aim import Aim, Drop, Event, Predict, Time
-from dbt_anonymize.extensions.trial.commands.tried import Tried, count
+from dbt_anonymize.extensions.trial.commands.tried import Tried, count, open_identifiers
 
 if TYPE_CHECKING:
     from dbt_anonymize.extensions.drafting.coded_table import CodedTable
@@ -102,15 +102,14 @@ def try_(
     aim = Aim(purpose, predict, time, event, tuple(drop or ()), tuple(keep or ()))
     declared, anonymization = _source(relation), name or _name_of(relation)
     path = check_name(place.project, anonymization, replaces=replace_) if take or name else None
-    has_budget = evaluations is not None or time_limit is not None
-    budget = Budget(evaluations, None if evaluations else time_limit) if has_budget else None
+    options = {"name": name, "evaluations": evaluations, "time-limit": time_limit}
+    budget = Budget(evaluations, None if evaluations else time_limit)
     with in_memory() as session:
         tried = _run_trial(place, declared, anonymization, aim=aim, budget=budget, session=session)
         console = SafeConsole(quiet=is_quiet())
         if take is None or verbose:
             print_trial(console, tried, monotonic() - begin, verbose=verbose)
         if take is None or path is None:
-            options = {"name": name, "evaluations": evaluations, "time-limit": time_limit}
             console.print(_next_steps(place, relation, tried, options))
             return
         chosen = next(a for a in tried.trial.alternatives if take.value in a.names)
@@ -159,7 +158,7 @@ def _run_trial(
     name: str,
     *,
     aim: Aim,
-    budget: Budget | None,
+    budget: Budget,
     session: Any,
 ) -> Tried:
     from dbt_anonymize.extensions.drafting.companions import find_times  # noqa: PLC0415 (keeps --help fast)
@@ -172,6 +171,7 @@ def _run_trial(
             relation = warehouse.relation_of(declared)
             copies = find_copies(warehouse, relation, drafted.proposals)
             times = find_times(warehouse, relation, drafted.proposals) if aim.time is None else []
+            names = open_identifiers(warehouse, relation, spec)
             counted = count(warehouse, relation, spec, drafted)
             read = read_sample if spec.is_tested else read_examples
             drawn = read(warehouse, relation, spec, counted, session)
@@ -180,7 +180,7 @@ def _run_trial(
         trial = _search_alternatives(spec, counted, drawn, budget)
     except SearchError as error:
         raise SearchError(f"{name}: {error}") from error
-    return Tried(name, declared, aim, drafted, spec, counted, drawn, trial, copies, times)
+    return Tried(name, declared, aim, drafted, spec, counted, drawn, trial, copies, times, names)
 
 
 def _models(spec: Spec, records: int) -> int:
@@ -197,20 +197,19 @@ def _models(spec: Spec, records: int) -> int:
     return max(most * RECORDS // max(records, RECORDS), FEWEST_MODELS)
 
 
-def _search_alternatives(
-    spec: Spec, counted: CodedTable, drawn: Drawn, budget: Budget | None
-) -> Trial:
+def _search_alternatives(spec: Spec, counted: CodedTable, drawn: Drawn, budget: Budget) -> Trial:
     """Search alternatives by scores of models, or by the loss if none are trained."""
     from dbt_anonymize.extensions.search.race import Budget  # noqa: PLC0415
     from dbt_anonymize.extensions.trial.alternatives import find_alternatives, find_least_losses  # noqa: PLC0415
     from dbt_anonymize.extensions.trial.sample import Sampled  # noqa: PLC0415
 
     if isinstance(drawn, Sampled):
-        budget = budget or Budget(_models(spec, len(drawn.rows)), SECONDS)
+        if budget.evaluations is None and budget.seconds is None:
+            budget = Budget(_models(spec, len(drawn.rows)), SECONDS)
         with spinner("Training models on candidates") as callback:
             return find_alternatives(spec, counted, drawn.records, budget, callback)
     with spinner("Searching levels"):
-        seconds = budget.seconds if budget else SECONDS_BY_LOSS
+        seconds = SECONDS_BY_LOSS if budget.seconds is None else budget.seconds
         return find_least_losses(spec, counted, drawn.rows, seconds)
 
 

@@ -97,6 +97,12 @@ def warnings(tried: Tried) -> Iterator[str]:
     from dbt_anonymize.extensions.drafting.names import name_indicates  # noqa: PLC0415 (see above)
 
     proposals = tried.drafted.proposals
+    if names := ", ".join(tried.open_identifiers):
+        yield (
+            f"The table lies in the warehouse file, which analysts open, with {names}. Load it "
+            "into the vault before anything is built, a seed with `+database: vault`; or `verify` "
+            "finds them there."
+        )
     if leaks := [column for column in proposals if column.is_leak]:
         columns = ", ".join(
             f"{column.name} ({column.reason.partition(': ')[2]})" for column in leaks
