@@ -51,10 +51,12 @@ _TOLERANCE = 1e-7
 _MOST_CHECKED = 1e4
 
 
-def suppress(
+def suppress(  # noqa: PLR0917
     cube: Cube,
     values: Floats,
-    primary: Primary,
+    is_primary: Booleans,
+    lower: Floats,
+    upper: Floats,
     cost: Floats,
     *,
     seconds: float,
@@ -68,9 +70,11 @@ def suppress(
         The table; with several shown margins, one that covers them.
     values : array of cells, >= 0
         Counts or sums, of which each line adds up.
-    primary : Primary
-        Cells to protect, all with values above 0; an attacker's interval of one must reach from
-        value - lower (or 0) to value + upper.
+    is_primary : array of cells
+        Cells to protect, all with values above 0.
+    lower, upper : array of cells, >= 0
+        An attacker's interval of a primary cell must reach from value - lower (or 0) to
+        value + upper. Ignored elsewhere.
     cost : array of cells, >= 0
         What hiding a cell costs, relative to the others; 0 of a cell that is not shown. Such cells
         are among those returned, at no cost.
@@ -97,9 +101,10 @@ def suppress(
     .. [1] Fischetti & Salazar 2001, Management Science 47(7):1008-1027 (the optimal method).
     .. [2] de Wolf 2002, Inference Control in Statistical Databases, 74-82 (the modular one).
     """
+    primary = Primary(is_primary, lower, upper)
     _refuse_unfit(cube, values, primary, cost)
-    is_hidden: Booleans = primary.is_primary | ((cost == 0) & (values > 0))
-    if not primary.is_primary.any():
+    is_hidden: Booleans = is_primary | ((cost == 0) & (values > 0))
+    if not is_primary.any():
         return is_hidden
     if find_spec("pytauargus") is None:
         raise TableError(
@@ -121,7 +126,7 @@ def suppress(
         is_hidden |= _widened(cube, values, primary, np.where(is_hidden, 0.0, cost), is_narrow)
         is_narrow = _is_narrow(cube, values, primary, is_hidden)
     if is_narrow.any():
-        count, narrow = int(primary.is_primary.sum()), int(is_narrow.any(axis=0).sum())
+        count, narrow = int(is_primary.sum()), int(is_narrow.any(axis=0).sum())
         raise TableError(
             f"suppression ({method}) must protect all of {count} primary cells; pytauargus left "
             f"{narrow} of them too narrow. Coarsen a dimension, or protect the table by noise or "
