@@ -1,4 +1,4 @@
-"""Tables of counts that give nobody away: small cells hidden, noise, rounding, and audits of all."""
+"""Tables of counts that give nobody away: small cells hidden, noise, rounding, and audits."""
 
 from dbt_anonymize.extension import Command, Extension, Stage
 

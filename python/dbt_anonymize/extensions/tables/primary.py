@@ -157,4 +157,4 @@ def _cells(is_one: Booleans) -> str:
 
 
 def _refusal(name: str, rule: str, found: object) -> TableError:
-    return TableError(f"{name} must {rule}; got {found}. Set it in guarantees_of_tables.")
+    return TableError(f"{name} must {rule}; got {found}.")

@@ -34,7 +34,7 @@ from dbt_anonymize.extensions.tables.primary import Primary
 # Cells; see the measurements on the page of tables.
 LARGEST_OPTIMAL = 250
 MOST_CHILDREN = 4
-# Above, the check is of lines alone: the audit must tell whether each interval is wide enough.
+# Every interval of a primary cell is computed, which takes minutes above.
 LARGEST_CHECKED = 5_000
 # Dimensions; the package crashes at more.
 MOST_MODULAR_DIMENSIONS = 3
@@ -173,6 +173,11 @@ def _refuse_unfit(
             f"primary cells must have values above 0, since zeros are shown; {wrong} have none. "
             "Protect counts instead of sums."
         )
+    if cube.size > LARGEST_CHECKED:
+        raise TableError(
+            f"a table must have at most {LARGEST_CHECKED:,} cells, totals included, to be checked "
+            f"as a whole; got {cube.size:,}. Coarsen a dimension, or show counts with noise."
+        )
     dimensions = sum(len(one.labels) > 1 for one in cube.dimensions)
     if method_of(cube) == tau.MODULAR and dimensions > MOST_MODULAR_DIMENSIONS:
         raise TableError(
@@ -284,12 +289,6 @@ def _is_narrow(
 ) -> Booleans:
     """Tell of each cell, below and above, if an attacker's interval ends too early: 2 by cells."""
     is_narrow = np.zeros((2, cube.size), dtype=bool)
-    if cube.size > LARGEST_CHECKED:
-        for total, parts in cube.lines():
-            line = np.append(parts, total)
-            if is_hidden[line].sum() == 1:  # the others tell its value
-                is_narrow[:, line[is_hidden[line]]] = True
-        return is_narrow & primary.is_primary
     cells = np.flatnonzero(primary.is_primary)
     # A power of two, so that sums stay what they are.
     scale = 2.0 ** max(0, int(np.ceil(np.log2(values.max() / _MOST_CHECKED))))
