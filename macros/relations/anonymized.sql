@@ -7,7 +7,7 @@
     "identifiers": none, "tokens": none, "composition": "report", "recompute": none, "sample": none,
     "sample_shares": {}, "budget": none, "with_modes": [], "formats": ["duckdb"], "membership": none, "labels": none,
     "hierarchies": [], "is_counted": false, "measured": [], "about": none, "has_midpoints": false,
-    "aggregates": {},
+    "aggregates": {}, "external": [],
 }) -%}
 {%- set is_counted = given.is_counted and dbt_anonymize._is_counted_here() -%}
 {%- set generalized = [] -%}
@@ -47,6 +47,7 @@
         "sample_shares": given.sample_shares.items() | map("list") | list,
         "levels": given.levels.items() | map("list") | list,
         "hierarchies": given.hierarchies,
+        "external": given.external,
         "budget": given.budget,
         "about": {"said": given.about.items() | map("list") | list} if given.about else none,
         "aggregates": aggregated,
@@ -60,7 +61,11 @@
 {%- endif -%}
 {%- set chosen = dbt_anonymize._chosen_effort(given.anonymization, given.results, given.efforts, given.fingerprint) -%}
 {%- if dbt_anonymize._is_building() -%}
-    {%- do dbt_anonymize._check_context(given, chosen) -%}
+    {%- if chosen in given.external -%}
+        {%- do adapter.dispatch("_check_external_release", "dbt_anonymize")(given, chosen) -%}
+    {%- else -%}
+        {%- do dbt_anonymize._check_context(given, chosen) -%}
+    {%- endif -%}
 {%- endif -%}
 {%- set middles = dbt_anonymize._midpoints(given.efforts[chosen], intervals) -%}
 {%- if given.membership -%}

@@ -20,7 +20,8 @@ def effort_description(number: int, effort: Effort) -> str:
             "Effort 0, the untouched baseline that every other effort is compared with; "
             "one row per source record. Never released."
         )
-    return f"Effort {number}: {_recoding(effort)}; one row per source record."
+    rows = "row of it, taken as it is" if effort.is_external else "source record"
+    return f"Effort {number}: {_recoding(effort)}; one row per {rows}."
 
 
 def in_words(
@@ -43,6 +44,8 @@ def in_words(
     'keeps age by 10; gives up sex'
     """
     ranges = _ranges(effort, trees)
+    if effort.is_external:
+        return f"is {effort.way}"
     if not ranges:
         return f"keeps what {effort.way} leave of {', '.join(trees)}"
     spans = {

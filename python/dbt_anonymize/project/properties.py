@@ -65,7 +65,7 @@ def describe_all(spec: Spec, steps: Collection[Step] = ()) -> Iterator[RelationD
                 describe(relation, f"{spec.name}_{relation.name}", context) for relation in group
             )
             continue
-        for number, effort in spec.numbered_efforts.items() if spec.efforts else ():
+        for number, effort in spec.built_efforts.items() if spec.efforts else ():
             of_effort = {**context, "number": number, "effort": effort}
             for relation in relations_of_effort(of_effort):
                 yield describe(relation, f"{spec.name}_{relation.name}_{number}", of_effort)

@@ -172,7 +172,7 @@ def _certainty(chosen: EffortResult, efforts: Sequence[EffortResult]) -> Iterato
 
 def outer_quality(warehouse: Warehouse, spec: Spec) -> list[str]:
     """Return sentences on the quality of the chosen effort on outer records, if there are any."""
-    if not spec.outer_share:
+    if not spec.outer_share or spec.is_chosen_by_outer:
         return []
     relation = warehouse.relation_of_ref(f"{spec.name}_outer_quality")
     columns = "effort, outer_records, qf, qf_low, qf_high, qf_mean, reason"

@@ -68,6 +68,11 @@ class CoreEffort(Strict):
         return False
 
     @property
+    def is_external(self) -> bool:
+        """Tell whether another tool made the rows."""
+        return False
+
+    @property
     def group_numbers(self) -> str:
         """Released form of the numbers of a group: interval, mean or median."""
         return "interval"
@@ -159,7 +164,7 @@ def is_shorthand(raw: object) -> bool:
         return False
     return not (
         isinstance(raw.get("levels"), Mapping)
-        or any(isinstance(raw.get(key), (str, list, tuple)) for key in _OF_EXTENSIONS)
+        or any(isinstance(raw.get(key), (str, list, tuple, Mapping)) for key in _OF_EXTENSIONS)
     )
 
 

@@ -97,7 +97,9 @@ def _release_sentences(findings: Findings) -> Iterator[str]:
         return
     total, left_out = int(chosen["records"]), int(chosen["suppressed_records"])
     of_effort = findings.evidence.rows("privacy", effort=chosen["effort"])
-    if spec.sample_shares.get(int(chosen["effort"])):
+    if is_external(findings):
+        yield f"Rows that another tool made (effort {chosen['effort']}), no record of the source."
+    elif spec.sample_shares.get(int(chosen["effort"])):
         yield f"A sample of the records, generalized (effort {chosen['effort']})."
     elif spec.holds_back_joiners and of_effort:
         yield (
@@ -142,9 +144,20 @@ def _record_count(release: RegisteredRelease) -> str:
     return "some records" if records is None else pluralized(records, "record")
 
 
+def is_external(findings: Findings) -> bool:
+    """Tell whether the table of another tool is released."""
+    chosen = findings.chosen
+    return chosen is not None and chosen["effort"] in findings.spec.external_efforts
+
+
 def _guarantee_sentences(findings: Findings) -> Iterator[str]:
     chosen = findings.chosen
-    for guarantee in findings.spec.all_guarantees:
+    if is_external(findings):
+        yield (
+            "Nothing formal: another tool made the rows. What attacks found before the release is "
+            f"in {findings.spec.name}_measured_privacy."
+        )
+    for guarantee in () if is_external(findings) else findings.spec.all_guarantees:
         if "effort" in guarantee and (chosen is None or guarantee["effort"] != chosen["effort"]):
             continue
         yield promise(guarantee)
@@ -218,7 +231,7 @@ def _cost_sentences(findings: Findings) -> Iterator[str]:
         share = left_out / int(chosen["records"])
         records = pluralized(left_out, "record")
         yield f"Left out, since their groups are too small: {records} ({share:.1%})."
-    elif not findings.spec.holds_back_joiners:
+    elif not findings.spec.holds_back_joiners and not is_external(findings):
         yield "No record is left out."
 
 
