@@ -92,8 +92,11 @@ def _titles(schema: dict[str, Any]) -> dict[str, str]:
         above = waiting.pop(0)
         content = schema["$defs"][above] if above else schema
         for key, of_key in content["properties"].items():
-            for found in _references(of_key):
-                if found not in titles:
+            named = list(_references(of_key))
+            # What a mapping beside it has too is named by its key there.
+            inner = {part for one in named for part in _references(schema["$defs"][one])}
+            for found in named:
+                if found not in titles and found not in inner:
                     taken = key in titles.values()
                     titles[found] = f"{key} of {titles[above]}" if taken else key
                     waiting.append(found)

@@ -7,10 +7,12 @@
     "identifiers": none, "tokens": none, "composition": "report", "recompute": none, "sample": none,
     "sample_shares": {}, "budget": none, "with_modes": [], "formats": ["duckdb"], "membership": none, "labels": none,
     "hierarchies": [], "is_counted": false, "measured": [], "about": none, "has_midpoints": false,
+    "aggregates": {}, "external": [],
 }) -%}
 {%- set is_counted = given.is_counted and dbt_anonymize._is_counted_here() -%}
 {%- set generalized = [] -%}
-{%- set declared = [] -%}
+{%- set declared, aggregated = [], [] -%}
+{%- for number, effort in given.aggregates.items() -%}{%- do aggregated.append([number, effort.k]) -%}{%- endfor -%}
 {%- set shown, intervals = [], [] -%}
 {%- for quasi_identifier in given.quasi_identifiers -%}
     {%- do declared.append({"name": quasi_identifier.name, "kind": quasi_identifier.kind}) -%}
@@ -45,8 +47,10 @@
         "sample_shares": given.sample_shares.items() | map("list") | list,
         "levels": given.levels.items() | map("list") | list,
         "hierarchies": given.hierarchies,
+        "external": given.external,
         "budget": given.budget,
         "about": {"said": given.about.items() | map("list") | list} if given.about else none,
+        "aggregates": aggregated,
         "waits": {"columns": generalized + given.kept_columns, "labels": given.labels} if given.membership else none,
     }},
 ) }}
@@ -57,7 +61,11 @@
 {%- endif -%}
 {%- set chosen = dbt_anonymize._chosen_effort(given.anonymization, given.results, given.efforts, given.fingerprint) -%}
 {%- if dbt_anonymize._is_building() -%}
-    {%- do dbt_anonymize._check_context(given, chosen) -%}
+    {%- if chosen in given.external -%}
+        {%- do adapter.dispatch("_check_external_release", "dbt_anonymize")(given, chosen) -%}
+    {%- else -%}
+        {%- do dbt_anonymize._check_context(given, chosen) -%}
+    {%- endif -%}
 {%- endif -%}
 {%- set middles = dbt_anonymize._midpoints(given.efforts[chosen], intervals) -%}
 {%- if given.membership -%}
@@ -83,11 +91,13 @@
 {% macro default___is_ordered_here() -%}{{ return(true) }}{%- endmacro %}
 
 
-{# Query of the rows of the release, in their order; where an effort has levels, labels decide the class. #}
+{# Query of the rows of the release, in their order; where an effort has levels, and shows them, labels decide the
+   class. #}
 {% macro _ordered_release(given, chosen, released, middles="") -%}
 {%- set mapping, record_key = given.mapping, given.record_key -%}
 {%- set is_ordered = dbt_anonymize._is_ordered_here() -%}
-{%- set classes = given.classes if is_ordered and given.levels.get(chosen) is not none else none -%}
+{%- set classes = given.classes if is_ordered and given.levels.get(chosen) is not none
+    and chosen not in given.aggregates else none -%}
 {#- One number per class sorts as all labels do, and much faster. -#}
 {%- set joined = (["class_order"] if classes else []) + (["tokens"] if mapping == "token" else []) -%}
 {%- set from_effort = "effort" if joined else none -%}

@@ -1,13 +1,26 @@
 {% macro effort(given=none) -%}
 {%- set given = dbt_anonymize._declared(given, kwargs, [
     "effort", "microdata", "classes", "record_key", "quasi_identifiers", "kept_columns",
-], {"recoding": none, "masked": [], "share": none}) -%}
+], {"recoding": none, "masked": [], "share": none, "aggregates": none}) -%}
 {{ config(materialized="view") }}
 {#- Where the microdata hold what is released of each kept column. -#}
 {%- set shown = [] -%}
 {%- for column in given.kept_columns -%}
     {%- do shown.append(column ~ "_masked" if column in given.masked else column) -%}
 {%- endfor -%}
+{{ dbt_anonymize._records_of_effort(given, shown, given.kept_columns) }}
+
+{% if given.aggregates -%}
+{{ dbt_anonymize._with_aggregates(given) }}
+{%- else -%}
+select * from effort
+{%- endif %}
+{%- endmacro %}
+
+
+{# CTEs that end in `effort`: every record with its labels, its class, and columns of the microdata, which are `shown`
+   there. #}
+{% macro _records_of_effort(given, shown, kept_columns) -%}
 with
 
 microdata as (
@@ -52,7 +65,7 @@ effort as (
         {%- endfor %}
         {%- for column in shown %}
         {{ dbt_anonymize._quote(column, "generalized") }}
-        {{- " as " ~ dbt_anonymize._quote(given.kept_columns[loop.index0]) if column not in given.kept_columns }},
+        {{- " as " ~ dbt_anonymize._quote(kept_columns[loop.index0]) if column not in kept_columns }},
         {%- endfor %}
         {%- for column in ["equivalence_class", "class_size", "is_suppressed"] %}
         case
@@ -79,8 +92,6 @@ effort as (
             {%- endif %}
 
 )
-
-select * from effort
 {%- endmacro %}
 
 

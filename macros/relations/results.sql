@@ -4,7 +4,7 @@
     "fingerprint", "random_state",
 ], {
     "test_share": none, "folds": none, "confidence": 0.95, "release_effort": "auto", "evaluation": none,
-    "levels_in_words": none, "information_loss": none,
+    "levels_in_words": none, "information_loss": none, "has_refusals": false,
 }) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 {%- do dbt_anonymize._check_rule(given.qnf, given.choose) -%}
@@ -22,7 +22,7 @@
 with
 
 {{ dbt_anonymize._qualified_by_loss(given.information_loss, given.privacy, given.qnf) if given.information_loss
-    else dbt_anonymize._qualified(given.quality, given.privacy, deciding, given.qnf) }}
+    else dbt_anonymize._qualified(given.quality, given.privacy, deciding, given.qnf, given.has_refusals) }}
 
 candidates as (
 
@@ -89,7 +89,7 @@ select
     {{ certainty | join(",\n    ") }},
     coarser_features,
     {{ dbt_anonymize._as_text(dbt_anonymize._literal(given.choose)) }} as choose,
-    {{ dbt_anonymize._reason(given.choose, given.measure, given.release_effort) | indent(4) }}
+    {{ dbt_anonymize._reason(given.choose, given.measure, given.release_effort, given.has_refusals) | indent(4) }}
     {{- " || '; no model tested it'" if given.information_loss }} as reason,
     {{ dbt_anonymize._as_text(dbt_anonymize._literal(given.fingerprint)) }} as fingerprint
 from reasoned

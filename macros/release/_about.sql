@@ -55,7 +55,13 @@
 {# The facts in order, each with its text and its number, or none. #}
 {% macro _facts_of_release(candidate, declaration) -%}
     {%- set facts = [] -%}
-    {%- for fact, value in declaration.about.said -%}{%- do facts.append([fact, value, none]) -%}{%- endfor -%}
+    {%- set is_external = dbt_anonymize._is_external(declaration) -%}
+    {%- for fact, value in declaration.about.said -%}
+        {%- do facts.append([
+            fact, "none: another tool made the rows, and their privacy was measured"
+                if is_external and fact == "guarantees" else value, none,
+        ]) -%}
+    {%- endfor -%}
     {%- set results = ref(declaration.anonymization ~ "_results") -%}
     {%- set chosen = run_query(
         "select effort, levels_in_words, suppressed_records, k, qf_mean, zero_rule, (select max(qf_mean) from "
@@ -68,14 +74,14 @@
     {%- do facts.append(["effort", chosen[0] | int | string, chosen[0] | int]) -%}
     {%- do facts.append(["records", released.records | string, released.records]) -%}
     {%- if released.starred -%}{%- do facts.append(["only *", released.starred | join(", "), none]) -%}{%- endif -%}
-    {%- if not declaration.waits and not declaration.has_subject -%}
+    {%- if not declaration.waits and not declaration.has_subject and not is_external -%}
         {%- set gone, least = chosen[2] | int, dbt_anonymize._least_records(declaration) -%}
         {%- set is_few = 0 < gone and gone < least -%}
         {%- do facts.append([
             "records left out", "fewer than " ~ least if is_few else gone | string, none if is_few else gone
         ]) -%}
     {%- endif -%}
-    {%- if chosen[3] is not none and not declaration.waits -%}
+    {%- if chosen[3] is not none and not declaration.waits and not is_external -%}
         {%- do facts.append(["k", chosen[3] | int | string, chosen[3] | int]) -%}
     {%- endif -%}
     {%- for fact, score in [("QF", chosen[4]), ("QF, original", chosen[6]), ("QF, zero rule", chosen[5])] -%}

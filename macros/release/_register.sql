@@ -97,6 +97,12 @@ classes as (
     from {{ ref(name ~ "_membership") }}
     where cqi is not null
     group by cqi
+    {%- elif chosen in (declaration.external or []) -%}
+    select
+        count(*) as class_size,
+        count(*) as records
+    from {{ ref(name ~ "_effort_" ~ chosen) }}
+    group by equivalence_class
     {%- else -%}
     select
         class_size,

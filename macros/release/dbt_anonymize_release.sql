@@ -39,6 +39,9 @@
     {%- do adapter.commit() -%}
     {%- if cost -%}{%- do dbt_anonymize._spend_budget(cost) -%}{%- endif -%}
     {%- if not dbt_anonymize._is_trial() -%}
+        {%- if model.config.meta.dbt_anonymize.aggregates -%}
+            {%- do adapter.dispatch("_record_aggregates", "dbt_anonymize")(model.config.meta.dbt_anonymize) -%}
+        {%- endif -%}
         {%- if model.config.meta.dbt_anonymize.waits -%}
             {%- do adapter.dispatch("_record_members", "dbt_anonymize")(model.config.meta.dbt_anonymize) -%}
         {%- endif -%}

@@ -1,9 +1,9 @@
 {#
   CTEs that end in `qualified`: privacy and quality of each effort, by what decides (`deciding`: a value for each column
   of the quality), with `keeps_guarantees`, `is_complete`, `qualifies` and `shortfall`. QF is larger where the model is
-  better.
+  better. With `has_refusals`, privacy has a `refusal`, why an effort may not be released.
 #}
-{% macro _qualified(quality, privacy, deciding, qnf) -%}
+{% macro _qualified(quality, privacy, deciding, qnf, has_refusals=false) -%}
 {%- set is_negated = deciding.measure in dbt_anonymize._lower_is_better() -%}
 {%- set low, high = ("high", "low") if is_negated else ("low", "high") -%}
 {%- set figures = [
@@ -48,6 +48,9 @@ combined as (
         privacy.suppressed_records,
         privacy.violating_records,
         privacy.broken_guarantees,
+        {%- if has_refusals %}
+        privacy.refusal,
+        {%- endif %}
         coalesce(quality.splits, 0) as repetitions,
         coalesce(quality.paired_splits, 0) as paired_splits,
         {#- No effort but this one may have been evaluated. #}

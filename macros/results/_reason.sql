@@ -25,9 +25,12 @@ end
 
 
 {# Why an effort is chosen, or why not, for the rows of `chosen`. #}
-{% macro _reason(choose, measure, release_effort) -%}
+{% macro _reason(choose, measure, release_effort, has_refusals=false) -%}
 case
     when effort = 0 then 'not chosen: effort 0 is the untouched table'
+    {%- if has_refusals %}
+    when refusal is not null then 'does not qualify: ' || refusal
+    {%- endif %}
     when not keeps_guarantees and coalesce(records, 0) = 0 then 'does not qualify: there is no record'
     when not keeps_guarantees and coalesce(violating_records, 0) = 0 then 'does not qualify: no record is released'
     when not keeps_guarantees

@@ -25,6 +25,7 @@ from dbt_anonymize.entry_points import named_entry_points
 
 # Folders of `extensions`, one line each, in the order in which their commands are listed.
 _SHIPPED = (
+    "external_efforts",
     "recoding",
     "partitions",
     "second_month",

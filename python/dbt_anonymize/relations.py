@@ -41,6 +41,7 @@ class Relation:
     custodians: str = "false"
     detail: bool = False
     of_classes: bool = False
+    in_qnf: bool = False
     read_for: tuple[int, str] | None = None
     seed: bool = False
     writer: str = "dbt build"

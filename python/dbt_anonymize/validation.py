@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 # A mark of keys that change neither which records are released nor what was measured of them.
@@ -51,5 +51,50 @@ Level = Annotated[int, Field(ge=0)]
 # By quasi-identifier.
 Levels = dict[str, Level]
 
+
+class ShownLevel(Strict):
+    """A level that forms classes, and the aggregate of a class that is shown for its label."""
+
+    level: Level
+    """Level of the quasi-identifier; the root forms classes without it."""
+    show: Literal["mean", "median", "mode"]
+    """Mean or median of a number, mode of a category; the label where it would tell too much."""
+    p_percent: Annotated[float, Field(gt=0, le=100)] | None = None
+    """Rule for means and medians: least share of the interval, in percent, that they must leave
+    open; 10 by default.
+    """
+
+    @property
+    def least_percent(self) -> float:
+        """Least share of the interval that a mean or median must leave open, in percent."""
+        return self.p_percent or 10.0
+
+
+# As a spec has them.
+WrittenLevels = dict[str, Level | ShownLevel]
+
 # Each level is a column of the hierarchy and a part of the SQL of every effort.
 MOST_LEVELS = 1_000
+
+
+class Source(Strict):
+    """The table about people: a dbt model or seed (``ref``), or a dbt source (``source``)."""
+
+    ref: RelationName | None = None
+    """A model or seed."""
+    source: Annotated[tuple[RelationName, RelationName] | None, Field(strict=False)] = None
+    """A dbt source: [source_name, table_name]."""
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> Self:
+        if (self.ref is None) == (self.source is None):
+            raise rule_error(
+                "must name exactly one relation",
+                "Write {ref: model_or_seed} or {source: [source_name, table_name]}.",
+            )
+        return self
+
+    @property
+    def name(self) -> str:
+        """Its name in sentences, and in what a vault remembers."""
+        return self.ref or ".".join(self.source or ())

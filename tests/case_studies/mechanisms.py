@@ -134,7 +134,7 @@ def tables() -> list[Table]:
     ]
 
 
-def _efforts(base: Levels) -> dict[str, dict[str, Any]]:
+def _efforts(base: Levels, trees: Mapping[str, Hierarchy]) -> dict[str, dict[str, Any]]:
     """Return the efforts of one spec by the first words of their row in the page."""
     levels = {"levels": dict(base)}
     coarser = {name: level + 1 for name, level in base.items()}
@@ -159,7 +159,14 @@ def _efforts(base: Levels) -> dict[str, dict[str, Any]]:
             "maximize": "publisher_payout",
             "guarantees": {"profitable": {"publisher_loss": 2000, "adversary_gain": 2000}},
         },
+        "mean or mode": {"levels": {n: _shown(level, trees[n]) for n, level in base.items()}},
     }
+
+
+def _shown(level: int, tree: Hierarchy) -> Any:
+    """Return a level whose classes show their mean or mode; raw values stay."""
+    show = "mean" if isinstance(tree, IntervalHierarchy) else "mode"
+    return {"level": level, "show": show} if level else 0
 
 
 def specs(table: Table) -> dict[str, dict[str, Any]]:
@@ -170,7 +177,9 @@ def specs(table: Table) -> dict[str, dict[str, Any]]:
     rounded = {masked: {"role": "insensitive", "mask": {"round": step}}}
     private = {**table.private, table.target: 0}
     return {
-        f"{table.name}_efforts": _spec(table, levels, kept, list(_efforts(levels).values())),
+        f"{table.name}_efforts": _spec(
+            table, levels, kept, [*_efforts(levels, table.whole.hierarchies).values()]
+        ),
         f"{table.name}_sample": _spec(
             table, levels, kept, [{"levels": levels, "sample": {"share": 0.5}}]
         ),
@@ -257,7 +266,7 @@ def build(folder: Path) -> Built:
 
 def releases(name: str) -> dict[str, tuple[str, int]]:
     """Return anonymization and effort of each row of the page, by how the row begins."""
-    efforts = {row: (f"{name}_efforts", n) for n, row in enumerate(_efforts({}), start=1)}
+    efforts = {row: (f"{name}_efforts", n) for n, row in enumerate(_efforts({}, {}), start=1)}
     return efforts | {
         "random sample and suppression": (f"{name}_private", 1),
         "sampling a release": (f"{name}_sample", 1),
@@ -288,3 +297,18 @@ def _cost(built: Built, name: str, effort: int) -> str:
         f" inner join main.{name}_results using (effort) where effort = {effort}"
     )
     return f"{loss:.2f}, {round(difference, 3) + 0.0:+.3f}"
+
+
+def numbers(built: Built, table: str, column: str) -> list[str]:
+    """Return the mean of a column, and those and errors of middles and of what classes show."""
+    name, effort = releases(table)["mean or mode"]
+    middle = f"(e.{column}_lower + e.{column}_upper) / 2.0"
+    shown = f"coalesce(try_cast(e.{column} as double), {middle})"
+    errors = (f"sqrt(avg(power(m.{column} - {read}, 2)))" for read in (middle, shown))
+    (found,) = built.project.query(
+        f"select avg(m.{column}), avg({middle}), avg({shown}), {', '.join(errors)}"
+        f" from main.{name}_effort_{effort} as e"
+        f" inner join main.{name}_microdata as m using ({RECORD_KEY})"
+        f" where not e.is_suppressed and e.{column} <> '*'"
+    )
+    return [f"{number:.2f}" for number in found]

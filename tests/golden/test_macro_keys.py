@@ -19,6 +19,7 @@ BUILT_BEFORE = {
 }
 # Macros beside that which declares the keys, and their name of the mapping.
 READERS = {
+    "aggregates": (("_records_of_effort", "given"),),
     "_measuring": (("_measured_classes", None),),
     "_more": (("microdata", "more"), ("frequencies", "more")),
 }

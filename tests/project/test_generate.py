@@ -16,7 +16,7 @@ from dbt_anonymize.project.generate import generate, render
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.tested import KEYS
 from tests.differential_privacy.private import changed
-from tests.extensions import in_parts
+from tests.extensions import in_parts, of_extensions
 from tests.macro_keys import bodies, declared_keys, required_keys
 from tests.project.calls import Relation, call_of
 from tests.spec.declarations import SPEC, rich, spec, write_project, write_spec
@@ -193,7 +193,8 @@ def test_macros_declare_exactly_the_keys_that_models_give() -> None:
         del frozen[key]
     private = changed(name="visits", **in_parts("gender"))
     untested = {key: part for key, part in SPEC.items() if key not in KEYS}
-    contents = (SPEC, rich(), sampled, outer, grouped, apart, frozen, private, untested)
+    contents = [SPEC, rich(), sampled, outer, grouped, apart, frozen, private, untested]
+    contents += [one for module in of_extensions("specs") for one in module.SPECS]
     for content in contents:
         for file, sql in files_of(content).items():
             if file.endswith(".sql"):

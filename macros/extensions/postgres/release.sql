@@ -43,6 +43,9 @@
     {%- if not is_trial -%}
         {%- do dbt_anonymize._check_release(candidate) -%}
         {%- do dbt_anonymize._pay_for_release(candidate) -%}
+        {%- if declaration.aggregates -%}
+            {%- do adapter.dispatch("_record_aggregates", "dbt_anonymize")(declaration) -%}
+        {%- endif -%}
         {%- if declaration.waits -%}
             {%- do adapter.dispatch("_record_members", "dbt_anonymize")(declaration) -%}
         {%- endif -%}

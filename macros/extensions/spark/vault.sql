@@ -97,3 +97,7 @@
 {% macro spark___write_vault_owner(relation, rows) -%}
     {%- do dbt_anonymize._run_statements([dbt_anonymize._vault_owner_table(relation)] + rows) -%}
 {%- endmacro %}
+
+
+{# Nothing is remembered of releases. #}
+{% macro spark___remembers_releases() -%}{{ return(false) }}{%- endmacro %}

@@ -65,12 +65,14 @@ class Target:
             is_known &= ~np.isnan(self.numbers)
         return np.flatnonzero(is_known)
 
-    def splits(self, splitting: Splitting, seed: int, groups: Codes | None) -> list[Split]:
-        """Draw the splits of a repetition among the records with a target.
+    def splits(
+        self, splitting: Splitting, seed: int, groups: Codes | None, among: Codes | None = None
+    ) -> list[Split]:
+        """Draw the splits of a repetition among the records with a target, or some of these.
 
         Both sides are positions among all records; see `draw_splits`.
         """
-        known = self.known
+        known = self.known if among is None else among
         drawn = draw_splits(
             splitting,
             seed,
@@ -113,6 +115,8 @@ class EffortData:
         Required in addition to the guarantees.
     coarser : mapping of str to mapping of int to int
         By feature, levels with too many labels and those at which they are read.
+    targets : sequence of Target, or None
+        Where rows are not those of the records: what they say of each target.
     """
 
     effort: int
@@ -125,6 +129,7 @@ class EffortData:
     classes: Codes | None = None
     k: int | None = None
     coarser: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    targets: Sequence[Target] | None = None
 
     @property
     def is_fitted(self) -> bool:
@@ -193,7 +198,8 @@ class Problem:
     ``keeps_suppressed``: suppressed records train too, without quasi-identifiers. ``groups`` are
     the subjects of records; none is on both sides of a split. ``recount`` suppresses on the
     training records alone. Quality is also reported by ``reported_groups``. ``confidence`` is the
-    level of intervals over splits, ``read_seconds`` the time it took to read each effort.
+    level of intervals over splits, ``read_seconds`` the time it took to read each effort. With
+    ``tested``, flags of records, each split tests some of these and trains on all others.
     """
 
     targets: Sequence[Target]
@@ -209,6 +215,15 @@ class Problem:
     grid: Grid | None = None
     confidence: float = 0.95
     read_seconds: Sequence[float] = field(default=(), compare=False)
+    tested: Bools | None = None
+
+    def splits(self, target: Target, seed: int) -> list[Split]:
+        """Draw the splits of a repetition for a target."""
+        if self.tested is None:
+            return target.splits(self.splitting, seed, self.groups)
+        known, is_tested = target.known, self.tested[target.known]
+        drawn = target.splits(self.splitting, seed, self.groups, known[is_tested])
+        return [Split(train=known[~is_tested], test=split.test) for split in drawn]
 
     @property
     def fits(self) -> tuple[str, ...]:

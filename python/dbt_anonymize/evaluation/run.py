@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +49,15 @@ def evaluate(
     Returns one row per fact, see ``outputs.evaluation_frame``; none if the source is empty.
     Relations that cannot be evaluated are an `EvaluationError`.
     """
-    request = parse_request(EvaluationRequest, given, arguments)
+    return evaluate_request(session, parse_request(EvaluationRequest, given, arguments))
+
+
+def evaluate_request(
+    session: duckdb.DuckDBPyConnection,
+    request: EvaluationRequest,
+    complete: Callable[[Problem, EffortReader, FirstArrays], Problem] | None = None,
+) -> pd.DataFrame:
+    """Evaluate a request; ``complete`` adds to the problem what it reads beside."""
     log, record_key = dbt_logger(), request.record_key
     efforts = [Effort(**effort) for effort in request.efforts]
     targets = [TargetColumn(**target) for target in request.targets]
@@ -79,7 +87,9 @@ def evaluate(
             decision_grid=request.decision_grid,
             confidence=request.confidence,
         )
-        problem, _ = read_problem(reader, copies, targets, models, setting, watch=watch)
+        problem, first = read_problem(reader, copies, targets, models, setting, watch=watch)
+        if complete is not None:
+            problem = complete(problem, reader, first)
     if request.importance is not None:
         names = tuple(feature["name"] for feature in request.features)
         problem = replace(problem, importance=Importance(request.importance, names))

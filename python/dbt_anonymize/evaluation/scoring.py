@@ -105,7 +105,7 @@ def score_task(problem: Problem, task: Task) -> TaskResult:
     """
     split_seed, model_seed = seeds(problem.random_state, task.repetition)
     target = problem.targets[task.target]
-    splits = target.splits(problem.splitting, split_seed, problem.groups)
+    splits = problem.splits(target, split_seed)
     tallies = Tallies()
     outcomes: list[Outcome] = []
     suppressed: dict[int, float] = {}
@@ -135,6 +135,14 @@ class SplitScorer:
         """Target of the task."""
         return self.problem.targets[self.task.target]
 
+    def training(self, effort: int) -> tuple[Split, Target]:
+        """Return the split whose training side are rows of an effort, and their target."""
+        own = self.problem.efforts[effort].targets
+        if own is None:
+            return self.split, self.target
+        target = own[self.task.target]
+        return replace(self.split, train=target.known), target
+
     @cached_property
     def _training_table(self) -> TrainingTable:
         if self.problem.recount is None:
@@ -146,7 +154,7 @@ class SplitScorer:
         spaces = self.problem.efforts[effort].own
         for fits, released, per_split in self.fits(effort):
             views: dict[int, View] = {}  # spaces of the same features share one
-            reason = self._untrainable_reason(released)
+            reason = self._untrainable_reason(effort, released)
             for position, model in enumerate(self.problem.models):
                 places = [(effort, self.task.target, position, fit) for fit in fits]
                 score: Scored | str = reason or Scored()
@@ -157,7 +165,7 @@ class SplitScorer:
                             views[key] = make_view(
                                 self.problem,
                                 effort,
-                                self.split,
+                                self.training(effort)[0],
                                 released,
                                 space=model.space,
                                 per_split=per_split,
@@ -177,7 +185,10 @@ class SplitScorer:
         Equal fits share a tuple; released is None where the guarantees can never hold.
         """
         data = self.problem.efforts[effort]
-        released = ~data.suppressed[self.split.train]
+        released = ~data.suppressed[self.training(effort)[0].train]
+        if data.targets is not None:
+            yield self.problem.fits, released, False
+            return
         if self.problem.recount is None:
             yield self.problem.fits, released, False
             return
@@ -202,14 +213,14 @@ class SplitScorer:
         self.suppressed[effort] = max(share, self.suppressed.get(effort, 0.0))
         return ~suppressed
 
-    def _untrainable_reason(self, released: Bools | None) -> str | None:
+    def _untrainable_reason(self, effort: int, released: Bools | None) -> str | None:
         if released is None:
             return NEVER_HOLDS
-        target = self.target
+        split, target = self.training(effort)
         if target.task != "classification" or target.codes is None:
             return None if released.any() else NOTHING_RELEASED
         trains = released | (self.problem.keeps_suppressed and released.any())
-        trained = int(np.count_nonzero(np.bincount(target.codes[self.split.train[trains]])))
+        trained = int(np.count_nonzero(np.bincount(target.codes[split.train[trains]])))
         if trained >= 2:
             return None
         return f"the training records hold {trained} of {len(target.classes)} classes"
@@ -253,7 +264,7 @@ class SplitScorer:
 
     def _score(self, places: Sequence[Place], model: Model, view: View) -> Scored | str:
         """Return the measures of a model, or the reason for having none."""
-        target = self.target
+        target = self.training(places[0][0])[1]
         estimator = estimators.make_estimator(model.model, model.parameters, self.seed, target.task)
         is_scaled = estimators.estimator_type(model.model, target.task).is_scaled
         try:
@@ -263,7 +274,7 @@ class SplitScorer:
                     predicted = fit_predict(
                         estimator, view.training, target, rows, is_scaled=is_scaled
                     )
-                predicted = self._constant_answers(predicted, view)
+                predicted = self._constant_answers(predicted, view, target)
                 with self.watch.running("score"):
                     return self._score_predictions(places, predicted, view.test_sets)
             permuted = self._permuted(view)
@@ -290,13 +301,16 @@ class SplitScorer:
         except Exception as error:  # a failed model is a result; the others go on
             return _failure_reason(model, error)
 
-    def _constant_answers(self, predicted: Predicted | Floats, view: View) -> Predicted | Floats:
+    @staticmethod
+    def _constant_answers(
+        predicted: Predicted | Floats, view: View, target: Target
+    ) -> Predicted | Floats:
         """Return the predictions of the zero rule with the best constant answer per measure."""
         if isinstance(predicted, Predicted):
             return replace(predicted, is_zero_rule=True)
-        if self.target.task != "regression" or self.target.numbers is None:
+        if target.task != "regression" or target.numbers is None:
             return predicted
-        median = np.median(self.target.numbers[view.training.records])
+        median = np.median(target.numbers[view.training.records])
         return np.column_stack([predicted, np.full(len(predicted), median)])
 
     def _permuted(self, view: View) -> Permuted | None:

@@ -93,7 +93,7 @@ def make_view(
         test_sets = [_rows_to_predict((ORIGINAL, GENERALIZED), effort, own, split.test)]
     else:
         test_sets = [_rows_to_predict((ORIGINAL,), untouched, effort.original[space], split.test)]
-        if not effort.is_recoded:
+        if not effort.is_recoded and effort.targets is None:
             test_sets.append(_rows_to_predict((GENERALIZED,), effort, own, split.test, means))
     rows = [trained, *(each.rows for each in test_sets)]
     grid = problem.grid if has_grid else None

@@ -15,6 +15,8 @@ _LIMITS = (
     "groups, and not surely for one of their people. Do not join rows with others to find people."
 )
 
+_NO_GUARANTEE = "none: another tool made the rows, and their privacy was measured"
+
 
 @dataclass(frozen=True)
 class Fact:
@@ -62,10 +64,14 @@ def facts_of(
     label but the root. No count is stated that is below the guaranteed k, that counts records of
     possibly fewer people, or that waiting records would change.
     """
-    facts = [Fact(fact, value) for fact, value in declared_facts(spec).items()]
     chosen = next(result for result in results if result.is_chosen)
+    is_external = chosen.effort in spec.external_efforts
+    facts = [
+        Fact(fact, _NO_GUARANTEE if is_external and fact == "guarantees" else value)
+        for fact, value in declared_facts(spec).items()
+    ]
     words = chosen.levels_in_words or in_words(
-        spec.numbered_efforts[chosen.effort], spec.quasi_identifiers
+        spec.built_efforts[chosen.effort], spec.quasi_identifiers
     )
     facts += [Fact("date", date), Fact("levels", words)]
     if spec.differential_privacy:
@@ -73,11 +79,11 @@ def facts_of(
     facts += [Fact("effort", str(chosen.effort), chosen.effort), _count("records", records)]
     if starred:
         facts.append(Fact("only *", ", ".join(starred)))
-    if not spec.holds_back_joiners and spec.subject is None:
+    if not spec.holds_back_joiners and spec.subject is None and not is_external:
         suppressed, least = chosen.suppressed_records, spec.largest_k
         rounded = Fact("records left out", f"fewer than {least}")
         facts.append(rounded if 0 < suppressed < least else _count("records left out", suppressed))
-    if chosen.k is not None and not spec.holds_back_joiners:
+    if chosen.k is not None and not spec.holds_back_joiners and not is_external:
         facts.append(_count("k", chosen.k))
     original = next((result.qf_mean for result in results if result.effort == 0), None)
     scores = {"QF": chosen.qf_mean, "QF, original": original, "QF, zero rule": chosen.zero_rule}

@@ -20,7 +20,8 @@ def effort_description(number: int, effort: Effort) -> str:
             "Effort 0, the untouched baseline that every other effort is compared with; "
             "one row per source record. Never released."
         )
-    return f"Effort {number}: {_recoding(effort)}; one row per source record."
+    rows = "row of it, taken as it is" if effort.is_external else "source record"
+    return f"Effort {number}: {_recoding(effort)}; one row per {rows}."
 
 
 def in_words(
@@ -43,11 +44,20 @@ def in_words(
     'keeps age by 10; gives up sex'
     """
     ranges = _ranges(effort, trees)
+    if effort.is_external:
+        return f"is {effort.way}"
     if not ranges:
         return f"keeps what {effort.way} leave of {', '.join(trees)}"
-    spans = {name: _span(span, trees[name], words.get(name)) for name, span in ranges.items()}
+    spans = {
+        name: _shown(effort, name, _span(span, trees[name], words.get(name)))
+        for name, span in ranges.items()
+    }
     unchanged = [name for name, span in spans.items() if span == AS_IT_IS]
-    removed = [name for name, (low, _) in ranges.items() if low == trees[name].levels]
+    removed = [
+        name
+        for name, (low, _) in ranges.items()
+        if low == trees[name].levels and name not in effort.aggregates
+    ]
     if len(unchanged) == len(trees) and effort.is_full_domain:
         return "leaves everything as it is"
     coarser = [
@@ -72,11 +82,16 @@ def differing_levels(
     The untouched table counts where there is at most one effort beside it.
     """
     ranges = {number: _ranges(effort, trees) for number, effort in efforts.items()}
-    compared = [spans for number, spans in ranges.items() if spans and (number or len(efforts) < 3)]
-    names = [name for name in trees if len({spans[name] for spans in compared}) > 1] or list(trees)
+    compared = [n for n, spans in ranges.items() if spans and (n or len(efforts) < 3)]
+    names = [
+        name
+        for name in trees
+        if len({_shown(efforts[n], name, str(ranges[n][name])) for n in compared}) > 1
+    ] or list(trees)
     return names, {
         number: ", ".join(
-            f"{name} {_span(ranges[number][name], trees[name], words.get(name))}"
+            f"{name} "
+            + _shown(effort, name, _span(ranges[number][name], trees[name], words.get(name)))
             for name in names
             if ranges[number]
         )
@@ -97,6 +112,13 @@ def _span(span: tuple[int, int], tree: Hierarchy, words: Sequence[str] | None) -
     return " to ".join(dict.fromkeys([*texts, "*"][level] for level in span))
 
 
+def _shown(effort: Effort, name: str, span: str) -> str:
+    """Return the words of a level with the aggregate that is shown of its classes."""
+    if name not in effort.aggregates:
+        return span
+    return f"{'in one group' if span == '*' else span} ({effort.aggregates[name].show})"
+
+
 def _ranges(effort: Effort, trees: Mapping[str, Hierarchy]) -> dict[str, tuple[int, int]]:
     """Return lowest and highest level of each quasi-identifier; empty without levels."""
     if not effort.vectors:
@@ -110,6 +132,9 @@ def _recoding(effort: Effort) -> str:
     if effort.levels is not None:
         if effort.has_cells:
             k = f", single cells suppressed as `*` (cell suppression){k}"
-        levels = ", ".join(f"{name} at level {level}" for name, level in effort.levels.items())
+        levels = ", ".join(
+            f"{name} {_shown(effort, name, f'at level {level}')}"
+            for name, level in effort.levels.items()
+        )
         return f"{levels} of its hierarchy (0 is the raw value){k}"
     return f"{effort.way}{k}"

@@ -118,7 +118,7 @@ def render(spec: Spec, *, has_python: bool = True, words: Words | None = None) -
         "feature_levels": functools.partial(_feature_levels, spec),
         "levels_in_words": {
             number: in_words(effort, spec.quasi_identifiers, words or {})
-            for number, effort in spec.numbered_efforts.items()
+            for number, effort in spec.built_efforts.items()
         },
         "declared_facts": declared_facts,
         "splitting": _splitting,
@@ -128,18 +128,18 @@ def render(spec: Spec, *, has_python: bool = True, words: Words | None = None) -
     }
     files = {
         f"{spec.name}_{relation.name}{relation.suffix}": _render(
-            template_of(relation, context), owner, command, context
+            f"{template_of(relation, context)}{relation.suffix}", owner, command, context
         )
         for relation in relations
         if not relation.per
     }
-    for number, effort in spec.numbered_efforts.items() if spec.efforts else ():
+    for number, effort in spec.built_efforts.items() if spec.efforts else ():
         of_effort = {**context, "number": number, "effort": effort}
         for relation in relations_of_effort(of_effort):
             # Frozen efforts need no Python.
             suffix = ".sql" if spec.is_frozen else relation.suffix
             files[f"{spec.name}_{relation.name}_{number}{suffix}"] = _render(
-                f"{relation.name}{suffix}", owner, command, of_effort
+                f"{template_of(relation, of_effort)}{suffix}", owner, command, of_effort
             )
     if not has_python:
         _replace_python(files, spec, functools.partial(_render, owner=owner, command=command))

@@ -41,7 +41,7 @@ def relations_of_effort(context: Mapping[str, Any]) -> list[Relation]:
 def template_of(relation: Relation, context: Mapping[str, Any]) -> str:
     """Return the template of a relation's model: its own, or that of an extension in its place."""
     others = (name for condition, name in relation.replaced if expression(condition)(**context))
-    return f"{next(others, relation.name)}{relation.suffix}"
+    return next(others, relation.name)
 
 
 def undeclared_details(spec: Spec) -> list[str]:

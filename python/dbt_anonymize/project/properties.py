@@ -65,7 +65,7 @@ def describe_all(spec: Spec, steps: Collection[Step] = ()) -> Iterator[RelationD
                 describe(relation, f"{spec.name}_{relation.name}", context) for relation in group
             )
             continue
-        for number, effort in spec.numbered_efforts.items() if spec.efforts else ():
+        for number, effort in spec.built_efforts.items() if spec.efforts else ():
             of_effort = {**context, "number": number, "effort": effort}
             for relation in relations_of_effort(of_effort):
                 yield describe(relation, f"{spec.name}_{relation.name}_{number}", of_effort)
@@ -90,7 +90,9 @@ def describe(relation: Relation, name: str, context: Context) -> RelationDescrip
 
 
 # Values that relations may set for the groups of columns that they use.
-_UNSET = dict.fromkeys(("numbers", "has_modes", "midpoints", "with_levels", "with_shares"))
+_UNSET = dict.fromkeys(
+    ("numbers", "has_modes", "aggregates", "midpoints", "with_levels", "with_shares")
+)
 
 
 def _columns(items: Iterable[Any], context: Context) -> Iterator[Column]:

@@ -61,13 +61,14 @@ def steps_of(spec: Spec) -> list[Step]:
     efforts = tuple(f"{spec.name}_effort_{number}" for number in spec.numbered_efforts)
     steps = [step for of_extension in added_steps() for step in of_extension(spec)]
     if spec.is_tested:
-        columns = _kinds(outputs.COLUMN_TYPES)
+        columns = kinds(outputs.COLUMN_TYPES)
         steps.append(Step(spec.name, EVALUATION, columns, after=efforts))
-    if spec.outer_share:
-        columns, after = _kinds(outer.COLUMN_TYPES), (f"{spec.name}_results", *efforts)
+    if spec.outer_share and not spec.is_chosen_by_outer:
+        columns, after = kinds(outer.COLUMN_TYPES), (f"{spec.name}_results", *efforts)
         steps.append(Step(spec.name, OUTER_QUALITY, columns, after=after))
     return steps
 
 
-def _kinds(types: Mapping[str, str]) -> dict[str, str]:
+def kinds(types: Mapping[str, str]) -> dict[str, str]:
+    """Return the kinds of columns of a step by their pandas types."""
     return {name: _KINDS[kind.lower()] for name, kind in types.items()}

@@ -146,6 +146,11 @@ def text(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
+def level_of(value: object) -> int | None:
+    """Return a level, written with or without what is shown of its classes, or None."""
+    return integer(value.get("level") if isinstance(value, Mapping) else value)
+
+
 def integer(value: object) -> int | None:
     """Return a whole number, or None."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dbt_anonymize.spec.draft import RawSpec, integer, items, mapping
+from dbt_anonymize.spec.draft import RawSpec, items, level_of, mapping
 from dbt_anonymize.spec.efforts import is_shorthand
 from dbt_anonymize.spec.guarantee_rules import less_than_guaranteed
 from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, short_repr
@@ -52,7 +52,7 @@ def _levels_problems(
         if name not in draft.levels:
             yield no_quasi_identifier((*place, name), name, draft)
             continue
-        levels, level_number = draft.levels[name], integer(level)
+        levels, level_number = draft.levels[name], level_of(level)
         if levels is not None and level_number is not None and level_number > levels:
             yield Problem(
                 (*place, name),
@@ -74,7 +74,7 @@ def _efforts_differ(draft: RawSpec) -> Iterator[Problem]:
         if not effort:
             continue
         if any(
-            levels and all(integer(level) == 0 for level in levels.values())
+            levels and all(level_of(level) == 0 for level in levels.values())
             for place, levels in _level_vectors(number, effort)
             if "rounds" not in place and effort.get("recoding") != "cell_suppression"
         ):

@@ -12,7 +12,7 @@ from dbt_anonymize.spec.columns import Hierarchy
 from dbt_anonymize.spec.guarantees import EffortGuarantees
 from dbt_anonymize.spec.of_extensions import extension_keys
 from dbt_anonymize.spec.sample import EffortSample
-from dbt_anonymize.validation import Levels, Strict, rule_error
+from dbt_anonymize.validation import Levels, ShownLevel, Strict, WrittenLevels, rule_error
 
 FULL_DOMAIN = "full_domain"
 
@@ -23,8 +23,13 @@ class CoreEffort(Strict):
     Extensions override the properties below where levels differ per record.
     """
 
-    levels: Levels | None = None
-    """Level of each quasi-identifier; 0 is the raw value."""
+    levels: Annotated[
+        Levels | None,
+        BeforeValidator(lambda levels: levels, json_schema_input_type=WrittenLevels | None),
+    ] = None
+    """Level of each quasi-identifier; 0 is the raw value. Also with what is shown of its classes:
+    `{level: 2, show: mean}`.
+    """
     k: Annotated[int, Field(ge=2)] | None = None
     """Smallest class of this effort, at least the declared k."""
     guarantees: EffortGuarantees | None = None
@@ -63,6 +68,11 @@ class CoreEffort(Strict):
         return False
 
     @property
+    def is_external(self) -> bool:
+        """Tell whether another tool made the rows."""
+        return False
+
+    @property
     def group_numbers(self) -> str:
         """Released form of the numbers of a group: interval, mean or median."""
         return "interval"
@@ -78,9 +88,19 @@ class CoreEffort(Strict):
         return False
 
     @property
+    def may_show_modes(self) -> bool:
+        """Tell whether a category may be released as the mode of a group or class."""
+        return self.has_modes or any(one.show == "mode" for one in self.aggregates.values())
+
+    @property
     def mean_p_percent(self) -> float:
         """Least share of an interval that the mean must leave open, in percent."""
         return 0.0
+
+    @property
+    def aggregates(self) -> Mapping[str, ShownLevel]:
+        """Quasi-identifiers of which an aggregate of the class is shown, where it may be."""
+        return {}
 
     @property
     def way(self) -> str:
@@ -111,7 +131,10 @@ class CoreEffort(Strict):
         """
         if self.levels is None:
             return self.kind
-        levels = " ".join(map(str, self.levels.values()))
+        levels = " ".join(
+            f"{level} ({self.aggregates[name].show})" if name in self.aggregates else str(level)
+            for name, level in self.levels.items()
+        )
         return f"{levels}, then cells" if self.has_cells else levels
 
 
@@ -141,7 +164,7 @@ def is_shorthand(raw: object) -> bool:
         return False
     return not (
         isinstance(raw.get("levels"), Mapping)
-        or any(isinstance(raw.get(key), (str, list, tuple)) for key in _OF_EXTENSIONS)
+        or any(isinstance(raw.get(key), (str, list, tuple, Mapping)) for key in _OF_EXTENSIONS)
     )
 
 
@@ -152,14 +175,14 @@ def _expand_shorthand(raw: object) -> object:
 
 
 AnyEffort = Annotated[
-    Effort, BeforeValidator(_expand_shorthand, json_schema_input_type=Levels | Effort)
+    Effort, BeforeValidator(_expand_shorthand, json_schema_input_type=WrittenLevels | Effort)
 ]
 
 
 def as_yaml(effort: Effort) -> dict[str, Any]:
     """Return an effort in its shortest written form."""
     content = effort.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
-    if set(content) == {"levels"} and is_shorthand(effort.levels):
-        return dict(effort.levels or {})
+    if set(content) == {"levels"} and is_shorthand(content["levels"]):
+        return dict(content["levels"])
     # The form first, then what it has.
     return {key: content[key] for key in (*_OF_EXTENSIONS, *content) if key in content}

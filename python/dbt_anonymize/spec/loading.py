@@ -173,8 +173,10 @@ def _at_written_path(detail: ErrorDetails, raw: object) -> ErrorDetails:
         is_list = isinstance(raw, (list, tuple))
         if isinstance(key, int) and not is_list:
             continue
-        if key == "levels" and location[:1] == ["efforts"] and is_shorthand(raw):
-            continue
+        if key in {"levels", "shown"} and location[:1] == ["efforts"]:
+            if is_shorthand(raw):
+                continue
+            key = "levels"  # noqa: PLW2901 (what is shown is written among them)
         location.append(key)
         if isinstance(raw, Mapping):
             raw = raw.get(key)

@@ -5,7 +5,7 @@ Types and single values are checked here; what must hold between keys is in ``ru
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
@@ -338,6 +338,16 @@ class CoreSpec(ColumnsByRole, TestedByModels, Strict):
         return dict(enumerate([baseline, *map(self._in_declared_order, self.efforts)]))
 
     @property
+    def external_efforts(self) -> dict[int, Effort]:
+        """Each table of another tool by its number."""
+        return {}
+
+    @property
+    def built_efforts(self) -> dict[int, Effort]:
+        """Every effort with a relation of its own, by number."""
+        return self.numbered_efforts
+
+    @property
     def frozen_labels(self) -> str | None:
         """The seed that holds the labels of a frozen effort."""
         return None
@@ -346,6 +356,10 @@ class CoreSpec(ColumnsByRole, TestedByModels, Strict):
     def recomputation(self) -> Any:
         """Module that recomputes frozen labels, and releases in which new records wait."""
         return None
+
+    def findings_of_external(self, tables: Any, number: int) -> Iterable[Any]:
+        """Return what `verify` finds of the release of a table of another tool."""
+        return ()
 
     def require_seeds(self, folder: Path) -> None:
         """Stop if the folder of the seeds lacks one that commands write for the spec."""

@@ -14,6 +14,8 @@ from dbt_anonymize.validation import rule_error
 
 # Measures of sensitive attributes are allowed too, and these where payouts are counted.
 COLUMNS = MODELS["privacy"].numbers()[1:]  # without the effort
+# Those that extensions measure beside, where an anonymization has them.
+ADDED = [name for relation in MODELS.values() if relation.in_qnf for name in relation.numbers()[1:]]
 PAYOUTS = MODELS["privacy"].numbers(condition="spec.has_payouts")
 FUNCTIONS = ("least", "greatest", "ln", "sqrt", "abs")
 # The classes of sqlglot that may stand in an expression beside columns and numbers.
@@ -98,10 +100,13 @@ def check_columns(text: str, spec: Mapping[str, Any]) -> str:
     attributes = [*sensitive, *(getattr(model, "attribute", None) for model in models)]
     measured = (f"{a}_{measure}" for a in attributes if a for measure in measures_of(models, a))
     has_payouts = any(model.READS_LABELS for model in models)
-    allowed = list(dict.fromkeys([*COLUMNS, *(PAYOUTS if has_payouts else ()), *measured]))
+    columns_of_numbers = [*COLUMNS, *(PAYOUTS if has_payouts else ()), *measured]
+    allowed = list(dict.fromkeys([*columns_of_numbers, *ADDED]))
     for name in _columns(_parse(text)):
         if name not in allowed:
-            remedy = did_you_mean(name, allowed, f"Columns of numbers are {names(allowed)}.")
+            remedy = did_you_mean(
+                name, allowed, f"Columns of numbers are {names(columns_of_numbers)}."
+            )
             raise rule_error(f"must name columns of <n>_privacy, which has no {name}", remedy)
     return text
 

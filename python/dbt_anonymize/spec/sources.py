@@ -6,30 +6,9 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from dbt_anonymize.validation import RelationName, Strict, rule_error
+from dbt_anonymize.validation import RelationName, Source, Strict, rule_error
 
-
-class Source(Strict):
-    """The table about people: a dbt model or seed (``ref``), or a dbt source (``source``)."""
-
-    ref: RelationName | None = None
-    """A model or seed."""
-    source: Annotated[tuple[RelationName, RelationName] | None, Field(strict=False)] = None
-    """A dbt source: [source_name, table_name]."""
-
-    @model_validator(mode="after")
-    def _exactly_one(self) -> Source:
-        if (self.ref is None) == (self.source is None):
-            raise rule_error(
-                "must name exactly one relation",
-                "Write {ref: model_or_seed} or {source: [source_name, table_name]}.",
-            )
-        return self
-
-    @property
-    def name(self) -> str:
-        """Its name in sentences, and in what a vault remembers."""
-        return self.ref or ".".join(self.source or ())
+__all__ = ["Population", "Source"]
 
 
 class Population(Strict):

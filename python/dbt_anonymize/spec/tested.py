@@ -80,6 +80,11 @@ class TestedByModels:
         return self.quality.outer_share if self.quality else None
 
     @property
+    def is_chosen_by_outer(self) -> bool:
+        """Tell whether outer records score every effort and decide, not only the chosen one."""
+        return False
+
+    @property
     def weight_of_privacy(self) -> Literal["auto"] | float:
         """Alpha; 0 where QF and QNF have no common scale, since no model is trained."""
         return 0.0 if self.alpha is None else self.alpha

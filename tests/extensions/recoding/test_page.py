@@ -21,6 +21,7 @@ from tests.docs.examples import (
     name_of_spec,
 )
 from tests.docs.pages import DOCS, MODELS, Page
+from tests.oracle.aggregates import Member, aggregate
 from tests.oracle.privacy import Class, payout
 
 PAGE = Page(DOCS / "extensions" / "recoding.md")
@@ -77,6 +78,26 @@ def test_recodings_are_as_printed(built: Built) -> None:
         assert [row[recoding] for row in PAGE.table(RECORD_KEY).records] == computed
 
 
+def test_aggregates_are_as_printed() -> None:
+    people = PAGE.table(RECORD_KEY).records
+    for person in people:
+        label = person["full_domain"]
+        if label == "suppressed":
+            assert person["shown"] == label
+            continue
+        alike = [one for one in people if one["full_domain"] == label]
+        age, _, code = label.rpartition(" ")
+        bounds = _bounds(age)
+        members = {
+            name: [Member(one[RECORD_KEY], read(one[name])) for one in alike]
+            for name, read in (("age", Fraction), ("zip", str))
+        }
+        mean = aggregate(members["age"], "mean", bounds)
+        mode = aggregate(members["zip"], "mode")
+        shown = age if mean is None else f"{float(mean):g}"
+        assert person["shown"] == f"{shown} {mode or code}"
+
+
 def test_non_uniform_entropy_is_undefined_where_levels_differ_per_record(built: Built) -> None:
     rows = built.rows(f"select * from {name_of_spec('recoding', 1)}_information_loss")
     undefined = {row["effort"] for row in rows if row["non_uniform_entropy"] is None}
@@ -99,10 +120,15 @@ def brought(labels: Sequence[Sequence[str]]) -> list[float]:
     return found
 
 
+def _bounds(label: str) -> tuple[int, int]:
+    lower, upper = map(int, label.strip("[)").split(", "))
+    return lower, upper
+
+
 def _ages(label: str) -> Fraction:
     if not label.startswith("["):
         return Fraction(6 if label == "*" else 1)
-    lower, upper = map(int, label.strip("[)").split(", "))
+    lower, upper = _bounds(label)
     return Fraction(upper - lower, 10)
 
 

@@ -16,6 +16,54 @@ LEFT_WITHOUT_POPULATION: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
 
 
 WRONG: list[tuple[str, object, str, str]] = [
+    (
+        "efforts",
+        [{"age": {"level": 1, "show": "mode"}, "city": 0}],
+        "efforts.1.age.show",
+        "must be mean or median of a column whose hierarchy is interval; got mode",
+    ),
+    (
+        "efforts",
+        [{"levels": {"age": 1, "city": {"level": 1, "show": "mean"}}, "k": 4}],
+        "efforts.1.levels.city.show",
+        "must be mode of a column whose hierarchy is categorical; got mean",
+    ),
+    (
+        "efforts",
+        [{"age": {"level": 0, "show": "mean"}, "city": 1}],
+        "efforts.1.age.level",
+        "must be 1 or more where an aggregate is shown",
+    ),
+    (
+        "efforts",
+        [{"age": {"level": 9, "show": "mean"}, "city": 1}],
+        "efforts.1.age",
+        "must be a level of its hierarchy, 0 to 3",
+    ),
+    (
+        "efforts",
+        [{"age": {"level": 1, "show": "sum"}, "city": 1}],
+        "efforts.1.age.show",
+        "mean",
+    ),
+    (
+        "efforts",
+        [{"age": {"level": 1}, "city": 1}],
+        "efforts.1.age.show",
+        "must be given",
+    ),
+    (
+        "efforts",
+        [{"age": 1, "city": {"level": 1, "show": "mode", "p_percent": 5}}],
+        "efforts.1",
+        "must have p_percent only of a mean or median; city is shown as its mode",
+    ),
+    (
+        "efforts",
+        [{"age": {"level": 1, "show": "mean", "p_percent": 101}, "city": 1}],
+        "efforts.1.age.p_percent",
+        "100",
+    ),
     ("efforts", [{"recoding": "mondrian"}], "efforts.1.recoding", "'multidimensional'"),
     ("efforts", [{"recoding": "local"}], "efforts.1", "must have rounds if and only if"),
     (

@@ -69,8 +69,8 @@ class Category:
             own = self._levels(arrays["level"])
             sample, codes = distinct_rows([codes, own])
             levels, texts = own[sample], [labels[at] for at in arrays["label"][sample].astype(int)]
-            if has_modes:
-                levels = self._levels_of_modes(texts, levels)
+        if has_modes:
+            levels = self._levels_of_modes(texts, levels)
         places = self._places(texts, levels, codes)
         return self._column(codes, levels, places, raw=first.raw, first=first)
 

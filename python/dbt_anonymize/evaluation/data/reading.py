@@ -48,6 +48,7 @@ class Effort:
     ``levels`` maps quasi-identifiers to levels, or is `PER_RECORD`: each record has its own in
     ``<quasi-identifier>_level``. ``k`` is required in addition to the guarantees. ``has_means``:
     numbers are labelled with the mean of their group; ``has_modes``: categories with its mode.
+    ``aggregates``: quasi-identifiers labelled with that of their class alone.
     """
 
     effort: int
@@ -56,6 +57,7 @@ class Effort:
     k: int | None = None
     has_means: bool = False
     has_modes: bool = False
+    aggregates: Sequence[str] = ()
 
     @property
     def is_recoded(self) -> bool:
@@ -148,7 +150,7 @@ class EffortReader:
         expressions = {
             f.name: f.sql(relation, has_levels=effort.is_recoded)
             if isinstance(f, Category)
-            else f.sql(relation, has_means=effort.has_means)
+            else f.sql(relation, has_means=effort.has_means or f.name in effort.aggregates)
             if isinstance(f, Interval)
             else f.sql(relation)
             for f in self.features
@@ -172,7 +174,7 @@ class EffortReader:
                 columns.append(feature.generalized(arrays, level, untouched))
             else:
                 texts = ranked_texts(relation, feature.name)
-                has_modes = effort.has_modes
+                has_modes = effort.has_modes or feature.name in effort.aggregates
                 columns.append(
                     feature.generalized(arrays, texts, level, untouched, has_modes=has_modes)
                 )

@@ -157,7 +157,15 @@ def _read(session: Session, spec: Spec, effort: int, repetitions: int, largest: 
     choice = quality.chosen_models[quality.deciding_model]
     name = str(choice.model)
     space = reading.space(name, quality.task)
-    further = Effort(effort, relation(f"{spec.name}_effort_{effort}"), levels, released.k)
+    further = Effort(
+        effort,
+        relation(f"{spec.name}_effort_{effort}"),
+        levels,
+        released.k,
+        has_means=released.has_means,
+        has_modes=released.has_modes,
+        aggregates=tuple(released.aggregates),
+    )
     problem, _ = read_problem(
         reader,
         [untouched, further],

@@ -58,7 +58,7 @@ def run_attacks(
     """
     with attack_session(warehouse) as session:
         knowledge = load_attacker_knowledge(session, spec)
-        chosen = _chosen_effort(warehouse, spec)
+        chosen = chosen_effort(warehouse, spec)
         relation = session.release_of(spec.name, release and project.root / release)
         origin = _origin(warehouse, spec, chosen)
         released = read_release(knowledge, relation, spec.name, published=spec, origin=origin)
@@ -115,7 +115,7 @@ def _attack_trial(
     ]
 
 
-def _chosen_effort(warehouse: Warehouse, spec: Spec) -> int:
+def chosen_effort(warehouse: Warehouse, spec: Spec) -> int:
     """Return the effort that is released."""
     efforts = [result.effort for result in read_results(warehouse, spec.name) if result.is_chosen]
     if len(efforts) != 1:
@@ -197,7 +197,7 @@ def _compose_with(
     their_relation = _published_release(session, project, other)
     if their_relation is None:
         return []
-    theirs = _origin(session.warehouse, other, _chosen_effort(session.warehouse, other))
+    theirs = _origin(session.warehouse, other, chosen_effort(session.warehouse, other))
     ours = _origin(session.warehouse, spec, chosen)
     is_same_key = other.record_key == spec.record_key
     name, shown = f"release {other.name}", f"the release {other.name}"

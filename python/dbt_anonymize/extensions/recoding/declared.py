@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
-from dbt_anonymize.validation import Levels, Strict, rule_error
+from dbt_anonymize.validation import Levels, ShownLevel, Strict, rule_error
 
 # Keys, by the recodings that have them.
 _RECODINGS = {
@@ -71,6 +73,29 @@ class Keys(Strict):
     p_percent: Annotated[float, Field(gt=0, le=100)] | None = None
     """Rule for means: how much of an interval the mean must leave open, in percent; 10 by default.
     """
+    # A spec writes them among the levels.
+    shown: SkipJsonSchema[dict[str, ShownLevel] | None] = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _part_levels(cls, raw: object) -> object:
+        """Part the levels from what is shown of their classes."""
+        levels = raw.get("levels") if isinstance(raw, Mapping) else None
+        if not isinstance(raw, Mapping) or not isinstance(levels, Mapping):
+            return raw
+        shown = {name: level for name, level in levels.items() if isinstance(level, Mapping)}
+        if not shown:
+            return raw
+        plain = {name: level.get("level") for name, level in shown.items()}
+        return {**raw, "levels": {**levels, **plain}, "shown": shown}
+
+    @model_serializer(mode="wrap")
+    def _join_levels(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Write what is shown among the levels."""
+        content: dict[str, Any] = handler(self)
+        if shown := content.pop("shown", None):
+            content["levels"] = content["levels"] | shown
+        return content
 
     def check_form(self) -> None:
         """Raise the error of keys that do not fit the recoding."""
@@ -103,6 +128,12 @@ class Keys(Strict):
             )
         if self.p_percent is not None and self.group_numbers != "mean":
             raise rule_error("must have p_percent only where means are released", "Remove it.")
+        for name, shown in self.aggregates.items():
+            if shown.show == "mode" and shown.p_percent is not None:
+                raise rule_error(
+                    f"must have p_percent only of a mean or median; {name} is shown as its mode",
+                    "Remove it.",
+                )
 
     @property
     def kind(self) -> str:
@@ -164,6 +195,11 @@ class Keys(Strict):
     def mean_p_percent(self) -> float:
         """Least share of an interval that the mean must leave open, in percent."""
         return self.p_percent or 10.0
+
+    @property
+    def aggregates(self) -> Mapping[str, ShownLevel]:
+        """Quasi-identifiers of which an aggregate of the class is shown, where it may be."""
+        return self.shown or {}
 
     @property
     def is_strict(self) -> bool:

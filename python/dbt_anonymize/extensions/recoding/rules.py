@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
+from dbt_anonymize.extensions.recoding import aggregate_rules
 from dbt_anonymize.privacy.registry import MODELS, counts_in_population
 from dbt_anonymize.spec.draft import RawSpec, integer, items, mapping
 from dbt_anonymize.spec.guarantee_rules import declared_guarantees
@@ -209,4 +210,5 @@ RULES = (
     _payouts_per_record_are_known,
     _frozen_labels_are_of_values,
     _class_losses_differ_by_record,
+    *aggregate_rules.RULES,
 )

@@ -97,7 +97,9 @@ def _release_sentences(findings: Findings) -> Iterator[str]:
         return
     total, left_out = int(chosen["records"]), int(chosen["suppressed_records"])
     of_effort = findings.evidence.rows("privacy", effort=chosen["effort"])
-    if spec.sample_shares.get(int(chosen["effort"])):
+    if is_external(findings):
+        yield f"Rows that another tool made (effort {chosen['effort']}), no record of the source."
+    elif spec.sample_shares.get(int(chosen["effort"])):
         yield f"A sample of the records, generalized (effort {chosen['effort']})."
     elif spec.holds_back_joiners and of_effort:
         yield (
@@ -142,12 +144,23 @@ def _record_count(release: RegisteredRelease) -> str:
     return "some records" if records is None else pluralized(records, "record")
 
 
+def is_external(findings: Findings) -> bool:
+    """Tell whether the table of another tool is released."""
+    chosen = findings.chosen
+    return chosen is not None and chosen["effort"] in findings.spec.external_efforts
+
+
 def _guarantee_sentences(findings: Findings) -> Iterator[str]:
     chosen = findings.chosen
-    for guarantee in findings.spec.all_guarantees:
+    if is_external(findings):
+        yield (
+            "Nothing formal: another tool made the rows. What attacks found before the release is "
+            f"in {findings.spec.name}_measured_privacy."
+        )
+    for guarantee in () if is_external(findings) else findings.spec.all_guarantees:
         if "effort" in guarantee and (chosen is None or guarantee["effort"] != chosen["effort"]):
             continue
-        yield promise(guarantee)
+        yield promise(guarantee, has_subject=findings.spec.subject is not None)
     if chosen is not None and chosen["k"] is not None:
         yield (
             "The smallest group of the released effort has "
@@ -156,7 +169,9 @@ def _guarantee_sentences(findings: Findings) -> Iterator[str]:
             )
             + "."
         )
-    yield from one_value_sentences(findings.spec, round_count(findings.alike, findings.fewest))
+    alike = round_count(findings.alike, findings.fewest)
+    for sentence in one_value_sentences(findings.spec, alike, is_rounded=True):
+        yield sentence[0].upper() + sentence[1:]
     yield findings.evidence.verification
     yield (
         "It does not promise that nobody can be found by columns that are released as they are, or "
@@ -164,7 +179,7 @@ def _guarantee_sentences(findings: Findings) -> Iterator[str]:
     )
 
 
-def promise(guarantee: Mapping[str, Any]) -> str:
+def promise(guarantee: Mapping[str, Any], *, has_subject: bool = False) -> str:
     """Return a guarantee in words, else its name and parameters.
 
     Examples
@@ -179,7 +194,7 @@ def promise(guarantee: Mapping[str, Any]) -> str:
     values.pop("effort", None)
     if template is not None:
         try:
-            return template.format(**values)
+            return template.format(people=" people" * has_subject, **values)
         except KeyError:  # in another form, of which all parameters are listed
             pass
     listed = ", ".join(f"{words(name)} {value}" for name, value in values.items())
@@ -218,7 +233,7 @@ def _cost_sentences(findings: Findings) -> Iterator[str]:
         share = left_out / int(chosen["records"])
         records = pluralized(left_out, "record")
         yield f"Left out, since their groups are too small: {records} ({share:.1%})."
-    elif not findings.spec.holds_back_joiners:
+    elif not findings.spec.holds_back_joiners and not is_external(findings):
         yield "No record is left out."
 
 

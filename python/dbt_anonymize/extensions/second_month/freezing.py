@@ -67,7 +67,7 @@ def freeze_effort(warehouse: Warehouse, spec: Spec) -> Frozen:
             f"`dbt-anonymize results {spec.name}`."
         )
     effort = spec.numbered_efforts[chosen[0]]
-    if effort.has_means or effort.has_modes:
+    if effort.has_means or effort.has_modes or effort.aggregates:
         raise SpecError(
             f"{spec.name}: a frozen effort must not release means or modes, which are of those who "
             f"are in a group now; effort {chosen[0]} does. Release another one: set "

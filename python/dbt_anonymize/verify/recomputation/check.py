@@ -22,8 +22,10 @@ from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.finding import Finding
-from dbt_anonymize.verify.recomputation.canonical import Comparer, Comparison, select
+from dbt_anonymize.verify.recomputation.aggregates import wrong_aggregates
+from dbt_anonymize.verify.recomputation.canonical import Comparer, Comparison
 from dbt_anonymize.verify.recomputation.counts import Classes, count_of
+from dbt_anonymize.verify.recomputation.coverage import uncovered
 from dbt_anonymize.verify.recomputation.expected import Expected
 from dbt_anonymize.verify.recomputation.guarantees import Recount, name_of
 from dbt_anonymize.verify.recomputation.means import wrong_means
@@ -43,6 +45,8 @@ def recompute(tables: Tables, spec: Spec, *, effort: int) -> list[Finding]:
     nothing else can be verified. A source or hierarchy from which nothing can be computed is a
     `VerificationError`. Beside DuckDB, memory holds a few numbers per class and sensitive value.
     """
+    if effort in spec.external_efforts:
+        return list(spec.findings_of_external(tables, effort))
     efforts = {spec.release.effort} if spec.release.effort != "auto" else set(spec.numbered_efforts)
     if effort not in efforts - {0}:
         raise VerificationError(
@@ -70,6 +74,8 @@ def _findings(expected: Expected) -> Iterator[Finding]:
     effort = spec.numbered_efforts[expected.number]
     if not effort.is_full_domain:
         yield _coverage_finding(expected)
+    if effort.aggregates:
+        yield _aggregates_finding(expected)
     if effort.has_means:
         yield _means_finding(expected)
     if effort.has_modes:
@@ -128,14 +134,14 @@ def _microdata_finding(expected: Expected, comparer: Comparer, microdata: str) -
 
 
 def _coverage_finding(expected: Expected) -> Finding:
-    uncovered = expected.uncovered()
+    records = uncovered(expected)
     message = "every label covers the value of its record."
-    if uncovered:
+    if records:
         message = (
             "the labels of a record must cover its values, as the recoding may give them; those of "
-            f"{uncovered:,} records do not. Do not use this release; build again."
+            f"{records:,} records do not. Do not use this release; build again."
         )
-    return Finding("recomputation", "recoded labels", not uncovered, message)
+    return Finding("recomputation", "recoded labels", not records, message)
 
 
 def _means_finding(expected: Expected) -> Finding:
@@ -170,6 +176,17 @@ def _modes_finding(expected: Expected) -> Finding:
     return Finding("recomputation", "modes of groups", not wrong, message)
 
 
+def _aggregates_finding(expected: Expected) -> Finding:
+    wrong = wrong_aggregates(expected)
+    message = "every mean, median and mode is that of its class, and may be told."
+    if wrong:
+        message = (
+            "a class must show its label, or a mean, median or mode of its records that tells no "
+            f"value too closely; {wrong:,} do not. Do not use this release; build again."
+        )
+    return Finding("recomputation", "aggregates of classes", not wrong, message)
+
+
 def _suppression_finding(expected: Expected) -> Finding:
     """Suppress the classes that must be, and compare their records with the limit."""
     spec, sizes = expected.spec, expected.count_classes()
@@ -199,7 +216,8 @@ def _comparisons(expected: Expected) -> Iterator[Comparison]:
     tables, spec = expected.tables, expected.spec
     if tables.effort:
         columns = expected.effort_columns
-        rows = select(columns, f"({expected.effort}) as rows_")
+        shown = ", ".join(expected.shown(columns))
+        rows = f"select {shown} from ({expected.effort}) as rows_"  # noqa: S608
         subject = f"{spec.name}_effort_{expected.number}"
         yield Comparison(subject, rows, tables.effort, columns, spec.record_key)
     token = "token" if spec.mapping == "token" else None

@@ -2,14 +2,14 @@
 
 Every relation is a query over the source. Labels of a full-domain effort are looked up at its
 levels, those of a frozen recoding in the committed seed; those of other recodings are read from
-the effort by record key, and judged by `uncovered`. Classes, suppression and everything after them
-are computed anew.
+the effort by record key, and judged by `uncovered`, as aggregates that are shown for labels are by
+`wrong_aggregates`. Classes, suppression and everything after them are computed anew.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -23,13 +23,15 @@ from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.recomputation.canonical import normalize
 from dbt_anonymize.verify.recomputation.consent import who_agreed, with_others
 from dbt_anonymize.verify.recomputation.counts import Classes, count_of
-from dbt_anonymize.verify.recomputation.labels import Generalization, Lookup
+from dbt_anonymize.verify.recomputation.labels import ROOT, Generalization, Lookup
 from dbt_anonymize.verify.recomputation.masks import Key, mask_sql, pads
 from dbt_anonymize.verify.recomputation.midpoints import with_midpoints
 from dbt_anonymize.verify.recomputation.tables import Tables
 
 # Prefix of the column with the value of a masked identifier, beside its mask.
 _RAW = "value of "
+# That of the column with what an effort shows of a class, beside its label.
+SHOWN = "shown of "
 _TEXT = quote_name("text of a class")  # a name that no column has
 
 
@@ -120,25 +122,35 @@ class Expected:
             for name in dict.fromkeys(others)
         ]
         columns += self.kept_columns_sql()
-        if self._frozen:
-            joins = list(self._frozen.joins)
-            columns += [f"{sql} as {quote_name(n)}" for n, sql in self._frozen.columns.items()]
+        if self.frozen:
+            joins = list(self.frozen.joins)
+            columns += [f"{sql} as {quote_name(n)}" for n, sql in self.frozen.columns.items()]
         elif not effort.is_full_domain or effort.levels is None:
             types = self.tables.types(f"select * from {self.tables.effort}")  # noqa: S608
-            columns += [
-                f"{normalize(_of('effort', name), types[name])} as {quote_name(name)}"
-                for name in self.spec.generalized_columns
-            ]
-            key = quote_name(self.spec.record_key)
-            joins = [f"left join {self.tables.effort} as effort on rows_.{key} = effort.{key}"]
+            labels = {
+                n: normalize(_of("effort", n), types[n]) for n in self.spec.generalized_columns
+            }
+            joins = [self._built_effort]
+            for lookup in self.lookups(effort.levels or {}, "base") if effort.aggregates else ():
+                joins.append(lookup.join)
+                for name in effort.aggregates.keys() & lookup.columns.keys():
+                    label = lookup.columns[name]
+                    labels[name] = (
+                        f"case when {labels[name]} = '{ROOT}' then '{ROOT}' else {label} end"
+                    )
+            columns += [f"{sql} as {quote_name(name)}" for name, sql in labels.items()]
         else:
-            lookups = list(self._lookups(effort.levels, "label"))
+            lookups = list(self.lookups(effort.levels, "label"))
             joins = [lookup.join for lookup in lookups]
             columns += [
                 f"{sql} as {quote_name(name)}"
                 for lookup in lookups
                 for name, sql in lookup.columns.items()
             ]
+            joins += [self._built_effort] if effort.aggregates else []
+        columns += [
+            f"{_of('effort', name)} as {quote_name(SHOWN + name)}" for name in effort.aggregates
+        ]
         if share := self.spec.sample_shares.get(self.number):
             joins.append(self._draws)
             columns.append(f"coalesce(draws.draw < {share}, false) as is_sampled")
@@ -147,63 +159,24 @@ class Expected:
         return f"(select {', '.join(columns)} from {self.source} as rows_ {' '.join(joins)})"  # noqa: S608
 
     @property
+    def _built_effort(self) -> str:
+        """Join of the built effort with the source."""
+        key = quote_name(self.spec.record_key)
+        return f"left join {self.tables.effort} as effort on rows_.{key} = effort.{key}"
+
+    @property
     def sampled(self) -> str:
         """Query of the records of the sample (without one all records), with their labels."""
         return f"(select * from {self.labelled} as rows_ where is_sampled)"  # noqa: S608
 
     @cached_property
-    def _frozen(self) -> Any:
+    def frozen(self) -> Any:
         """Placement of records in the committed classes of a frozen recoding, if there is one."""
         if self.tables.frozen is None:
             return None
         prefix = f"{self._classes}_frozen"
         place = self.spec.recomputation.place_records
         return place(self.tables, self.generalizations, self.source, prefix)
-
-    def uncovered(self) -> int:
-        """Count the records with labels in the effort that its recoding cannot give.
-
-        Local recoding: all labels and bounds of a record are those of one round. Cell suppression:
-        each is that of the base level, or the root. Other recodings, and frozen ones: each covers
-        the value of the record, and is a label of the hierarchy or a union of leaves. `wrong_means`
-        and `wrong_modes` judge labels that are means and modes.
-        """
-        effort = self.spec.numbered_efforts[self.number]
-        key, joins = quote_name(self.spec.record_key), []
-        if effort.levels is not None and not self._frozen:
-            lookups = list(self._lookups(effort.levels, "base"))
-            joins = [lookup.join for lookup in lookups]
-            cells = []
-            for lookup, generalization in zip(lookups, self.generalizations.values(), strict=True):
-                same = _all_equal(lookup.columns)
-                root = _all_equal(generalization.root)
-                cells.append(f"(({same}) or ({root}))")
-            condition = " and ".join(cells)
-        elif self._frozen or not effort.vectors:
-            condition = " and ".join(
-                generalization.covers(
-                    _of("rows_", name),
-                    "effort",
-                    is_merged=True,
-                    has_means=effort.has_means,
-                    has_modes=effort.has_modes,
-                )
-                for name, generalization in self.generalizations.items()
-            )
-        else:
-            rounds = []
-            for number, levels in enumerate(effort.vectors):
-                lookups = list(self._lookups(levels, f"round_{number}"))
-                joins += [lookup.join for lookup in lookups]
-                same = " and ".join(_all_equal(lookup.columns) for lookup in lookups)
-                rounds.append(f"({same})")
-            condition = " or ".join(rounds)
-        ((records,),) = self.tables.rows(
-            f"select count(*) from {self.source} as rows_ "  # noqa: S608
-            f"left join {self.tables.effort} as effort on rows_.{key} = effort.{key} "
-            f"{' '.join(joins)} where ({condition}) is not true"
-        )
-        return int(records)
 
     @property
     def classes(self) -> Classes:
@@ -258,7 +231,7 @@ class Expected:
     def close(self) -> None:
         """Drop the temporary tables."""
         keys = {key.table for key in self.__dict__.get("_keys", {}).values()}
-        frozen = self.__dict__.get("_frozen")
+        frozen = self.__dict__.get("frozen")
         for table in (self._classes, *keys, *(frozen.created if frozen else ())):
             self.tables.connection.execute(f"drop table if exists {table}")
 
@@ -284,6 +257,16 @@ class Expected:
         of_class = ("equivalence_class", "class_size", "is_suppressed")
         return (spec.record_key, *spec.generalized_columns, *spec.kept_columns, *of_class)
 
+    def shown(self, names: Sequence[str]) -> list[str]:
+        """Return SQL of columns of ``effort``, with aggregates where they are shown for labels."""
+        aggregates = self.spec.numbered_efforts[self.number].aggregates
+        return [
+            f"{_of('rows_', SHOWN + name)} as {quote_name(name)}"
+            if name in aggregates
+            else _of("rows_", name)
+            for name in names
+        ]
+
     @property
     def release(self) -> str:
         """Query of the release: unsuppressed records or, where new ones wait, members."""
@@ -292,9 +275,7 @@ class Expected:
             return members
         cqi = "rows_.equivalence_class as cqi"
         mapped = {"class": [cqi], "token": ["mapping.token"], "none": []}
-        columns = [
-            _of("rows_", name) for name in self.spec.generalized_columns + self.spec.kept_columns
-        ]
+        columns = self.shown(self.spec.generalized_columns + self.spec.kept_columns)
         key = quote_name(self.spec.record_key)
         join = f"left join {self.tables.identifiers} as mapping on rows_.{key} = mapping.{key}"
         rows = (
@@ -377,7 +358,8 @@ class Expected:
             else:
                 yield f"{mask} as {quoted}"
 
-    def _lookups(self, levels: dict[str, int], prefix: str) -> Iterator[Lookup]:
+    def lookups(self, levels: Mapping[str, int], prefix: str) -> Iterator[Lookup]:
+        """Yield the lookup of each label at these levels; ``prefix`` begins their aliases."""
         for number, (name, generalization) in enumerate(self.generalizations.items()):
             value = _of("rows_", name)
             yield generalization.label(self.source, value, levels[name], f"{prefix}_{number}")
@@ -389,11 +371,6 @@ class Expected:
             label, tag = quote_name(name), "n" if generalization.is_interval else "t"
             parts.append(f"{quote_text(tag)} || length({label}) || ':' || {label}")
         return " || '|' || ".join(parts)
-
-
-def _all_equal(columns: Mapping[str, str]) -> str:
-    """Return the condition that an effort has these values in its columns."""
-    return " and ".join(f"{_of('effort', name)} = {sql}" for name, sql in columns.items())
 
 
 def _of(alias: str, name: str) -> str:

@@ -16,43 +16,49 @@ _NOISE = 1e-9
 def wrong_means(
     tables: Tables, spec: Spec, effort: Effort, source: str, generalization: Generalization
 ) -> int:
-    """Count the classes whose label of numbers is neither an interval nor an allowed mean.
+    """Count the classes whose label of numbers is neither an interval nor an allowed mean."""
+    members = _members(tables, spec, source, generalization)
+    share = None if effort.group_numbers == "median" else effort.mean_p_percent / 100
+    return judge_means(tables, members, effort.group_numbers, share)
 
-    A mean is that of all records of the class, rounded to a thousandth of the range of the
-    hierarchy or finer, a date to the day, a point in time to the second; a median is the lower one.
-    The p %-rule: without the records of one holder (subject, or record), the distances of the
-    others from either bound sum up to at least a share p of the interval, and they are two or more.
+
+def judge_means(tables: Tables, members: tuple[str, str], numbers: str, share: float | None) -> int:
+    """Count the classes whose label is not the mean or median, or may not be told.
+
+    ``members`` are records with ``class``, ``holder``, value ``v``, ``label`` and bounds ``lo`` and
+    ``hi``, and the unit of rounding. A mean is that of all records of the class, rounded to a
+    thousandth of the range of the hierarchy or finer, a date to the day, a point in time to the
+    second; a median is the lower one. The p %-rule: without the records of one holder (subject, or
+    record) the others are two or more, and their distances from either bound sum up to at least a
+    ``share`` of the interval; a median is as far from either. Without a share it has no rule.
     """
-    members, unit = _members(tables, spec, source, generalization)
-    holders = (
-        "select class, max(label) as label, max(lo) as lo, max(hi) as hi, count(*) as n, "
-        "count(v) as known, sum(v - lo) as above, sum(hi - v) as below "
-        f"from {members} as members group by class, holder"
-    )
-    classes = (
-        "select class, max(label) as label, max(lo) as lo, max(hi) as hi, sum(n) as n, "
-        "sum(known) as known, sum(n) - max(n) as others, sum(above) as above, "
-        "sum(above) - max(above) as above_others, sum(below) - max(below) as below_others "
-        f"from ({holders}) as holders group by class"
-    )
+    rows, unit = members
     noise = f"{_NOISE} * (hi - lo)"
-    share = effort.mean_p_percent / 100
-    if effort.group_numbers == "median":
-        classes = (
-            "select class, max(label) as label, max(lo) as lo, max(hi) as hi, count(*) as n, "
-            f"count(v) as known, quantile_disc(v, 0.5) as center from {members} as members "
-            "group by class"
-        )
-        is_allowed = "true"
+    holders = (
+        "select class, holder, count(*) as n, count(v) as known, sum(v - lo) as above, "
+        f"sum(hi - v) as below from {rows} as members group by class, holder"
+    )
+    of_class = (
+        "select class, max(label) as label, max(lo) as lo, max(hi) as hi, "
+        f"quantile_disc(v, 0.5) as median from {rows} as members group by class"
+    )
+    of_holders = (
+        "select class, sum(n) as n, sum(known) as known, sum(n) - max(n) as others, "
+        "sum(above) as above, sum(above) - max(above) as above_others, "
+        f"sum(below) - max(below) as below_others from ({holders}) as holders group by class"
+    )
+    if numbers == "median":
+        center, above, below = "median", "median - lo", "hi - median"
     else:
-        classes = f"select *, lo + above / n as center from ({classes}) as classes"
-        is_allowed = (
-            f"others >= 2 and above_others >= {share} * (hi - lo) - {noise} "
-            f"and below_others >= {share} * (hi - lo) - {noise}"
-        )
-    right = f"abs(label - center) <= 0.5 * {unit} + {noise} + {_NOISE} * abs(center)"
+        center, above, below = "lo + above / n", "above_others", "below_others"
+    right = f"abs(label - ({center})) <= 0.5 * {unit} + {noise} + {_NOISE} * abs({center})"
+    is_allowed = "true"
+    if share is not None:
+        least = f"{share} * (hi - lo) - {noise}"
+        is_allowed = f"others >= 2 and {above} >= {least} and {below} >= {least}"
     ((wrong,),) = tables.rows(
-        f"select count(*) from ({classes}) as classes "
+        f"select count(*) from ({of_class}) as classes "
+        f"inner join ({of_holders}) as counted using (class) "
         f"where (known = n and {right} and {is_allowed}) is not true"
     )
     return int(wrong)
@@ -75,13 +81,9 @@ def _members(
     value = f"rows_.{quote_name(generalization.name)}"
     key, holder = quote_name(spec.record_key), quote_name(spec.person_column)
     columns = ", ".join(f"effort.{quote_name(c)}" for c in spec.generalized_columns)
-    unit = "86400" if is_date else "1"
-    if not is_date and not is_time:
-        range_ = "max(cast(upper_bound as double)) - min(cast(lower_bound as double))"
-        unit = (
-            f"(select power(10, -greatest(0, 3 - floor(log10({range_})))) "
-            f"from {generalization.relation})"
-        )
+    unit = unit_of_numbers(generalization)
+    if is_date or is_time:
+        unit = "86400" if is_date else "1"
     members = (
         f"select row({columns}) as class, rows_.{holder} as holder, {number(value)} as v, "
         f"{label} as label, {number(lower)} as lo, {number(upper)} as hi, "
@@ -89,3 +91,10 @@ def _members(
         f"from {source} as rows_ inner join {tables.effort} as effort on rows_.{key} = effort.{key}"
     )
     return f"(select * from ({members}) as members where is_known is not true)", unit
+
+
+def unit_of_numbers(generalization: Generalization) -> str:
+    """Return SQL of the unit to which means of numbers are rounded."""
+    range_ = "max(cast(upper_bound as double)) - min(cast(lower_bound as double))"
+    rounded = f"power(10, -greatest(0, 3 - floor(log10({range_}))))"
+    return f"(select {rounded} from {generalization.relation})"

@@ -11,12 +11,7 @@ from dbt_anonymize.verify.recomputation.tables import Tables
 
 
 def wrong_modes(tables: Tables, spec: Spec, source: str, generalization: Generalization) -> int:
-    """Count the classes whose category is neither a label over all their values nor a mode.
-
-    A mode is a value of the class that no other outnumbers; a class with NULL has none. It is
-    allowed if without the records of any one holder (subject, or record) the others still have two
-    values.
-    """
+    """Count the classes whose category is neither a label over all their values nor a mode."""
     name, key = quote_name(generalization.name), quote_name(spec.record_key)
     columns = ", ".join(f"effort.{quote_name(c)}" for c in spec.generalized_columns)
     value = f"rows_.{name}"
@@ -27,6 +22,17 @@ def wrong_modes(tables: Tables, spec: Spec, source: str, generalization: General
         f"({covers}) is true as is_covered from {source} as rows_ "
         f"inner join {tables.effort} as effort on rows_.{key} = effort.{key})"
     )
+    return judge_modes(tables, members)
+
+
+def judge_modes(tables: Tables, members: str) -> int:
+    """Count the classes whose label is neither of all their records nor a mode.
+
+    ``members`` are records with ``class``, ``holder``, value ``v``, ``label``, and ``is_covered``
+    where the label is one. A mode is a value of the class that no other outnumbers; a class with
+    NULL has none. It is allowed if without the records of any one holder (subject, or record) the
+    others still have two values.
+    """
     # The number of records with a value, and their holder if there is only one.
     counted = (
         "(select class, v, max(label) as label, count(*) as n, "

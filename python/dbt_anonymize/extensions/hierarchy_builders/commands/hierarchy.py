@@ -14,6 +14,7 @@ from dbt_anonymize.cli.common import Quiet
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.extensions.hierarchy_builders import arx
 from dbt_anonymize.extensions.hierarchy_builders.codes import code_prefixes
+from dbt_anonymize.extensions.hierarchy_builders.commands.classification import classification
 from dbt_anonymize.extensions.hierarchy_builders.commands.files import (
     check,
     export_arx,
@@ -354,7 +355,7 @@ def import_arx(
     return arx.to_interval_hierarchy(hierarchy, nested=nested) if as_intervals else hierarchy
 
 
-for _command in (check, preview, extend):
+for _command in (classification, check, preview, extend):
     app.command()(_command)
 app.command(name="export-arx")(export_arx)
 

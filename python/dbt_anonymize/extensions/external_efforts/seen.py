@@ -1,0 +1,135 @@
+"""Tests of whether another tool has seen the outer records, which only score its table.
+
+Records are compared with rows in all released columns, at the level of each. Both tests are
+one-sided:
+
+``more_than_inner``
+    The share of outer records with an equal row is larger than that of inner ones (Fisher's exact
+    test): a table of outer records.
+``more_than_chance``
+    More outer records have an equal row than have an equal inner record (exact McNemar test): a
+    table of all records. Of a larger table as many rows count as there are inner records.
+"""
+
+# ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+
+from dbt_anonymize.extensions.attacks.session import Session
+from dbt_anonymize.literals import quote_name
+from dbt_anonymize.spec import Spec
+
+
+@dataclass(frozen=True)
+class SeenTest:
+    """A test: shares that are compared, as counts, and the probability of chance."""
+
+    measure: str
+    outer: tuple[int, int]
+    compared: tuple[int, int]
+    p_value: float
+
+
+def more_than_inner(outer: int, outer_records: int, inner: int, inner_records: int) -> float:
+    """Return the one-sided p-value of Fisher's exact test.
+
+    Examples
+    --------
+    >>> round(more_than_inner(5, 10, 0, 10), 4), more_than_inner(0, 10, 5, 10)
+    (0.0163, 1.0)
+    """
+    hypergeometric = import_module("scipy.stats").hypergeom(
+        outer_records + inner_records, outer + inner, outer_records
+    )
+    return min(1.0, float(hypergeometric.sf(outer - 1)))
+
+
+def more_than_chance(row_alone: int, record_alone: int) -> float:
+    """Return the one-sided p-value of the exact McNemar test.
+
+    Examples
+    --------
+    >>> more_than_chance(7, 0), more_than_chance(0, 0)
+    (0.0078125, 1.0)
+    """
+    binomial = import_module("scipy.stats").binom(row_alone + record_alone, 0.5)
+    return min(1.0, float(binomial.sf(row_alone - 1)))
+
+
+def seen_tests(session: Session, spec: Spec, rows: str) -> Iterator[SeenTest]:
+    """Yield both tests of a foreign table, given as the relation of its effort."""
+    microdata = session.warehouse.relation_of_ref(f"{spec.name}_microdata")
+    names = [*spec.quasi_identifiers, *spec.kept_columns]
+    columns = [f"c_{place}" for place in range(len(names))]
+    records = session.table("records", _records(session, spec, str(microdata), rows))
+    shown = ", ".join(
+        f"cast({quote_name(name)} as varchar) as {column}"
+        for name, column in zip(names, columns, strict=True)
+    )
+    listed, of_row = ", ".join(columns), f"md5(cast(row({', '.join(columns)}) as varchar))"
+    (inner,) = session.row(f"select count(*) from {records} where not is_outer")
+    table = session.table(
+        "foreign",
+        f"select distinct {listed} from (select * from (select {shown} from {rows}) "
+        f"order by {of_row} limit {inner})",
+    )
+    whole = session.table("whole", f"select distinct {listed} from (select {shown} from {rows})")
+    natural = session.table(
+        "natural", f"select distinct {listed} from {records} where not is_outer"
+    )
+
+    def has(equal: str) -> str:
+        same = " and ".join(f"e.{c} is not distinct from r.{c}" for c in columns)
+        return f"exists (select 1 from {equal} as e where {same})"
+
+    (outer, outer_equal, inner_equal, row_alone, record_alone) = session.row(
+        "select count(*) filter (is_outer), count(*) filter (is_outer and in_whole), "
+        "count(*) filter (not is_outer and in_whole), "
+        "count(*) filter (is_outer and in_table and not is_natural), "
+        "count(*) filter (is_outer and not in_table and is_natural) from (select r.is_outer, "
+        f"{has(whole)} as in_whole, {has(table)} as in_table, {has(natural)} as is_natural "
+        f"from {records} as r)"
+    )
+    yield SeenTest(
+        "more_than_inner",
+        (outer_equal, outer),
+        (inner_equal, inner),
+        more_than_inner(outer_equal, outer, inner_equal, inner),
+    )
+    yield SeenTest(
+        "more_than_chance",
+        (row_alone, outer),
+        (record_alone, outer),
+        more_than_chance(row_alone, record_alone),
+    )
+
+
+def _records(session: Session, spec: Spec, microdata: str, rows: str) -> str:
+    """Return SQL of the records of the source at the levels of a foreign table."""
+    levels = ", ".join(f"max({quote_name(f'{name}_level')})" for name in spec.quasi_identifiers)
+    columns, joins = [], []
+    found = session.row(f"select {levels} from {rows}")
+    for place, ((name, tree), level) in enumerate(
+        zip(spec.quasi_identifiers.items(), found, strict=True)
+    ):
+        if not level:
+            columns.append(f"coalesce(cast(m.{quote_name(name)} as varchar), '*') as c_{place}")
+            continue
+        hierarchy = session.warehouse.relation_of_ref(tree.ref)
+        leaf = "lower_bound" if tree.kind == "interval" else "cast(value as varchar)"
+        columns.append(f"coalesce(h_{place}.label, '*') as c_{place}")
+        joins.append(
+            f"left join (select {leaf} as leaf, min(cast(level_{level} as varchar)) as label "
+            f"from {hierarchy} group by 1) as h_{place} "
+            f"on m.{quote_name(f'{name}_leaf')} = h_{place}.leaf"
+        )
+    first = len(spec.quasi_identifiers)
+    columns += [
+        f"cast(m.{quote_name(name)} as varchar) as c_{place}"
+        for place, name in enumerate(spec.kept_columns, first)
+    ]
+    return f"select m.is_outer, {', '.join(columns)} from {microdata} as m {' '.join(joins)}"

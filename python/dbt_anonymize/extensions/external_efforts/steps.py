@@ -1,0 +1,16 @@
+"""The step of specs with tables of other tools: their privacy, measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dbt_anonymize.extensions.external_efforts.measuring import COLUMN_TYPES
+from dbt_anonymize.project.steps import Step, kinds
+from dbt_anonymize.spec import Spec
+
+
+def steps_of(spec: Spec) -> Iterator[Step]:
+    """Yield the step that attacks every effort."""
+    if spec.external_efforts:
+        efforts = tuple(f"{spec.name}_effort_{number}" for number in spec.built_efforts)
+        yield Step(spec.name, "measured_privacy", kinds(COLUMN_TYPES), after=efforts)

@@ -1,0 +1,60 @@
+"""Check that aggregates shown for labels are correct, and reveal no single value."""
+
+# ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
+
+from __future__ import annotations
+
+from dbt_anonymize.literals import quote_name
+from dbt_anonymize.verify.recomputation.expected import SHOWN, Expected
+from dbt_anonymize.verify.recomputation.means import judge_means, unit_of_numbers
+from dbt_anonymize.verify.recomputation.modes import judge_modes
+
+
+def wrong_aggregates(expected: Expected) -> int:
+    """Count the classes that show neither their label nor an allowed aggregate of their records.
+
+    Classes are those of labels, which are computed anew.
+    """
+    wrong = 0
+    for name, declared in expected.spec.numbered_efforts[expected.number].aggregates.items():
+        generalization = expected.generalizations[name]
+        members = _members(expected, name)
+        wrong += _differently_shown(expected, members)
+        if declared.show == "mode":
+            wrong += judge_modes(expected.tables, members)
+        else:
+            shown = f"(select * from {members} as members where not is_covered)"
+            unit, share = unit_of_numbers(generalization), declared.least_percent / 100
+            wrong += judge_means(expected.tables, (shown, unit), declared.show, share)
+    return wrong
+
+
+def _members(expected: Expected, name: str) -> str:
+    """Return the query of the records of a sample, with value, label and bounds of a column."""
+    spec, tables = expected.spec, expected.tables
+    generalization = expected.generalizations[name]
+    value, shown = f"source.{quote_name(name)}", f"rows_.{quote_name(SHOWN + name)}"
+    label, key = f"rows_.{quote_name(name)}", quote_name(spec.record_key)
+    labels = ", ".join(f"rows_.{quote_name(one)}" for one in spec.quasi_identifiers)
+    columns = f"{tables.text(value)} as v, {shown} as label"
+    if generalization.is_interval:
+        lower, upper = (f"rows_.{quote_name(bound)}" for bound in generalization.columns[1:])
+        columns = (
+            f"cast({value} as double) as v, try_cast({shown} as double) as label, "
+            f"cast({lower} as double) as lo, cast({upper} as double) as hi"
+        )
+    return (
+        f"(select row({labels}) as class, source.{quote_name(spec.person_column)} as holder, "
+        f"{columns}, {shown} as shown, {shown} is not distinct from {label} as is_covered "
+        f"from {expected.sampled} as rows_ "
+        f"inner join {expected.source} as source on rows_.{key} = source.{key})"
+    )
+
+
+def _differently_shown(expected: Expected, members: str) -> int:
+    """Count the classes whose records do not all show the same."""
+    ((classes,),) = expected.tables.rows(
+        f"select count(*) from (select class from {members} as members group by class "
+        "having count(distinct shown) <> 1) as classes"
+    )
+    return int(classes)

@@ -1,0 +1,1 @@
+"""Tables of other tools as efforts."""
