@@ -10,14 +10,15 @@ import sys
 
 import numpy as np
 import pandas as pd
-from copulas.multivariate import GaussianMultivariate
-from copulas.univariate import BetaUnivariate
 
 SEED = 1
 
 
 def main(source: str, target: str) -> None:
     """Read a table, and write as many rows as it has."""
+    from copulas.multivariate import GaussianMultivariate
+    from copulas.univariate import BetaUnivariate
+
     table = pd.read_csv(source)
     draws = np.random.default_rng(SEED)
     edges = {}
