@@ -10,7 +10,7 @@ BYTECODE := $(if $(PYTHONDONTWRITEBYTECODE),$(BIN)/python -m compileall -q -j 2 
 
 PYTEST := $(BIN)/pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder
 
-.PHONY: help setup setup-dev demo chromium lint lint-python lint-sql format types test test-sample test-fast test-slow coverage compat compat-smallest postgres postgres-18 spark spark-packages spark-smallest recipes ducklake bi faults pull-out papers docs reference seeds dist generate bench clean
+.PHONY: help setup setup-dev demo chromium lint lint-python lint-sql format types test test-sample test-fast test-slow coverage compat compat-smallest postgres postgres-18 spark spark-packages spark-smallest recipes synthesizer ducklake bi faults pull-out papers docs reference seeds dist generate bench clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -149,6 +149,17 @@ spark-smallest: $(VENV)/.dev spark-packages
 recipes: export DBT_ANONYMIZE_FULL := 1
 recipes: .venv-recipes/.ready ## Run the recipes for Dagster and Polars, which take 280 MB
 	.venv-recipes/bin/python -m pytest tests/recipes
+
+# The other tool wants an older pandas.
+.venv-synthesizer/.ready: tests/extensions/external_efforts/requirements.txt | $(BIN)/python
+	@echo "Installing into $(@D) ..."
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip --disable-pip-version-check install --quiet --requirement $<
+	@touch $@
+
+synthesizer: export DBT_ANONYMIZE_FULL := 1
+synthesizer: .venv-synthesizer/.ready $(VENV)/.dev ## Build our efforts beside a synthesizer, which takes 300 MB
+	$(BIN)/python -m pytest tests/extensions/external_efforts
 
 .venv-ducklake/.ready: tests/ducklake/requirements.txt scripts/link_venv.py $(VENV)/.dev
 	@echo "Installing into $(@D) ..."

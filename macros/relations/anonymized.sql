@@ -7,12 +7,12 @@
     "identifiers": none, "tokens": none, "composition": "report", "recompute": none, "sample": none,
     "sample_shares": {}, "budget": none, "with_modes": [], "formats": ["duckdb"], "membership": none, "labels": none,
     "hierarchies": [], "is_counted": false, "measured": [], "about": none, "has_midpoints": false,
-    "aggregates": {}, "external": [],
+    "shown": {}, "external": [],
 }) -%}
 {%- set is_counted = given.is_counted and dbt_anonymize._is_counted_here() -%}
 {%- set generalized = [] -%}
 {%- set declared, aggregated = [], [] -%}
-{%- for number, effort in given.aggregates.items() -%}{%- do aggregated.append([number, effort.k]) -%}{%- endfor -%}
+{%- for number, effort in given.shown.items() -%}{%- do aggregated.append([number, effort.k]) -%}{%- endfor -%}
 {%- set shown, intervals = [], [] -%}
 {%- for quasi_identifier in given.quasi_identifiers -%}
     {%- do declared.append({"name": quasi_identifier.name, "kind": quasi_identifier.kind}) -%}
@@ -97,7 +97,7 @@
 {%- set mapping, record_key = given.mapping, given.record_key -%}
 {%- set is_ordered = dbt_anonymize._is_ordered_here() -%}
 {%- set classes = given.classes if is_ordered and given.levels.get(chosen) is not none
-    and chosen not in given.aggregates else none -%}
+    and chosen not in given.shown else none -%}
 {#- One number per class sorts as all labels do, and much faster. -#}
 {%- set joined = (["class_order"] if classes else []) + (["tokens"] if mapping == "token" else []) -%}
 {%- set from_effort = "effort" if joined else none -%}

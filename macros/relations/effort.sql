@@ -1,7 +1,7 @@
 {% macro effort(given=none) -%}
 {%- set given = dbt_anonymize._declared(given, kwargs, [
     "effort", "microdata", "classes", "record_key", "quasi_identifiers", "kept_columns",
-], {"recoding": none, "masked": [], "share": none, "aggregates": none}) -%}
+], {"recoding": none, "masked": [], "share": none, "shown": none}) -%}
 {{ config(materialized="view") }}
 {#- Where the microdata hold what is released of each kept column. -#}
 {%- set shown = [] -%}
@@ -10,7 +10,7 @@
 {%- endfor -%}
 {{ dbt_anonymize._records_of_effort(given, shown, given.kept_columns) }}
 
-{% if given.aggregates -%}
+{% if given.shown -%}
 {{ dbt_anonymize._with_aggregates(given) }}
 {%- else -%}
 select * from effort

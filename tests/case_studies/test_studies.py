@@ -13,12 +13,14 @@ from dbt_anonymize.evaluation.splits import Splitting, draw_splits, seeds
 from tests.case_studies.building import Built, build
 from tests.case_studies.pages import CASE_STUDIES, CasePage
 from tests.case_studies.preparation import LARGE_STUDIES, STUDIES, is_available
+from tests.extensions import has
 from tests.sampling import FULL
 
 NAMES = [*STUDIES]
 # Each takes a minute and more.
 DRAWN = NAMES if FULL else []
 PAGES = [*NAMES, *LARGE_STUDIES, "README", "masking_effect", "differential_privacy", "clustering"]
+PAGES += ["synthesized"] if has("external_efforts") else []
 
 Row = dict[str, Any]
 

@@ -54,8 +54,8 @@ def mode(path: Path) -> int:
 
 def here(monkeypatch: pytest.MonkeyPatch, project: Project) -> None:
     """Let `dbt-anonymize build` call dbt in this process, where it can be watched."""
-    found = Dbt(find_project(project.folder), None, (), None)
-    monkeypatch.setattr(Dbt, "found", classmethod(lambda *_, **__: found))
+    located = Dbt(find_project(project.folder), None, (), None)
+    monkeypatch.setattr(Dbt, "locate", classmethod(lambda *_, **__: located))
 
 
 def test_with_python_the_list_is_not_empty(built_members: Project, tmp_path: Path) -> None:

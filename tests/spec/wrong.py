@@ -231,7 +231,7 @@ WRONG: list[tuple[str, object, str, str]] = [
     ("population", {"ref": "a", "source": ["b", "c"]}, "population", "at most one relation"),
     ("subject", "income", "subject", "must be a column of role identifier"),
     ("subject", "phon", "subject", "Did you mean phone?"),
-    ("consent", "agreed", "consent", "must be a declared column"),
+    ("consent", "agreed", "consent", "agreed: {role: dropped}"),
     ("", {"consent": "income", "mapping": "none"}, "consent", "leads back to nobody"),
     ("", {"consent": "income", "sample": {"share": 0.5}}, "consent", "with a sample"),
     ("columns.age.derived_from", "phon", "columns.age.derived_from", "Did you mean phone?"),

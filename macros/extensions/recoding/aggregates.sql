@@ -311,7 +311,7 @@ aggregates_{{ i }} as (
 
 {# Select of an effort with the aggregates of its classes for labels. #}
 {% macro _with_aggregates(given) -%}
-{%- set columns, names = [given.record_key], given.aggregates.columns -%}
+{%- set columns, names = [given.record_key], given.shown.columns -%}
 {%- for quasi_identifier in given.quasi_identifiers -%}
     {%- do columns.extend(dbt_anonymize._label_columns(quasi_identifier)) -%}
     {%- if given.recoding -%}{%- do columns.append(quasi_identifier.name ~ "_level") -%}{%- endif -%}
@@ -327,5 +327,5 @@ select
     {{- "," if not loop.last }}
     {%- endfor %}
 from effort
-left join {{ given.aggregates.relation }} as aggregates on effort.equivalence_class = aggregates.equivalence_class
+left join {{ given.shown.relation }} as aggregates on effort.equivalence_class = aggregates.equivalence_class
 {%- endmacro %}

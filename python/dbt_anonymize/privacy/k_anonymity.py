@@ -10,7 +10,9 @@ class KAnonymity(PrivacyModel):
     """Every released record shares its quasi-identifiers with at least k - 1 others."""
 
     WEAKEST = (Weakest("k", 1, 1),)
-    PROMISE = "Each released record is one of at least {k} with the same generalized values."
+    PROMISE = (
+        "Each released record is one of at least {k}{people} with the same generalized values."
+    )
     JUDGES_PARTS = True
     READS_SIZES_ALONE = True
 

@@ -23,7 +23,7 @@ def explain_driver_errors() -> Iterator[None]:
     """Raise errors of drivers as `WarehouseError`; our own errors and interrupts pass."""
     try:
         yield
-    except AnonymizeError:
+    except (AnonymizeError, BrokenPipeError):  # of a pipe whose reader has gone
         raise
     except Exception as error:
         if _INTERRUPTED in str(error).lower():

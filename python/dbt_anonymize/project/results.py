@@ -8,6 +8,7 @@ from pathlib import Path
 
 from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.information_loss.names import LOSS
+from dbt_anonymize.literals import quote_name
 from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
@@ -194,33 +195,38 @@ def outer_quality(warehouse: Warehouse, spec: Spec) -> list[str]:
 def records_of_one_value(warehouse: Warehouse, spec: Spec, effort: int | None) -> int:
     """Count the released records whose whole class has the same value of a sensitive target.
 
-    0 where the target is a number or not sensitive, and where people wait, since released rows then
-    differ from the counted ones.
+    0 where the target is a number or not sensitive.
     """
-    is_applicable = (
-        spec.task == "classification"
-        and spec.target in spec.sensitive
-        and not spec.holds_back_joiners
-    )
-    if not is_applicable or effort is None:
+    if spec.task != "classification" or spec.target not in spec.sensitive or effort is None:
         return 0
+    classes = "anonymized" if spec.holds_back_joiners else "classes"
     try:
-        relation = warehouse.relation_of_ref(f"{spec.name}_classes")
+        relation = warehouse.relation_of_ref(f"{spec.name}_{classes}")
     except WarehouseError:  # dropped since: commands that need it report it
         return 0
-    sql = (
-        f"select coalesce(sum(records), 0) from {relation} where effort = {effort} "  # noqa: S608
-        "and not is_suppressed and majority_records = records"
-    )
+    if spec.holds_back_joiners:  # the classes of the effort are not those of the release
+        target = quote_name(str(spec.target))
+        names = ", ".join(map(quote_name, spec.generalized_columns))
+        sql = (
+            "select coalesce(sum(records), 0) from (select count(*) as records from "  # noqa: S608
+            f"{relation} group by {names} having count(distinct {target}) = 1 "
+            f"and count({target}) = count(*)) as classes"
+        )
+    else:
+        sql = (
+            f"select coalesce(sum(records), 0) from {relation} where effort = {effort} "  # noqa: S608
+            "and not is_suppressed and majority_records = records"
+        )
     return int(warehouse.rows(sql)[0][0])
 
 
-def one_value_sentences(spec: Spec, records: int) -> list[str]:
+def one_value_sentences(spec: Spec, records: int, *, is_rounded: bool = False) -> list[str]:
     """Return a sentence on what the class of such records reveals, and the remedy."""
     if not records:
         return []
     return [
-        f"{pluralized(records, 'released record')} {'is' if records == 1 else 'are'} in classes of "
+        f"{'about ' * is_rounded}{pluralized(records, 'released record')} "
+        f"{'is' if records == 1 else 'are'} in classes of "
         f"which all have the same {spec.target}: who finds the class of somebody knows it. "
         f"The guarantee l_diversity (attribute {spec.target}, l 2) prevents that; search again "
         "then."

@@ -36,7 +36,12 @@ def _consent_is_about_a_mapping(draft: RawSpec) -> Iterator[Problem]:
     if draft.consent is None or draft.roles is None:
         return
     if draft.consent not in draft.roles:
-        yield unknown_column(("consent",), draft.consent, draft)
+        yield Problem(
+            ("consent",),
+            "must be a column with a role",
+            f"Write `{draft.consent}: {{role: dropped}}`, or another role, under columns.",
+            draft.consent,
+        )
     if draft.mapping == "none":
         yield Problem(
             ("consent",),

@@ -285,6 +285,8 @@ def test_what_follows_from_another_column_is_dropped() -> None:
     [
         ([], "it has 0 columns"),
         ([facts("x")], "it has 1 column. Join"),
+        ([facts("id;age;name")], "it has one, whose name holds `;`: its file was read with commas"),
+        ([facts("id\tage")], "whose name holds tabs"),
         ([facts("x", records=0), facts("y", records=0)], "must hold records; it has none. Load"),
     ],
 )

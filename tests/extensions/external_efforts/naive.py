@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import statistics
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -83,7 +82,7 @@ def chances(rows: Sequence[Row], group: Sequence[Row]) -> Iterator[float]:
 
 
 def taken_for_members(rows: Sequence[Row], groups: Sequence[Sequence[Row]]) -> list[float]:
-    """Return the share of each group no farther from a row than the median of all."""
+    """Return the expected share of each group in the half that is closest to a row."""
     everybody = [person for group in groups for person in group]
     widths = {at: max(p[at] for p in everybody) - min(p[at] for p in everybody) for at in (0, 2)}
 
@@ -95,5 +94,13 @@ def taken_for_members(rows: Sequence[Row], groups: Sequence[Sequence[Row]]) -> l
         return float(age + income + others) / 4
 
     closest = [[min(distance(row, person) for row in rows) for person in group] for group in groups]
-    middle = statistics.median(itertools.chain(*closest))
-    return [sum(one <= middle + 1e-12 for one in some) / len(some) for some in closest]
+    ordered = sorted(itertools.chain(*closest))
+    half = len(ordered) // 2
+    edge = ordered[half - 1]
+    nearer = sum(one < edge - 1e-12 for one in ordered)
+    chance = (half - nearer) / sum(abs(one - edge) <= 1e-12 for one in ordered)
+    return [
+        sum(1.0 if one < edge - 1e-12 else chance * (abs(one - edge) <= 1e-12) for one in some)
+        / len(some)
+        for some in closest
+    ]

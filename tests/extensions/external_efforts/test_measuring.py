@@ -113,9 +113,10 @@ def test_rates_are_those_of_an_attacker_who_looks_at_one_row_after_the_other(eff
     if found.loc["multivariate"].guesses < 500:
         assert rates("multivariate") == pytest.approx(naive.singled_out(rows, (members, others), 3))
     closest = found.loc["taken_for_members"]
-    assert (closest.rate, closest.control_rate) == pytest.approx(
-        naive.taken_for_members(rows, (members, others))
-    )
+    expected = naive.taken_for_members(rows, (members, others))
+    # Who of the equally close is taken is drawn.
+    assert abs(closest.rate - expected[0]) <= 2 / math.sqrt(len(members))
+    assert closest.rate + closest.control_rate == pytest.approx(sum(expected)) == pytest.approx(1)
     for measure, known in (
         ("share_right", ("age", "city")),
         ("share_right_knowing_the_rest", ("age", "city", "income")),

@@ -61,8 +61,9 @@ def test_such_an_effort_is_chosen_released_and_verified(built: Project) -> None:
     assert words == "keeps age by 20 (mean), income by 30, job in 2 groups (mode)"
     age, job = shown(built)[CLASS]
     assert (20 < float(age) < 40, job) == (True, "nurse")
-    for command in (["verify", "wages"], ["results", "wages"], ["report", "wages"]):
-        done = run(built, *command)
+    report = ["--output", str(built.folder / "wages.html")]
+    for command in (["verify"], ["results"], ["report", *report]):
+        done = run(built, command[0], "wages", *command[1:])
         assert done.exit_code == 0, done.output
     ((levels,),) = built.query("select levels from wages_register")
     assert levels == "age 2, income 2, job 1"
@@ -79,6 +80,8 @@ def test_a_class_shows_its_label_until_k_people_differ(project: Project) -> None
     done = run(project, "verify", "wages")
     assert "must" not in done.output
     month(project, with_newcomers(wages.K))
+    done = run(project, "diff", "wages")
+    assert done.exit_code == 0, done.output
     more = shown(project)
     assert more[CLASS][0] not in {"[20, 40)", first[CLASS][0]}
     month(project, with_newcomers(wages.K + 1))
@@ -131,6 +134,19 @@ def test_verify_finds_another_aggregate(project: Project, changed: str) -> None:
     assert "a class must show its label, or a mean, median or mode of its records" in " ".join(
         done.output.split()
     )
+
+
+def test_verify_finds_two_releases_that_tell_a_value(project: Project) -> None:
+    month(project, with_newcomers(wages.K))
+    done = run(project, "verify", "wages", "--check", "aggregates")
+    assert done.exit_code == 0, done.output
+    project.execute(
+        "insert into vault.main.wages_aggregated select 3, record_key, person, cqi, 'another' "
+        "from vault.main.wages_aggregated where release = 2 and cast(record_key as int) <> 1000"
+    )
+    done = run(project, "verify", "wages", "--check", "aggregates")
+    assert done.exit_code == 1
+    assert "pairs that do: 2." in " ".join(done.output.split())
 
 
 def test_verify_finds_a_record_that_shows_something_else(project: Project) -> None:

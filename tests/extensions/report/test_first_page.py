@@ -30,11 +30,21 @@ def test_the_first_figures_are_those_of_the_chosen_effort() -> None:
     ]
 
 
+def test_k_counts_people_where_a_subject_is_declared() -> None:
+    of = findings()
+    promised = "Each released record is one of at least {} with the same generalized values."
+    k = of.spec.guarantees.k_anonymity.k
+    assert promised.format(k) in as_markdown(of, now=NOW)
+    people = of.spec.model_copy(update={"subject": "name"})
+    of = replace(of, evidence=replace(of.evidence, spec=people))
+    assert promised.format(f"{k} people") in as_markdown(of, now=NOW)
+
+
 def test_classes_that_give_the_target_away_are_told_with_what_prevents_them() -> None:
     """In multiples, as all counts of people."""
     assert "have the same value" not in as_markdown(findings(), now=NOW)
     text = as_markdown(replace(findings(), alike=23), now=NOW)
-    assert "25 released records are in classes of which all have the same value" in text
+    assert "About 25 released records are in classes of which all have the same value" in text
     assert "(attribute value, l 2) prevents that" in text
 
 

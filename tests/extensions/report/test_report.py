@@ -253,7 +253,12 @@ def test_what_cannot_exist_of_a_frozen_effort_is_not_asked_for() -> None:
     for part in ("alpha_ranges", "curves", "calibration"):
         assert f"people_{part} comes from trained models, and a frozen effort trains none" in text
         assert f"people_{part} is missing or empty. Run" not in text
-    assert as_html(of, now=NOW)
+    assert "the rule is that it is frozen, and keeps its guarantees" in text
+    assert "QF is not measured, since no model is trained, nor is Q" in text
+    page = as_html(of, now=NOW)
+    assert "back to the declared" not in page
+    assert 'id="chart-quality"' not in page
+    assert 'id="chart-plane"' not in page
 
 
 def test_nothing_is_loaded_and_only_own_scripts_run(page: str) -> None:

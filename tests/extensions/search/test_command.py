@@ -134,7 +134,7 @@ def test_class_sizes_are_asked_for(shop: Project) -> None:
     shown = text_of(run(shop, "--dry-run", "--ks", "4,100000"))
     assert "k = 100000: reached by no coarser levels that still tell something." in shown
     shown = text_of(run(shop, "--dry-run", "--ks", f"4,{min(efforts.values())}"))
-    assert ("an effort before reaches it" in shown) == (min(efforts.values()) > 4)
+    assert ("an effort with a larger k reaches it" in shown) == (min(efforts.values()) > 4)
     table = text_of(run(shop, "--dry-run", "--ks", "100000"))
     assert "None of the class sizes is an effort" in table
     for arguments, reason in (

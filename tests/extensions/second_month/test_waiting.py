@@ -11,8 +11,10 @@ import duckdb
 import pytest
 
 from dbt_anonymize.project.generate import generate
+from dbt_anonymize.project.results import records_of_one_value
+from dbt_anonymize.spec import load_specs
 from dbt_anonymize.spec.yaml_text import set_value
-from tests.projects import Project
+from tests.projects import Project, warehouse_of
 from tests.second_month.customers import (
     CLASS,
     SPEC,
@@ -138,6 +140,17 @@ def test_three_months_differ_by_no_group_below_k(built_consumer: Project, tmp_pa
     result = run(project, "verify", "customers", *checks)
     assert result.exit_code == 0, result.output
     assert "warning" not in result.output
+    # Classes of one value are those of the release: here one is made.
+    (spec,) = load_specs(project.folder, ["customers"])
+    released = project.copy(tmp_path / "one_value")
+    first = "cqi = (select min(cqi) from main_release.customers_anonymized)"
+    released.execute(f"update main_release.customers_anonymized set churned = 'yes' where {first}")
+    ((alike,),) = released.query(
+        "select coalesce(sum(records), 0) from (select count(*) as records, cqi from"
+        " main_release.customers_anonymized group by cqi having min(churned) = max(churned))"
+    )
+    with warehouse_of(released) as warehouse:
+        assert records_of_one_value(warehouse, spec, 1) == alike > 0
 
 
 def test_without_waiting_the_same_months_show_single_people(

@@ -87,16 +87,6 @@ def test_one_hidden_cell_of_a_line_is_told_and_of_two_lines_an_interval() -> Non
     assert (highest - lowest > 0).all()
 
 
-def test_whoever_knows_one_cell_knows_more() -> None:
-    values = FLAT.totals(np.ones(12))
-    published = values.copy()
-    square = FLAT.numbers(np.array([[1, 1], [1, 2], [2, 1], [2, 2]]))
-    published[square] = np.nan
-    known = Known.of_published(published).knowing(int(square[0]), 1.0)
-    lowest, highest = intervals(FLAT, known, square)
-    assert lowest.tolist() == highest.tolist() == [1.0] * 4
-
-
 def test_nothing_bounds_a_cell_without_a_total() -> None:
     published = np.full(FLAT.size, np.nan)
     lowest, highest = intervals(FLAT, Known.of_published(published), [0, 5])

@@ -31,8 +31,14 @@ models:
 """
 
 
-def audit(project: Project, model: str, *more: str, minimum: int = 40) -> tuple[int, str]:
-    command = ["audit-table", model, "--dimension", "area", "--dimension", "gender"]
+def audit(
+    project: Project,
+    model: str,
+    *more: str,
+    minimum: int = 40,
+    of: tuple[str, ...] = ("area", "gender"),
+) -> tuple[int, str]:
+    command = ["audit-table", model, *(word for name in of for word in ("--dimension", name))]
     command += ["--measure", "people", "--minimum-frequency", str(minimum), *more]
     result = CliRunner().invoke(
         app,

@@ -18,6 +18,13 @@ _SHOWN = 20
 
 def check_table(name: str, facts: Sequence[ColumnFacts]) -> None:
     """Raise a `SpecError` for a table without records, or with a single column."""
+    delimiter = next((sign for sign in ";\t|" if facts and sign in facts[0].name), None)
+    if len(facts) == 1 and delimiter:
+        shown = {"\t": "tabs"}.get(delimiter, f"`{delimiter}`")
+        raise SpecError(
+            f"{name}: must have columns; it has one, whose name holds {shown}: its file was read "
+            "with commas. Of a seed, write `config: {delimiter: ...}` into its properties."
+        )
     if len(facts) < 2:
         raise SpecError(
             f"{name}: must have a record key and columns to release; it has "

@@ -11,7 +11,8 @@ from typing import Any
 from dbt_anonymize.errors import HierarchyError, SpecError, WarehouseError
 from dbt_anonymize.extensions.drafting.by_target import OUTER_SHARE, find_inner
 from dbt_anonymize.extensions.drafting.efforts import first_efforts
-from dbt_anonymize.extensions.drafting.facts import singled_out
+from dbt_anonymize.extensions.drafting.facts import ColumnFacts, singled_out
+from dbt_anonymize.extensions.drafting.names import name_indicates
 from dbt_anonymize.extensions.drafting.plans import Plan, plan_hierarchy, seed_name
 from dbt_anonymize.extensions.drafting.proposal import KEY, Proposal, is_amount
 from dbt_anonymize.extensions.drafting.subjects import propose_subject
@@ -20,6 +21,8 @@ from dbt_anonymize.project.values import TableColumn
 from dbt_anonymize.project.warehouse import Warehouse
 
 K, SUPPRESSION_LIMIT, EFFORTS = 5, 0.05, 3
+# Share of records with a value of their own from which a column was meant to be a key.
+_NEAR_KEY = 0.95
 # Most combinations of columns, which are counted one by one, the small ones first.
 _MOST_COMBINATIONS, _MOST_RECORDS = 40, 5_000_000
 
@@ -141,12 +144,34 @@ def with_event(warehouse: Warehouse, relation: Any, drafted: Draft, event: str |
     return replace(drafted, event=find_event(warehouse, relation, drafted.target.name, event))
 
 
+def _remedy_without_key(facts: Sequence[ColumnFacts]) -> str:
+    """Say where a key is nearly there, which more often means doubled records than a missing one.
+
+    Examples
+    --------
+    >>> print(_remedy_without_key([ColumnFacts("id", "BIGINT", "number", 3005, 3005, 3000)]))
+    id has 3,000 values in 3,005 records: remove doubled records in a model before.
+    """
+    near = [
+        column
+        for column in facts
+        if name_indicates(column.name, "key") and _NEAR_KEY < column.distinct / column.records < 1
+    ]
+    if not near:
+        return "Add one in a model, such as row_number() over a stable order."
+    column = max(near, key=lambda one: one.distinct)
+    return (
+        f"{column.name} has {column.distinct:,} values in {column.records:,} records: remove "
+        "doubled records in a model before."
+    )
+
+
 def check_complete(relation: str, drafted: Draft, *, needs_target: bool = True) -> None:
     """Raise a `SpecError` for a draft that still needs decisions."""
     if not any(proposal.role == KEY for proposal in drafted.proposals):
         raise SpecError(
             f"{relation}: must have a column that is unique and never NULL, the record key; it has "
-            "none. Add one in a model, such as row_number() over a stable order."
+            f"none. {_remedy_without_key([proposal.facts for proposal in drafted.proposals])}"
         )
     if needs_target and drafted.target is None:
         raise SpecError(

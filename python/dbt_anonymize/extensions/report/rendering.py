@@ -25,6 +25,7 @@ from dbt_anonymize.extensions.report.sections import sections
 from dbt_anonymize.extensions.report.sections.choice import (
     RANGES,
     alpha_of,
+    is_measured,
     largest_alpha,
     rule_of,
     verdict,
@@ -139,7 +140,9 @@ def _choice(findings: Findings, parts: Sequence[Section]) -> dict[str, Any]:
                 "share": None if row["choice_share"] is None else float(row["choice_share"]),
             }
             for row in findings.results
-        ],
+        ]
+        if is_measured(findings)
+        else [],
         "released": None if findings.chosen is None else int(findings.chosen["effort"]),
         "ranges": [
             {name: interval[name] for name in ("from", "to", "effort")} for interval in ranges

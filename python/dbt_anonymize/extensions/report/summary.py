@@ -160,7 +160,7 @@ def _guarantee_sentences(findings: Findings) -> Iterator[str]:
     for guarantee in () if is_external(findings) else findings.spec.all_guarantees:
         if "effort" in guarantee and (chosen is None or guarantee["effort"] != chosen["effort"]):
             continue
-        yield promise(guarantee)
+        yield promise(guarantee, has_subject=findings.spec.subject is not None)
     if chosen is not None and chosen["k"] is not None:
         yield (
             "The smallest group of the released effort has "
@@ -169,7 +169,9 @@ def _guarantee_sentences(findings: Findings) -> Iterator[str]:
             )
             + "."
         )
-    yield from one_value_sentences(findings.spec, round_count(findings.alike, findings.fewest))
+    alike = round_count(findings.alike, findings.fewest)
+    for sentence in one_value_sentences(findings.spec, alike, is_rounded=True):
+        yield sentence[0].upper() + sentence[1:]
     yield findings.evidence.verification
     yield (
         "It does not promise that nobody can be found by columns that are released as they are, or "
@@ -177,7 +179,7 @@ def _guarantee_sentences(findings: Findings) -> Iterator[str]:
     )
 
 
-def promise(guarantee: Mapping[str, Any]) -> str:
+def promise(guarantee: Mapping[str, Any], *, has_subject: bool = False) -> str:
     """Return a guarantee in words, else its name and parameters.
 
     Examples
@@ -192,7 +194,7 @@ def promise(guarantee: Mapping[str, Any]) -> str:
     values.pop("effort", None)
     if template is not None:
         try:
-            return template.format(**values)
+            return template.format(people=" people" * has_subject, **values)
         except KeyError:  # in another form, of which all parameters are listed
             pass
     listed = ", ".join(f"{words(name)} {value}" for name, value in values.items())

@@ -1,9 +1,13 @@
-"""Tables of counts that give nobody away: noise, rounding, and audits of what hidden cells tell."""
+"""Tables of counts that give nobody away: small cells hidden, noise, rounding, and audits."""
 
 from dbt_anonymize.extension import Command, Extension, Stage
 
 EXTENSION = Extension(
     name="tables",
     commands=(Command("audit-table", "commands.audit_table", Stage.read),),
-    functions={"perturb_table": "noise.perturb_table", "round_table": "noise.round_table"},
+    functions={
+        "suppress_table": "hiding.suppress_table",
+        "perturb_table": "noise.perturb_table",
+        "round_table": "noise.round_table",
+    },
 )

@@ -45,12 +45,6 @@ class Known:
             np.where(is_hidden, np.inf, values + within),
         )
 
-    def knowing(self, cell: int, value: float) -> Known:
-        """Return this with the value of one cell more."""
-        lowest, highest = self.lowest.copy(), self.highest.copy()
-        lowest[cell] = highest[cell] = value
-        return Known(lowest, highest)
-
 
 def intervals(
     cube: Cube, known: Known, cells: Sequence[int] | Integers, *, are_integers: bool = False

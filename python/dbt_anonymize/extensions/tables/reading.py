@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dbt_anonymize.extensions.tables.cube import Booleans, Cube, Dimension, Floats
+from dbt_anonymize.extensions.tables.cube import Booleans, Cube, Dimension, Floats, Integers
 from dbt_anonymize.extensions.tables.errors import TableError
 
 # Cells that a table may have, totals included: matrices with a row for each fit into memory.
@@ -21,12 +21,15 @@ class Published:
     """A table as its readers see it.
 
     ``values`` has the count of each cell of the cube, NaN where it is hidden, or where no cell of
-    the same dimensions is shown; ``is_hidden`` tells which cells the table hides, by NULL.
+    the same dimensions is shown; ``is_hidden`` tells which cells the table hides, by NULL, and
+    ``is_shown`` of which dimensions it shows cells. ``of_row`` is the cell of each row.
     """
 
     cube: Cube
     values: Floats
     is_hidden: Booleans
+    is_shown: Booleans
+    of_row: Integers
 
 
 def read_table(rows: Sequence[Row], dimensions: Sequence[str], total: str | None) -> Published:
@@ -81,7 +84,7 @@ def read_table(rows: Sequence[Row], dimensions: Sequence[str], total: str | None
     is_shown = np.isin(margins, np.unique(margins[numbers]))
     is_hidden = is_there & np.isnan(values)
     values[is_shown & ~is_there] = 0.0
-    return Published(cube, values, is_hidden)
+    return Published(cube, values, is_hidden, is_shown, numbers)
 
 
 def _label(value: object, total: str | None) -> str | None:

@@ -42,12 +42,17 @@ def quality(findings: Findings) -> Section:
     name = words(spec.shown_measure)
     sign = "minus " if spec.measure in _LOWER_IS_BETTER else ""
     untested = "" if spec.is_tested else f" ({NO_MODEL})"
+    qnf = spec.model_dump(mode="json")["qnf"]
+    explained = (
+        f"Q is QF + alpha * QNF: QF is {sign}{name}{untested}, QNF is {qnf}, and alpha says what a "
+        "unit of QNF is worth." + (_REDRAWN if spec.is_tested else "")
+    )
+    if not is_measured(findings):
+        explained = f"QF is not measured, since no model is trained, nor is Q; QNF is {qnf}."
     return Section(
         "quality",
         "Usefulness QF, privacy QNF, and both in Q",
-        f"{verdict(findings)} Q is QF + alpha * QNF: QF is {sign}{name}{untested}, QNF "
-        f"is {spec.model_dump(mode='json')['qnf']}, and alpha says what a unit of QNF is worth."
-        + (_REDRAWN if spec.is_tested else ""),
+        f"{verdict(findings)} {explained}",
         ("effort", "k", "QF", "QF from", "QF to", "QNF", "Q", "qualifies", "chosen when redrawn"),
         [
             (
@@ -64,7 +69,7 @@ def quality(findings: Findings) -> Section:
             for row in rows
         ],
         rows,
-        "quality",
+        "quality" if is_measured(findings) else None,
         {
             "alpha": alpha_of(findings),
             "chosen": None if chosen is None else int(chosen["effort"]),
@@ -75,6 +80,11 @@ def quality(findings: Findings) -> Section:
         },
         is_open=True,
     )
+
+
+def is_measured(findings: Findings) -> bool:
+    """Tell whether some effort has a QF: none of a frozen release has."""
+    return any(row["qf_mean"] is not None for row in findings.results)
 
 
 def verdict(findings: Findings) -> str:
@@ -92,8 +102,10 @@ def verdict(findings: Findings) -> str:
 
 
 def rule_of(findings: Findings) -> str:
-    """Return the rule that chose an effort; ``declared`` where the spec names the effort."""
+    """Return the rule that chose an effort; ``declared`` where the spec names one that may vary."""
     rows = findings.results
+    if findings.evidence.is_current and findings.spec.is_frozen:
+        return "frozen"
     if any("release.effort is" in str(row["reason"]) for row in rows):
         return "declared"
     if findings.evidence.is_current and findings.spec.release.effort != "auto":
@@ -161,7 +173,7 @@ def plane(findings: Findings) -> Section:
             for r in data
         ],
         data,
-        "plane",
+        "plane" if data else None,
     )
 
 

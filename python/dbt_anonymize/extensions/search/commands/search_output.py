@@ -175,7 +175,7 @@ def _skipped_sizes_text(task: Task, outcome: SearchOutcome) -> str:
     reached = [k for k in missing if any(node.k >= k for _, node in outcome.chain.points)]
     texts = []
     if reached:
-        texts.append(f"k = {', '.join(map(str, reached))}: an effort before reaches it.")
+        texts.append(f"k = {', '.join(map(str, reached))}: an effort with a larger k reaches it.")
     if others := [k for k in missing if k not in reached]:
         texts.append(
             f"k = {', '.join(map(str, others))}: reached by no coarser levels that still tell "

@@ -1,0 +1,209 @@
+"""Tables of counts and sums with small cells hidden, for Python models of dbt."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dbt_anonymize.extensions.tables.errors import TableError
+from dbt_anonymize.extensions.tables.primary import (
+    Primary,
+    by_dominance,
+    by_minimum_frequency,
+    by_p_percent,
+    joined,
+)
+from dbt_anonymize.extensions.tables.reading import Published, read_table
+from dbt_anonymize.extensions.tables.suppression import suppress
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dbt_anonymize.extensions.tables.cube import Booleans, Floats
+
+STATUS = "status"
+
+
+@dataclass(frozen=True)
+class TableRules:
+    """Rules about cells of a table.
+
+    ``minimum_frequency``: people that a shown cell must have, if it has any; >= 2. For sums,
+    ``p_percent``: the second largest contributor may not compute the largest contribution to less
+    than so many percent of it, above 0 to 100; ``dominance``: number of largest contributions, 1 or
+    2, and the share of the sum that they may have, above 0 and below 1.
+    """
+
+    minimum_frequency: int = 5
+    p_percent: float | None = 10.0
+    dominance: tuple[int, float] | None = None
+
+    def of_counts(self, counts: Floats) -> Primary:
+        """Judge counts; of each the interval may be one wider, since no hidden cell is empty."""
+        small = by_minimum_frequency(np.round(counts).astype(np.int64), self.minimum_frequency)
+        return small._replace(upper=np.where(small.is_primary, small.upper + 1, 0.0))
+
+    def of_sums(self, total: Floats, first: Floats, second: Floats) -> Primary:
+        """Judge sums by their largest contributions."""
+        verdicts = []
+        if self.p_percent is not None:
+            verdicts.append(by_p_percent(total, first, second, self.p_percent))
+        if self.dominance is not None:
+            n, share = self.dominance
+            verdicts.append(by_dominance(total, first, second, n=n, share=share))
+        if not verdicts:
+            raise TableError("sums must have p_percent or dominance; got neither.")
+        return joined(*verdicts)
+
+
+def suppress_table(
+    cells: pd.DataFrame,
+    *,
+    dimensions: Sequence[str],
+    count: str,
+    sums: Mapping[str, tuple[str, str]] | None = None,
+    total: str | None = None,
+    seconds: float = 300.0,
+    folder: str | Path | None = None,
+    **rules: object,
+) -> pd.DataFrame:
+    """Return a table of counts, and of sums, with cells hidden that would give somebody away.
+
+    The same cells are hidden of all measures: those that break a rule, and as few others as keep
+    them hidden. Given all that is shown, a small count may be of one person alone, or the minimum
+    frequency and one more: whoever is in another hidden cell knows that it is not empty.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        One row per cell; of each combination of dimensions that has totals, all that are not zero.
+        Everybody is in one cell of the finest ones only, so that counts add up.
+    dimensions, count : list of str and str
+        Columns: labels, and counts of people.
+    sums : mapping of str to (str, str)
+        Columns with sums of contributions >= 0, each with the columns of the largest and the second
+        largest contribution of a person to the cell, which are left out of the result.
+    total : str
+        Label of a total over a dimension; NULL by default.
+    seconds : float
+        Time limit of each measure.
+    folder : path
+        Private folder for files that hold figures while cells are chosen, and are removed then; by
+        default one in the folder of temporary files.
+    rules
+        Fields of `TableRules`: minimum_frequency, p_percent, dominance.
+
+    Returns
+    -------
+    DataFrame
+        The rows, with NULL for hidden figures, and a column ``status``: published or hidden. Which
+        hidden cells are small is not told.
+
+    Raises
+    ------
+    TableError
+        If figures are missing or do not add up, pytauargus is missing, or no cells are found in
+        time.
+    """
+    sums = sums or {}
+    contributions = [name for pair in sums.values() for name in pair]
+    columns = [*dimensions, count, *sums, *contributions]
+    if missing := [name for name in columns if name not in cells.columns]:
+        raise TableError(
+            f"a table of counts must have the columns {', '.join(columns)}; missing: "
+            f"{', '.join(missing)}."
+        )
+    declared = _rules(rules)
+    tables = {
+        name: read_table(_rows(cells, dimensions, name), dimensions, total)
+        for name in (count, *sums, *contributions)
+    }
+    counts = _figures(tables[count], count)
+    if (counts != np.round(counts)).any():
+        raise TableError(f"{count} must have whole numbers; some have fractions.")
+    verdicts = [(counts, declared.of_counts(counts))]
+    for name, pair in sums.items():
+        first, second = (np.nan_to_num(tables[one].values) for one in pair)
+        figures = _figures(tables[name], name)
+        verdicts.append((figures, declared.of_sums(figures, first, second)))
+    is_hidden = _hidden(tables[count], verdicts, seconds, _private_folder(folder))
+    of_row = is_hidden[tables[count].of_row]
+    shown = cells.drop(columns=contributions).assign(
+        **{
+            name: cells[name].astype("Int64" if name == count else "Float64").mask(of_row)
+            for name in (count, *sums)
+        }
+    )
+    return shown.assign(**{STATUS: np.where(of_row, "hidden", "published")})
+
+
+def _rules(given: Mapping[str, object]) -> TableRules:
+    if unknown := sorted(given.keys() - TableRules.__dataclass_fields__.keys()):
+        raise TableError(
+            f"rules must be {', '.join(TableRules.__dataclass_fields__)}; got {', '.join(unknown)}."
+        )
+    return TableRules(**given)  # type: ignore[arg-type]
+
+
+def _rows(cells: pd.DataFrame, dimensions: Sequence[str], name: str) -> list[list[object]]:
+    columns = cells[[*dimensions, name]]
+    rows: list[list[object]] = (
+        columns.astype(object).where(columns.notna(), None).to_numpy().tolist()
+    )
+    return rows
+
+
+def _hidden(
+    table: Published, verdicts: Sequence[tuple[Floats, Primary]], seconds: float, folder: Path
+) -> Booleans:
+    """Hide cells of one measure after the other; those that are hidden already cost nothing."""
+    people = verdicts[0][0]
+    is_hidden = np.zeros(table.cube.size, dtype=bool)
+    for figures, primary in verdicts:
+        cost = np.where(table.is_shown & ~is_hidden, people, 0.0)
+        is_hidden |= suppress(table.cube, figures, *primary, cost, seconds=seconds, folder=folder)
+    return is_hidden
+
+
+def _figures(table: Published, name: str) -> Floats:
+    """Return the figures of all cells, those that are not shown too."""
+    if table.is_hidden.any():
+        raise TableError(
+            f"{name} must have a figure in each row; {int(table.is_hidden.sum()):,} are NULL. "
+            "Count first, and hide then."
+        )
+    told = table.values  # noqa: PD011 (an array)
+    if np.isnan(told[table.cube.is_inner]).any():
+        raise TableError(
+            "a table must have its finest cells, of all dimensions together; there are totals "
+            "only. Group by all of them, too: the finest cells need not be shown."
+        )
+    values = table.cube.totals(np.nan_to_num(told))
+    is_other = ~np.isnan(told) & ~np.isclose(told, values, rtol=1e-9, atol=1e-9)
+    if is_other.any():
+        raise TableError(
+            f"{name} must add up: {int(is_other.sum()):,} of {len(values):,} totals are no sums. "
+            "People who are in several cells count in each: hidden cells cannot protect them. "
+            "Count records, or show counts with noise."
+        )
+    return values
+
+
+def _private_folder(declared: str | Path | None) -> Path:
+    """Return the folder, made if it is not there; others may not read it."""
+    name = f"dbt_anonymize_tables_{os.getuid()}"
+    folder = Path(tempfile.gettempdir()) / name if declared is None else Path(declared)
+    folder.mkdir(mode=stat.S_IRWXU, parents=True, exist_ok=True)
+    if folder.is_symlink() or folder.stat().st_uid != os.getuid():
+        raise TableError(
+            f"{folder} must be a folder of the account that builds; it is another's or a link. "
+            "Remove it, or name another `folder`."
+        )
+    return folder

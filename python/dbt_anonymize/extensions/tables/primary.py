@@ -1,0 +1,160 @@
+"""Cells that give somebody away on their own, and how uncertain each of them must become.
+
+A cell is the sum of one contribution per subject; x1 and x2 are its two largest ones, T its total.
+Each rule gives a `Primary`, in the units of its cells: the minimum frequency in subjects, the other
+two in units of the sum. Cells of zero break no rule: nobody is in them, or all contributions are
+zero, which no bound on a contribution can hide. A total of a single part has the contributions of
+the part, and so the same verdict.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dbt_anonymize.extensions.tables.cube import Booleans, Floats, Integers
+from dbt_anonymize.extensions.tables.errors import TableError
+
+# Sums of floats differ by their rounding; relative to the total.
+_ROUNDING = 1e-9
+
+
+class Primary(NamedTuple):
+    """The verdict of a rule on each cell.
+
+    An attacker's interval of a cell must reach from its value minus ``lower`` to its value plus
+    ``upper``; both are at least 0, and 0 where a cell is not primary.
+    """
+
+    is_primary: Booleans
+    lower: Floats
+    upper: Floats
+
+
+def by_minimum_frequency(subjects: Integers, minimum_frequency: int) -> Primary:
+    """Judge counts of subjects: each but 0 must reach the minimum frequency f.
+
+    The interval that is demanded is [1, f]: it reaches f and is f - 1 wide.
+
+    Examples
+    --------
+    >>> by_minimum_frequency(np.array([0, 1, 4, 5]), 5)  # doctest: +NORMALIZE_WHITESPACE
+    Primary(is_primary=array([False,  True,  True, False]),
+            lower=array([0., 0., 3., 0.]), upper=array([0., 4., 1., 0.]))
+    """
+    if isinstance(minimum_frequency, bool) or minimum_frequency != int(minimum_frequency):
+        raise _refusal("minimum_frequency", "be a whole number >= 1", minimum_frequency)
+    if minimum_frequency < 1:
+        raise _refusal("minimum_frequency", "be a whole number >= 1", minimum_frequency)
+    _refuse_negatives("count of subjects", subjects)
+    is_primary = (subjects > 0) & (subjects < minimum_frequency)
+    lower = np.where(is_primary, subjects - 1, 0).astype(float)
+    upper = np.where(is_primary, minimum_frequency - subjects, 0).astype(float)
+    return Primary(is_primary, lower, upper)
+
+
+def by_p_percent(total: Floats, first: Floats, second: Floats, p_percent: float) -> Primary:
+    """Judge sums: the second largest contributor may not know x1 to less than p percent of it.
+
+    She knows it to T - x1 - x2, and the rule is broken below p/100 x1; the difference is demanded.
+
+    Examples
+    --------
+    One contributor, two, and three of 10 each:
+
+    >>> ones, twos = np.array([10., 90., 10.]), np.array([0., 10., 10.])
+    >>> by_p_percent(np.array([10., 100., 30.]), ones, twos, 10).upper.tolist()
+    [1.0, 9.0, 0.0]
+
+    References
+    ----------
+    .. [1] Hundepool et al. 2012, Statistical Disclosure Control, section 4.2.
+    """
+    if not 0 < p_percent <= 100:
+        raise _refusal("p_percent", "be above 0 and at most 100", p_percent)
+    _refuse_contributions(total, first, second)
+    demanded = p_percent / 100 * first - np.maximum(total - first - second, 0)
+    return _within(demanded, total)
+
+
+def by_dominance(total: Floats, first: Floats, second: Floats, *, n: int, share: float) -> Primary:
+    """Judge sums: the n largest contributions (1 or 2) may not exceed a share of the total.
+
+    What the total would have to be larger for them not to is demanded: their sum / share - T.
+
+    Examples
+    --------
+    >>> one = np.array([90.]), np.array([80.]), np.array([1.])
+    >>> by_dominance(*one, n=1, share=.8).upper.tolist()
+    [10.0]
+
+    References
+    ----------
+    .. [1] Hundepool et al. 2012, Statistical Disclosure Control, section 4.2.
+    """
+    if n not in (1, 2):
+        raise _refusal("dominance", "have n of 1 or 2", n)
+    if not 0 < share < 1:
+        raise _refusal("dominance", "have a share above 0 and below 1", share)
+    _refuse_contributions(total, first, second)
+    largest = first if n == 1 else first + second
+    return _within(largest / share - total, total)
+
+
+def joined(*verdicts: Primary) -> Primary:
+    """Return the verdict of several rules on cells in the same units: the strictest one by cell.
+
+    Examples
+    --------
+    >>> one = np.array([90.]), np.array([80.]), np.array([1.])
+    >>> joined(by_dominance(*one, n=1, share=.8), by_p_percent(*one, 20)).upper.tolist()
+    [10.0]
+    """
+    return Primary(
+        np.logical_or.reduce([one.is_primary for one in verdicts]),
+        np.maximum.reduce([one.lower for one in verdicts]),
+        np.maximum.reduce([one.upper for one in verdicts]),
+    )
+
+
+def _within(demanded: Floats, total: Floats) -> Primary:
+    """Return a verdict of what is demanded: no sum can be below zero."""
+    is_primary = (demanded > _ROUNDING * total) & (total > 0)
+    upper = np.where(is_primary, demanded, 0.0)
+    return Primary(is_primary, np.minimum(upper, total), upper)
+
+
+def _refuse_contributions(total: Floats, first: Floats, second: Floats) -> None:
+    for name, values in (("total", total), ("contribution", first), ("contribution", second)):
+        _refuse_negatives(name, values)
+    if (first < second).any():
+        raise TableError(
+            "first must be the largest contribution, second the second largest; "
+            f"{_cells(first < second)} the other way round. Swap the columns."
+        )
+    # What the others contribute: below zero only if one of them is.
+    is_negative = total - first - second < -_ROUNDING * np.maximum(first, total)
+    if is_negative.any():
+        raise TableError(
+            "a sum must have contributions of at least 0, since the rules say nothing of others; "
+            f"{_cells(is_negative)} some below. Sum another column, or set them to NULL."
+        )
+
+
+def _refuse_negatives(name: str, values: Floats | Integers) -> None:
+    is_refused = ~(np.asarray(values, dtype=float) >= 0) | np.isinf(values)
+    if is_refused.any():
+        raise TableError(
+            f"a {name} must be a number of at least 0, since the rules say nothing of others; "
+            f"{_cells(is_refused)} another. Sum another column, or set them to NULL."
+        )
+
+
+def _cells(is_one: Booleans) -> str:
+    found = int(is_one.sum())
+    return "1 cell has" if found == 1 else f"{found} cells have"
+
+
+def _refusal(name: str, rule: str, found: object) -> TableError:
+    return TableError(f"{name} must {rule}; got {found}.")
