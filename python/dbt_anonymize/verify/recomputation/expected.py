@@ -102,7 +102,16 @@ class Expected:
                 f"as subject from {self.source} where {subject} is not null group by {subject}) "
                 f"as subjects on rows_.{subject} = subjects.original"
             )
+        if self.spec.outer_share:
+            columns.append(f"{self._is_outer} as is_outer")
         return f"select {', '.join(columns)} from {self.source} as rows_ {' '.join(joins)}"  # noqa: S608
+
+    @property
+    def _is_outer(self) -> str:
+        """SQL of whether a subject only scores; digits of equal length compare as numbers do."""
+        spec, person = self.spec, self.tables.text(_of("rows_", self.spec.person_column))
+        drawn = f"md5(coalesce('outer {spec.random_state} ' || {person}, ''))"
+        return f"substr({drawn}, 1, 8) < '{int((spec.outer_share or 0) * 2**32):08x}'"
 
     @property
     def _draws(self) -> str:
