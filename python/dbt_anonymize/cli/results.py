@@ -58,7 +58,7 @@ class _LastBuild:
 
     def numbers(self, effort: EffortResult) -> str | None:
         """Return the levels of an effort as numbers, if the spec has not changed since."""
-        declared = self.spec.numbered_efforts.get(effort.effort)
+        declared = self.spec.built_efforts.get(effort.effort)
         return declared.shown_levels if declared and self.verified.is_current else None
 
 
@@ -190,6 +190,7 @@ def _read_last_build(warehouse: Warehouse, spec: Spec, failure: Failure | None) 
     trees, evidence = spec.quasi_identifiers, read_verification(warehouse, spec)
     words = words_of_relations(warehouse, spec) if evidence.is_current else {}
     names, levels = differing_levels(spec.numbered_efforts, trees, words)
+    levels |= {number: effort.way for number, effort in spec.external_efforts.items()}
     efforts = read_results(warehouse, spec.name)
     chosen = next((result.effort for result in efforts if result.is_chosen), None)
     return _LastBuild(

@@ -102,7 +102,8 @@ def most_left_out(warehouse: Warehouse, spec: Spec, effort: int | None) -> LeftO
     """
     if not effort or spec.differential_privacy or spec.holds_back_joiners:
         return None
-    if not spec.numbered_efforts[effort].is_full_domain:
+    declared = spec.numbered_efforts.get(effort)  # not the table of another tool
+    if declared is None or not declared.is_full_domain:
         return None
     groups: list[Group] = []
     total = lost = 0

@@ -13,7 +13,7 @@ def training_factors(spec: Spec) -> dict[str, int]:
     """Return the factors of the number of models, untouched table and zero rule included."""
     quality = spec.tests
     return {
-        "effort": len(spec.numbered_efforts),
+        "effort": len(spec.built_efforts),
         "model": len({*quality.chosen_models, BASELINE}),
         "target": len(spec.evaluated),
         "split": quality.repetitions * (quality.folds or 1),

@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 
+from dbt_anonymize.errors import SpecError
+from dbt_anonymize.extensions.second_month.freezing import freeze_effort
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.results import outer_quality
 from dbt_anonymize.spec import load_specs
 from dbt_anonymize.verify.run import verify
 from tests.end_to_end.guaranteed import declare
 from tests.oracle.outer import is_outer
-from tests.projects import Project, warehouse_of
+from tests.projects import Project, run_command, warehouse_of
 
 COLUMNS = 'birth_date, zip, gender, "order", "größe", spending, churned'
 INNER = (
@@ -257,3 +259,34 @@ def test_a_table_that_cannot_be_read_stops_with_what_to_do(
     assert message in line
     assert line.endswith("Correct it in the model synthetic.") or "got none" in line
     assert "secret" not in outcome.messages
+
+
+def test_a_reader_sees_which_table_of_another_tool_is_released(released: Project) -> None:
+    shown = run_command("dbt-anonymize results customers --project-dir .", released.folder)
+    assert f"effort {CHOSEN} is chosen" in shown
+    assert "the table copied of another tool" in shown
+
+
+def test_verify_checks_an_effort_of_our_own_beside_tables_of_other_tools(changed: Project) -> None:
+    """Microdata say who is outer, SQL that is compiled reads labels, and one more qualifies."""
+    declare(changed, lambda spec: spec["release"].update(effort=1))
+    outcome = changed.dbt("run", "-s", "customers_results+")
+    assert outcome.succeeded, outcome.messages
+    (spec,) = load_specs(changed.folder)
+    checks = ("provenance", "recomputation", "attacks")
+    found = list(verify(find_project(changed.folder), spec, checks=checks))
+    assert not [one for one in found if one.status == "FAILED"], found
+    with warehouse_of(changed) as warehouse, pytest.raises(SpecError, match="effort 4 is a"):
+        freeze_effort(warehouse, spec)
+
+
+def test_a_search_leaves_tables_of_other_tools_in_the_spec(changed: Project) -> None:
+    declare(changed, lambda spec: spec["release"].update(effort=CHOSEN))
+    run_command("dbt-anonymize search customers --efforts 1", changed.folder)
+    (spec,) = load_specs(changed.folder)
+    assert [effort.shown_name for effort in spec.external_efforts.values()] == [
+        "shuffled",
+        "copied",
+        "seen",
+    ]
+    assert spec.release.effort == min(spec.external_efforts)

@@ -11,6 +11,7 @@ from dbt_anonymize.project.generate import render
 from dbt_anonymize.project.steps import steps_of
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.rules import violations
+from dbt_anonymize.spec.training import training_factors
 from tests.extensions.external_efforts.world import EXTERNAL, QUALITY, declared
 from tests.spec.declarations import SPEC, spec
 
@@ -24,6 +25,7 @@ def test_a_sound_spec_numbers_foreign_efforts_with_our_own() -> None:
     assert list(one.external_efforts) == [1]
     assert list(one.built_efforts) == [0, 1, 2]
     assert one.external_efforts[1].shown_levels == "tool"
+    assert training_factors(one)["effort"] == 3
 
 
 def test_its_models_compare_all_efforts_and_none_scores_the_chosen_one_again() -> None:

@@ -197,10 +197,14 @@ def _compose_with(
     their_relation = _published_release(session, project, other)
     if their_relation is None:
         return []
-    theirs = _origin(session.warehouse, other, chosen_effort(session.warehouse, other))
+    name, shown = f"release {other.name}", f"the release {other.name}"
+    number = chosen_effort(session.warehouse, other)
+    if number in other.external_efforts:
+        message = f"not intersected: {shown} has rows of another tool, and whose nobody knows."
+        return [AttackResult("composition", "joint_classes_below_k", None, message, against=name)]
+    theirs = _origin(session.warehouse, other, number)
     ours = _origin(session.warehouse, spec, chosen)
     is_same_key = other.record_key == spec.record_key
-    name, shown = f"release {other.name}", f"the release {other.name}"
     beside = read_release(
         knowledge,
         their_relation,
@@ -240,7 +244,8 @@ def _other_efforts(knowledge: Knowledge, chosen: int) -> list[tuple[str, Release
     warehouse, spec = knowledge.session.warehouse, knowledge.spec
     releases = []
     for result in read_results(warehouse, spec.name):
-        if not result.qualifies or result.effort == chosen:
+        # Whose rows the table of another tool has, nobody knows.
+        if not result.qualifies or result.effort in {chosen, *spec.external_efforts}:
             continue
         effort = _effort_relation(warehouse, spec, result.effort)
         rows = f"(select * from {effort} where not is_suppressed)"

@@ -60,6 +60,12 @@ def freeze_effort(warehouse: Warehouse, spec: Spec) -> Frozen:
             f"{spec.name}: the results must be of the spec as it is, to freeze what they chose; it "
             "changed since. Run `dbt-anonymize generate` and `dbt build`."
         )
+    if spec.external_efforts:
+        raise SpecError(
+            f"{spec.name}: efforts must be our own to freeze one of them; effort "
+            f"{min(spec.external_efforts)} is a relation of another tool. Remove such efforts, and "
+            "build."
+        )
     chosen = [result.effort for result in read_results(warehouse, spec.name) if result.is_chosen]
     if len(chosen) != 1:
         raise SpecError(

@@ -344,6 +344,7 @@ def _write(
 
     path = spec_paths(place.project.root)[spec.name]
     file = place.relative_name(path)
+    efforts = (*efforts, *spec.external_efforts.values())  # no search finds them, so they stay
     if write_efforts(path, efforts, reasons):
         console.print(
             f"{file}: {pluralized(len(efforts), 'effort')}. Review the change, then run "
