@@ -38,7 +38,7 @@ _WORK_OF_SHORTLIST = 150_000_000
 _SHORTLIST = 8
 # Share of the training budget after the races, and of that for exchanges of columns and detail
 # that is given back; the rest is for reasons.
-_SHARE_AFTER_RACES, _SHARE_OF_SETTLING = 0.45, 0.75
+_SHARE_AFTER_RACES, _SHARE_OF_SETTLING = 0.48, 0.75
 
 
 @dataclass(frozen=True)
