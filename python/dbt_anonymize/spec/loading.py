@@ -173,10 +173,12 @@ def _at_written_path(detail: ErrorDetails, raw: object) -> ErrorDetails:
         is_list = isinstance(raw, (list, tuple))
         if isinstance(key, int) and not is_list:
             continue
-        if key in {"levels", "shown"} and location[:1] == ["efforts"]:
+        # What is shown of classes is written among their levels.
+        is_level = key == "levels" or (key == "shown" and detail["loc"][-1] != key)
+        if is_level and location[:1] == ["efforts"]:
             if is_shorthand(raw):
                 continue
-            key = "levels"  # noqa: PLW2901 (what is shown is written among them)
+            key = "levels"  # noqa: PLW2901
         location.append(key)
         if isinstance(raw, Mapping):
             raw = raw.get(key)
