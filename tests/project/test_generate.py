@@ -177,6 +177,7 @@ def test_macros_declare_exactly_the_keys_that_models_give() -> None:
     release |= {"midpoints": True}
     sample = {"share": 0.5, "strata": ["ill"]}
     sampled = spec(mapping="token", release=release, sample=sample, **in_parts("age"))
+    agreed = spec(mapping="token", consent="ill", **in_parts("age"))
     outer = spec(
         quality={**SPEC["quality"], "fit": "per_split", "outer_share": 0.25},
         information_loss={"targets": {"income": 2, "ill": 1}},
@@ -193,7 +194,7 @@ def test_macros_declare_exactly_the_keys_that_models_give() -> None:
         del frozen[key]
     private = changed(name="visits", **in_parts("gender"))
     untested = {key: part for key, part in SPEC.items() if key not in KEYS}
-    contents = [SPEC, rich(), sampled, outer, grouped, apart, frozen, private, untested]
+    contents = [SPEC, rich(), sampled, agreed, outer, grouped, apart, frozen, private, untested]
     contents += [one for module in of_extensions("specs") for one in module.SPECS]
     for content in contents:
         for file, sql in files_of(content).items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+import duckdb
 import pytest
 
 from dbt_anonymize.project.left_out import Group, LeftOut, find_outlier, most_left_out
@@ -41,6 +42,18 @@ def test_the_more_values_are_looked_at_the_more_is_chance() -> None:
     assert find_outlier([value, *others], 1000, 48) is None
 
 
+@pytest.mark.parametrize(("people", "is_said"), [(100, True), (60, True), (49, False), (20, False)])
+def test_records_are_said_where_enough_people_have_them(people: int, *, is_said: bool) -> None:
+    """22% of records and 36% of people may be left out: the share is that of records."""
+    found = find_outlier([Group("self", "1", 200, 44, people)], 2000, 60)
+    assert (found == LeftOut("self", "1", 0.22, 16 / 1800)) is is_said
+
+
+def test_records_of_few_people_are_chance() -> None:
+    groups = [Group("self", "1", 600, 90, people) for people in (600, 60)]
+    assert [find_outlier([group], 3000, 210) is None for group in groups] == [False, True]
+
+
 def test_the_largest_difference_is_named() -> None:
     groups = [Group("race", "Black", 200, 60), Group("city", "Ulm", 100, 50)]
     found = find_outlier(groups, 1000, 80)
@@ -68,6 +81,41 @@ def test_results_name_it_where_a_build_leaves_them_out(consumer: Project) -> Non
     assert f"Left out far more than others: {expected}" in said()
 
 
+class Stored:
+    """A warehouse of tables in memory."""
+
+    def __init__(self, session: duckdb.DuckDBPyConnection) -> None:
+        self.session = session
+
+    def relation_of_ref(self, name: str) -> str:
+        """Return the name of a relation."""
+        return f'"{name}"'
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Return rows of a statement."""
+        return self.session.execute(sql).fetchall()
+
+
+@pytest.mark.parametrize(("people", "is_said"), [(400, True), (40, False)])
+def test_results_know_it_of_records_of_people(people: int, *, is_said: bool) -> None:
+    """One city of four, of which one record in four is left out."""
+    declared = Spec.model_validate(
+        spec(subject="phone", efforts=[{"age": 1, "city": 0}], release={"effort": 1})
+    )
+    key = declared.record_key
+    with duckdb.connect() as session:
+        session.execute(
+            f'create table "{declared.name}_effort_1" as select i as "{key}", \'*\' as age, '
+            "(i % 4)::text as city, i % 16 = 0 as is_suppressed from range(4000) as t(i)"
+        )
+        session.execute(
+            f'create table "{declared.name}_microdata" as '
+            f'select i as "{key}", i // 4 % {people} as subject from range(4000) as t(i)'
+        )
+        found = most_left_out(cast("Warehouse", Stored(session)), declared, 1)
+    assert found == (LeftOut("city", "0", 0.25, 0.0) if is_said else None)
+
+
 PRIVATE = {
     "columns": SPEC["columns"] | {"income": {"role": "dropped"}, "ill": categories("ills", 1)},
     "features": ["age", "city"],
@@ -86,7 +134,6 @@ class Unasked:
     ("changes", "effort"),
     [
         ({}, None),
-        ({"subject": "phone"}, 1),
         (PRIVATE, 1),
         ({"efforts": [{"recoding": "multidimensional"}]}, 1),
         ({"release": {"effort": 1, "joiners": "wait"}, "freeze": True}, 1),

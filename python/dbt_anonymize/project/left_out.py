@@ -13,8 +13,8 @@ from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 
-# A value is compared if it, and all others together, have at least this many records (or people),
-# and at least this share of them.
+# A value is compared if it, and all others together, have at least this many people, and at least
+# this share of the records.
 FEWEST, _SMALLEST = 50, 0.05
 # The share left out must exceed that of all others by this many points and by this factor, and be
 # significant at this level after correction for the number of values.
@@ -23,12 +23,18 @@ _POINTS, _TIMES, _CHANCE = 0.05, 2, 0.01
 
 @dataclass(frozen=True)
 class Group:
-    """A value of a column with the number of its records (or people), and of those left out."""
+    """A value of a column: its records, those left out, and its people if they have several."""
 
     column: str
     value: str
     size: int
     lost: int
+    people: int | None = None
+
+    @property
+    def repeats(self) -> float:
+        """Records per person."""
+        return self.size / (self.people or self.size)
 
 
 @dataclass(frozen=True)
@@ -51,8 +57,9 @@ class LeftOut:
 def find_outlier(groups: Iterable[Group], total: int, lost: int) -> LeftOut | None:
     """Return the value whose share left out most exceeds that of all others, if it is significant.
 
-    ``total`` and ``lost`` count the whole table. The test is Fisher's exact test with a Bonferroni
-    correction.
+    ``total`` and ``lost`` count the records of the whole table. The test is Fisher's exact test
+    with a Bonferroni correction. Where people have several records, it takes all of a person to be
+    left out together: numbers are divided by the most records per person of any compared value.
 
     Examples
     --------
@@ -61,7 +68,10 @@ def find_outlier(groups: Iterable[Group], total: int, lost: int) -> LeftOut | No
     30% of the records with race = Black, 2% of all others
     """
     fewest = max(FEWEST, _SMALLEST * total)
-    compared = [group for group in groups if min(group.size, total - group.size) >= fewest]
+    large = [group for group in groups if min(group.size, total - group.size) >= fewest]
+    compared = [group for group in large if group.size >= FEWEST * group.repeats]
+    repeats = max((group.repeats for group in compared), default=1.0)
+    compared = [group for group in compared if total - group.size >= FEWEST * repeats]
     outliers = []
     for group in compared:
         share, others = group.lost / group.size, (lost - group.lost) / (total - group.size)
@@ -74,7 +84,12 @@ def find_outlier(groups: Iterable[Group], total: int, lost: int) -> LeftOut | No
     significant = [
         outlier
         for group, outlier in outliers
-        if tail(group.lost - 1, total, lost, group.size) * len(compared) < _CHANCE
+        if tail(
+            int(group.lost / repeats) - 1,
+            *(int(records / repeats) for records in (total, lost, group.size)),
+        )
+        * len(compared)
+        < _CHANCE
     ]
     return max(significant, key=lambda outlier: outlier.share - outlier.others, default=None)
 
@@ -82,36 +97,47 @@ def find_outlier(groups: Iterable[Group], total: int, lost: int) -> LeftOut | No
 def most_left_out(warehouse: Warehouse, spec: Spec, effort: int | None) -> LeftOut | None:
     """Return the released label that is left out most conspicuously in an effort, if any is.
 
-    Ranges of numbers are not compared. None where people have several records, labels differ by
-    record, people wait, or under differential privacy, which leaves out at random.
+    Ranges of numbers are not compared. None where labels differ by record, people wait, or under
+    differential privacy, which leaves out at random.
     """
-    if not effort or spec.differential_privacy or spec.subject or spec.holds_back_joiners:
+    if not effort or spec.differential_privacy or spec.holds_back_joiners:
         return None
     if not spec.numbered_efforts[effort].is_full_domain:
-        return None
-    try:
-        relation = warehouse.relation_of_ref(f"{spec.name}_classes")
-    except WarehouseError:  # dropped since: commands that need it report it
         return None
     groups: list[Group] = []
     total = lost = 0
     for column in spec.quasi_identifiers:
-        rows = _labels(warehouse, relation, column, effort)
+        try:
+            rows = _labels(warehouse, spec, column, effort)
+        except WarehouseError:  # dropped since: commands that need it report it
+            return None
         total, lost = (sum(int(row[place]) for row in rows) for place in (1, 2))
         groups += [
-            Group(column, str(label), int(size), int(gone))
-            for label, size, gone in rows
+            Group(column, str(label), int(size), int(gone), int(people))
+            for label, size, gone, people in rows
             if label != ROOT and not str(label).startswith("[")
         ]
     return find_outlier(groups, total, lost)
 
 
 def _labels(
-    warehouse: Warehouse, relation: Any, column: str, effort: int | None
+    warehouse: Warehouse, spec: Spec, column: str, effort: int
 ) -> Sequence[tuple[Any, ...]]:
-    name = quote_name(column)
+    """Return the labels of a column with records, those left out, and people."""
+    name, where = quote_name(column), f"where effort = {effort}"
+    relation, weight, people = f"{spec.name}_classes", "records", "sum(records)"
+    joined = str(warehouse.relation_of_ref(relation))
+    if spec.subject:
+        key = quote_name(spec.record_key)
+        weight, people, where = "1", "count(distinct microdata.subject)", ""
+        name = f"records.{name}"
+        joined = (
+            f"{warehouse.relation_of_ref(f'{spec.name}_effort_{effort}')} as records inner join "
+            f"{warehouse.relation_of_ref(f'{spec.name}_microdata')} as microdata "
+            f"on records.{key} = microdata.{key}"
+        )
     return warehouse.rows(
-        f"select {name}, sum(records), "  # noqa: S608 (quoted)
-        "sum(case when is_suppressed then records else 0 end) "
-        f"from {relation} where effort = {effort} group by 1"
+        f"select {name}, sum({weight}), "  # noqa: S608 (quoted)
+        f"sum(case when is_suppressed then {weight} else 0 end), {people} "
+        f"from {joined} {where} group by 1"
     )

@@ -208,7 +208,7 @@ def test_the_target_that_is_asked_for_is_proposed() -> None:
     assert (found["colour"].role, found["colour"].is_target) == ("sensitive", True)
     assert found["colour"].is_decided
     assert not found["outcome"].is_target
-    (number,) = propose([facts("wage", "double", 700)], "wage")
+    (number,) = propose([facts("wage", "double", 700, singled=500)], "wage")
     assert number.reason.startswith("target, which models predict: a number; 700 values")
     assert "round it or make classes of it in a model before" in number.reason
 
@@ -232,7 +232,8 @@ def test_what_models_cannot_predict_is_refused_as_target(column: ColumnFacts, wh
 
 @pytest.mark.parametrize("type_", ["double", "bigint"])
 def test_a_number_of_which_each_has_its_own_is_predicted(type_: str) -> None:
-    found = propose([facts("id", "integer", 1000), facts("pay", type_, 1000)], "pay")
+    pay = facts("pay", type_, 1000, singled=1000)
+    found = propose([facts("id", "integer", 1000), pay], "pay")
     assert [(one.role, one.is_target) for one in found] == [(KEY, False), ("sensitive", True)]
     assert "a number; 1,000 values" in found[1].reason
 

@@ -150,6 +150,20 @@ def test_only_a_column_that_nobody_needs_is_left_out(drop: str, why: str) -> Non
         propose(facts, "bought", drop=["q3", drop])
 
 
+@pytest.mark.parametrize("values", [4, 72, 300])
+def test_a_target_that_singles_out_is_said_however_few_values_it_has(values: int) -> None:
+    visits = np.arange(RECORDS) % (values - 1)
+    visits[7] = values - 1
+    frame = pd.DataFrame({"key": range(RECORDS), "age": range(RECORDS), "visits": visits})
+    (target,) = (one for one in propose(facts_of(frame, None), "visits") if one.is_target)
+    assert target.is_telling
+    assert "1 record singled out by it alone, and released as it is: whoever" in target.reason
+    common = pd.DataFrame({"key": range(RECORDS), "visits": np.arange(RECORDS) % values})
+    (target,) = (one for one in propose(facts_of(common, None), "visits") if one.is_target)
+    assert not target.is_telling
+    assert "released as it is" not in target.reason
+
+
 def test_a_record_key_that_is_left_out_is_none() -> None:
     frame = answers("bought").assign(key=range(RECORDS), number=range(RECORDS))
     roles = {one.name: one.role for one in propose(facts_of(frame, "bought"), drop=["key"])}

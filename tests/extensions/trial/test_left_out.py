@@ -99,14 +99,17 @@ def test_no_value_of_few_is_named_nor_one_beside_few() -> None:
     assert value_left_out(counted(leaves), leaves[:, 1] == 3) is None
 
 
-def test_people_are_counted_and_not_their_records() -> None:
+def test_shares_are_those_of_records_and_people_must_be_many() -> None:
+    """Each of 400 people has ten records, of which one in four is left out."""
     leaves, _ = drawn(1)
     leaves[:, 0] = 1
-    leaves[:400, 0] = 2
-    people = np.arange(len(leaves))
-    assert value_left_out(counted(leaves, people), leaves[:, 0] == 2) is not None
-    people[:400] %= 40
-    assert value_left_out(counted(leaves, people), leaves[:, 0] == 2) is None
+    leaves[:1000, 0] = 2
+    people, gone = np.arange(len(leaves)) // 10, np.arange(len(leaves)) % 4 == 0
+    gone[1000:] = False
+    expected = LeftOut("region", "south", 0.25, 0.0)
+    assert value_left_out(counted(leaves, people), gone) == expected
+    people[:1000] %= 40
+    assert value_left_out(counted(leaves, people), gone) is None
 
 
 def test_the_page_names_it_for_the_alternatives_where_it_is_so() -> None:

@@ -9,7 +9,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from dbt_anonymize.extensions.drafting.commands.aim import Aim
+from dbt_anonymize.extensions.drafting.facts import ColumnFacts
+from dbt_anonymize.extensions.drafting.proposal import Proposal
 from dbt_anonymize.extensions.search import clock
+from dbt_anonymize.extensions.trial.commands.try_ import _next_steps
 from dbt_anonymize.extensions.trial.commands.try_output import warnings
 from dbt_anonymize.spec import load_spec
 from tests.cli.conftest import run
@@ -120,7 +124,17 @@ def test_it_is_said_that_k_counts_people_and_how_many(consumer: Project) -> None
     assert done.exit_code == 0, done.output
     ((people,),) = consumer.query("select count(distinct person_id) from visits")
     assert f"k counts people by person_id ({people}), not rows" in done.stdout
-    assert "k counts" not in run("try", "customers", *asked).stdout
+    assert "warehouse file" not in done.stdout, "a view holds no rows"
+    customers = run("try", "customers", *asked).stdout
+    assert "k counts" not in customers
+    said = " ".join(customers.split())
+    assert "lies in the warehouse file, which analysts open, with full name, e-mail" in said
+    consumer.edit(
+        "dbt_project.yml",
+        lambda text: f"{text}\nseeds: {{shop: {{customers: {{+database: vault}}}}}}\n",
+    )
+    consumer.build("--select", "path:seeds/customers.csv")
+    assert "warehouse file" not in run("try", "customers", *asked).stdout
 
 
 def test_a_source_by_the_name_of_its_table_alone_is_meant(consumer: Project) -> None:
@@ -242,6 +256,40 @@ def test_a_target_that_others_know_is_said(name: str, is_warned: bool) -> None:
     """It is released as it is, whatever k is."""
     target = SimpleNamespace(name=name, is_telling=False)
     drafted = SimpleNamespace(proposals=[], target=target)
-    tried = SimpleNamespace(drafted=drafted, times=[], copies=[])
+    tried = SimpleNamespace(drafted=drafted, times=[], copies=[], open_identifiers=[])
     said = [*warnings(tried)]  # type: ignore[arg-type]
     assert [line.startswith(f"{name} is released as it is") for line in said] == [True] * is_warned
+
+
+def test_the_next_command_has_all_that_was_asked(tmp_path: Path) -> None:
+    aim = Aim(predict="pay", drop=("a b",), keep=("zip",))
+    tried = SimpleNamespace(
+        name="work",
+        aim=aim,
+        spec=SimpleNamespace(is_tested=True, target="pay"),
+        trial=SimpleNamespace(is_timed=False),
+    )
+    place = SimpleNamespace(project=SimpleNamespace(root=tmp_path))
+    options = {"name": "work", "evaluations": None, "time-limit": 9.0}
+    said = _next_steps(place, "crm.people", tried, options)  # type: ignore[arg-type]
+    assert (
+        "`dbt-anonymize try crm.people --predict pay --drop 'a b' --keep zip --name work "
+        "--time-limit 9.0 --take balanced` writes it." in said
+    )
+
+
+def test_values_of_one_record_are_said() -> None:
+    """Of a number to round, and of a class to merge with others."""
+    said = []
+    for kind, singled in (("number", 14), ("text", 1)):
+        facts = ColumnFacts("visits", kind, kind, 90, 90, 15, singled=singled)  # type: ignore[arg-type]
+        target = Proposal(facts, "sensitive", "", is_target=True)
+        drafted = SimpleNamespace(proposals=[target], target=target)
+        tried = SimpleNamespace(drafted=drafted, times=[], copies=[], open_identifiers=[])
+        said += warnings(tried)  # type: ignore[arg-type]
+    assert said == [
+        "visits is released as it is: 14 records have a value that no other has. Who knows it "
+        "finds them, whatever k is. Round visits in a dbt model before.",
+        "visits is released as it is: 1 record has a value that no other has. Who knows it "
+        "finds them, whatever k is. Merge rare values of visits in a dbt model before.",
+    ]

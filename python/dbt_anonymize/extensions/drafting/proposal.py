@@ -44,7 +44,7 @@ class Proposal:
     def is_telling(self) -> bool:
         """Tell whether it is released unchanged, and singles out records by itself."""
         is_kept = self.role in {"sensitive", "insensitive"} and not self.mask
-        return is_kept and self.facts.distinct > MOST_CATEGORIES and self.facts.singled > 0
+        return is_kept and self.facts.singled > 0
 
     @property
     def gives_away(self) -> bool:

@@ -95,12 +95,14 @@ def propose(
 
 
 def _as_target(proposal: Proposal, predict: str | None) -> Proposal:
-    classes = pluralized(proposal.facts.distinct, "class", "classes")
-    text = "a number" if is_amount(proposal.facts) else classes
-    if proposal.facts.distinct > MOST_CATEGORIES:
+    facts = proposal.facts
+    text, remedy = "a number", "round it or make classes of it"
+    if not is_amount(facts):
+        text, remedy = pluralized(facts.distinct, "class", "classes"), "merge its rare values"
+    if facts.singled:
         text += (
-            f"; {singling_text(proposal.facts)}, and released as it is: whoever knows it of "
-            "somebody finds the record, so round it or make classes of it in a model before"
+            f"; {singling_text(facts)}, and released as it is: whoever knows it of somebody finds "
+            f"the record, so {remedy} in a model before"
         )
     return replace(
         proposal,

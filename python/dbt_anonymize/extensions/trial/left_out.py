@@ -15,7 +15,7 @@ from dbt_anonymize.extensions.trial.alternatives import Alternative
 from dbt_anonymize.hierarchies.model import IntervalHierarchy
 from dbt_anonymize.information_loss.measures.loss import Loss
 from dbt_anonymize.privacy.registry import compile_guarantees
-from dbt_anonymize.privacy.table import BoolArray, Table
+from dbt_anonymize.privacy.table import BoolArray
 from dbt_anonymize.project.left_out import FEWEST, Group, LeftOut, find_outlier
 from dbt_anonymize.spec import Spec
 
@@ -36,20 +36,15 @@ def value_left_out(counted: CodedTable, is_suppressed: BoolArray) -> LeftOut | N
     Values are those of quasi-identifiers: categories and single numbers.
     """
     table = counted.table
+    records, subject = table.records, table.subject
     groups = (
-        Group(column, value, _size(table, rows), _size(table, rows & is_suppressed))
+        Group(
+            *(column, value, int(records[rows].sum()), int(records[rows & is_suppressed].sum())),
+            people=None if subject is None else len(np.unique(subject[rows])),
+        )
         for column, value, rows in _values(counted)
     )
-    return find_outlier(
-        groups, _size(table, np.ones_like(is_suppressed)), _size(table, is_suppressed)
-    )
-
-
-def _size(table: Table, rows: BoolArray) -> int:
-    """Count the people of some rows, or their records without a subject."""
-    if table.subject is None:
-        return int(table.records[rows].sum())
-    return len(np.unique(table.subject[rows]))
+    return find_outlier(groups, table.total, int(records[is_suppressed].sum()))
 
 
 def _values(counted: CodedTable) -> Iterator[tuple[str, str, BoolArray]]:

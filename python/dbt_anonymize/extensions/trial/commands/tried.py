@@ -37,9 +37,23 @@ def count(warehouse: Warehouse, relation: Any, spec: Spec, drafted: Draft) -> Co
     )
 
 
+def open_identifiers(warehouse: Warehouse, relation: Any, spec: Spec) -> list[str]:
+    """Return the identifiers of a table in the warehouse file, which `dbt build` warns of, too."""
+    stored = warehouse.find(relation) if warehouse.is_duckdb else None
+    if stored is None or stored.is_view:
+        return []
+    is_open = relation.database == warehouse.adapter.config.credentials.database
+    return [
+        name for name, column in spec.columns.items() if is_open and column.role == "identifier"
+    ]
+
+
 @dataclass(frozen=True)
 class Tried:
-    """A table with drafted roles and hierarchies, and its alternatives."""
+    """A table with drafted roles and hierarchies, and its alternatives.
+
+    ``open_identifiers`` lie where analysts can read them.
+    """
 
     name: str
     source: Source
@@ -51,6 +65,7 @@ class Tried:
     trial: Trial
     copies: list[tuple[str, str, int]]
     times: list[tuple[str, str]]
+    open_identifiers: list[str]
 
     @cached_property
     def words(self) -> Words:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from enum import StrEnum
 from time import monotonic
@@ -14,7 +15,7 @@ from dbt_anonymize.cli.common import Keep, Purpose, SafeConsole, is_quiet, spinn
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import SearchError, SpecError
 from dbt_anonymize.extensions.drafting.commands.aim import Aim, Drop, Event, Predict, Time
-from dbt_anonymize.extensions.trial.commands.tried import Tried, count
+from dbt_anonymize.extensions.trial.commands.tried import Tried, count, open_identifiers
 
 if TYPE_CHECKING:
     from dbt_anonymize.extensions.drafting.coded_table import CodedTable
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 # Models to train on at most RECORDS records, in proportion fewer on more. A number, not seconds, so
 # that repeated trials have equal results. Models of times take longer.
-MODELS, MODELS_OF_TIMES, FEWEST_MODELS, RECORDS = 240, 60, 40, 10_000
+MODELS, MODELS_OF_TIMES, FEWEST_MODELS, RECORDS = 300, 75, 50, 10_000
 # CPU seconds that limit the training; and a search of levels by loss.
 SECONDS, SECONDS_BY_LOSS = 60.0, 14.0
 
@@ -101,28 +102,31 @@ def try_(
     aim = Aim(purpose, predict, time, event, tuple(drop or ()), tuple(keep or ()))
     declared, anonymization = _source(relation), name or _name_of(relation)
     path = check_name(place.project, anonymization, replaces=replace_) if take or name else None
-    has_budget = evaluations is not None or time_limit is not None
-    budget = Budget(evaluations, None if evaluations else time_limit) if has_budget else None
+    options = {"name": name, "evaluations": evaluations, "time-limit": time_limit}
+    budget = Budget(evaluations, None if evaluations else time_limit)
     with in_memory() as session:
         tried = _run_trial(place, declared, anonymization, aim=aim, budget=budget, session=session)
         console = SafeConsole(quiet=is_quiet())
         if take is None or verbose:
             print_trial(console, tried, monotonic() - begin, verbose=verbose)
         if take is None or path is None:
-            console.print(_next_steps(place, relation, tried, evaluations))
+            console.print(_next_steps(place, relation, tried, options))
             return
         chosen = next(a for a in tried.trial.alternatives if take.value in a.names)
         print_alternative(console, tried, chosen)
         take_one(place, tried, take.value, path, replaces=replace_)
 
 
-def _next_steps(place: Place, relation: str, tried: Tried, evaluations: int | None) -> str:
+def _next_steps(
+    place: Place, relation: str, tried: Tried, options: Mapping[str, object | None]
+) -> str:
     from dbt_anonymize.spec.loading import FOLDER, SUFFIX  # noqa: PLC0415 (keeps --help fast)
 
     is_known = (place.project.root / FOLDER / f"{tried.name}{SUFFIX}").exists()
-    replace_option = " --replace" * is_known
     aim = replace(tried.aim, predict=tried.spec.target) if tried.spec.is_tested else tried.aim
-    evaluations_option = "" if evaluations is None else f" --evaluations {evaluations}"
+    words = [relation, aim.options]
+    words += [f"--{option} {value}" for option, value in options.items() if value is not None]
+    words += ["--take balanced", *["--replace"] * is_known]
     time_note = (
         "Time ended the search, and another run may find others; with --evaluations "
         f"{max(tried.trial.trained, 1)} it finds the same again. "
@@ -130,9 +134,9 @@ def _next_steps(place: Place, relation: str, tried: Tried, evaluations: int | No
         else ""
     )
     return (
-        f"Nothing was written. `dbt-anonymize try {relation} {aim.options}{evaluations_option} "
-        f"--take balanced{replace_option}` writes it. {time_note}--keep <column> keeps one "
-        "readable, --drop <column> leaves one out, --verbose shows more."
+        f"Nothing was written. `dbt-anonymize try {' '.join(filter(None, words))}` writes it. "
+        f"{time_note}--keep <column> keeps one readable, --drop <column> leaves one out, "
+        "--verbose shows more."
     )
 
 
@@ -154,7 +158,7 @@ def _run_trial(
     name: str,
     *,
     aim: Aim,
-    budget: Budget | None,
+    budget: Budget,
     session: Any,
 ) -> Tried:
     from dbt_anonymize.extensions.drafting.companions import find_times  # noqa: PLC0415 (keeps --help fast)
@@ -167,6 +171,7 @@ def _run_trial(
             relation = warehouse.relation_of(declared)
             copies = find_copies(warehouse, relation, drafted.proposals)
             times = find_times(warehouse, relation, drafted.proposals) if aim.time is None else []
+            names = open_identifiers(warehouse, relation, spec)
             counted = count(warehouse, relation, spec, drafted)
             read = read_sample if spec.is_tested else read_examples
             drawn = read(warehouse, relation, spec, counted, session)
@@ -175,7 +180,7 @@ def _run_trial(
         trial = _search_alternatives(spec, counted, drawn, budget)
     except SearchError as error:
         raise SearchError(f"{name}: {error}") from error
-    return Tried(name, declared, aim, drafted, spec, counted, drawn, trial, copies, times)
+    return Tried(name, declared, aim, drafted, spec, counted, drawn, trial, copies, times, names)
 
 
 def _models(spec: Spec, records: int) -> int:
@@ -186,26 +191,25 @@ def _models(spec: Spec, records: int) -> int:
     >>> from types import SimpleNamespace
     >>> spec = SimpleNamespace(task="classification")
     >>> [_models(spec, records) for records in (500, 10_000, 50_000)]
-    [240, 240, 48]
+    [300, 300, 60]
     """
     most = MODELS_OF_TIMES if spec.task == "survival" else MODELS
     return max(most * RECORDS // max(records, RECORDS), FEWEST_MODELS)
 
 
-def _search_alternatives(
-    spec: Spec, counted: CodedTable, drawn: Drawn, budget: Budget | None
-) -> Trial:
+def _search_alternatives(spec: Spec, counted: CodedTable, drawn: Drawn, budget: Budget) -> Trial:
     """Search alternatives by scores of models, or by the loss if none are trained."""
     from dbt_anonymize.extensions.search.race import Budget  # noqa: PLC0415
     from dbt_anonymize.extensions.trial.alternatives import find_alternatives, find_least_losses  # noqa: PLC0415
     from dbt_anonymize.extensions.trial.sample import Sampled  # noqa: PLC0415
 
     if isinstance(drawn, Sampled):
-        budget = budget or Budget(_models(spec, len(drawn.rows)), SECONDS)
+        if budget.evaluations is None and budget.seconds is None:
+            budget = Budget(_models(spec, len(drawn.rows)), SECONDS)
         with spinner("Training models on candidates") as callback:
             return find_alternatives(spec, counted, drawn.records, budget, callback)
     with spinner("Searching levels"):
-        seconds = budget.seconds if budget else SECONDS_BY_LOSS
+        seconds = SECONDS_BY_LOSS if budget.seconds is None else budget.seconds
         return find_least_losses(spec, counted, drawn.rows, seconds)
 
 

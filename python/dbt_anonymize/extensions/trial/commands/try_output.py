@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.cli.common import SafeConsole, figures_table
 from dbt_anonymize.extensions.trial.commands.tried import Tried
+from dbt_anonymize.pluralize import pluralized
 
 if TYPE_CHECKING:
     from dbt_anonymize.extensions.search.by_quality import WinnerScores
@@ -96,6 +97,12 @@ def warnings(tried: Tried) -> Iterator[str]:
     from dbt_anonymize.extensions.drafting.names import name_indicates  # noqa: PLC0415 (see above)
 
     proposals = tried.drafted.proposals
+    if names := ", ".join(tried.open_identifiers):
+        yield (
+            f"The table lies in the warehouse file, which analysts open, with {names}. Load it "
+            "into the vault before anything is built, a seed with `+database: vault`; or `verify` "
+            "may find them there."
+        )
     if leaks := [column for column in proposals if column.is_leak]:
         columns = ", ".join(
             f"{column.name} ({column.reason.partition(': ')[2]})" for column in leaks
@@ -120,8 +127,10 @@ def warnings(tried: Tried) -> Iterator[str]:
         )
     copies = {kept: (quasi, count) for quasi, kept, count in tried.copies}
     for column in (column for column in proposals if column.is_telling or column.name in copies):
-        what = [f"{column.facts.singled:,} records have a value of their own"] * column.is_telling
-        remedy = f"Round {column.name} in a dbt model before"
+        singled = pluralized(column.facts.singled, "record has", "records have")
+        what = [f"{singled} a value that no other has"] * column.is_telling
+        coarsen = "Round" if column.facts.kind == "number" else "Merge rare values of"
+        remedy = f"{coarsen} {column.name} in a dbt model before"
         if column.name in copies:
             quasi, count = copies[column.name]
             what.append(f"{count:,} equal {quasi}")
