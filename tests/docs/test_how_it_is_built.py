@@ -95,4 +95,4 @@ def test_verify_judges_in_the_files_that_are_named(
     text = [f"{one.status:<8}  {one.check:<13}  {one.subject}: {one.message}" for one in found]
     assert re.findall(r"^```text\n(.*)\n```", PAGE, re.M)[0] in text
     assert called == {*files_named()}
-    assert len(called) == 17
+    assert len(called) == 18
