@@ -87,7 +87,7 @@ def test_what_is_left_works_without_it(name: str, tmp_path: Path) -> None:
         assert f"{key}: must be a key that we know. It belongs to the extension {extension}" in said
     gone = {c.name for one in extensions() if one.name in project.gone for c in one.commands}
     shown = succeeded(project, "-m", "dbt_anonymize", "--help")
-    known = {*re.findall(r"^│ ([a-z-]+) ", shown, flags=re.MULTILINE)}
+    known = {*re.findall(r"^│ ([a-z][a-z-]*) ", shown, flags=re.MULTILINE)}
     assert known == {*commands()} - gone
     for extension, kind in engines_of(project.gone):
         for said in missing_on(project, kind):

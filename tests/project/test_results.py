@@ -39,6 +39,13 @@ def test_the_legend_says_that_k_counts_people() -> None:
     assert "k counts" not in " ".join(legend(Spec.model_validate(spec()), [], 0))
 
 
+def test_the_legend_says_that_only_those_who_agreed_are_counted() -> None:
+    declared = Spec.model_validate(spec(consent="ill"))
+    told = "of people who agreed (ill); the vault tells who did not"
+    assert told in legend(declared, [], 0)
+    assert "agreed" not in " ".join(legend(Spec.model_validate(spec()), [], 0))
+
+
 @pytest.mark.needs("search")
 def test_levels_that_models_chose_are_said_to_look_better_than_they_are() -> None:
     def says(quality: dict[str, Any], **search: str) -> bool:

@@ -127,6 +127,8 @@ def legend(spec: Spec, efforts: Sequence[EffortResult], same: int) -> list[str]:
     if same:
         levels += f"; those of {pluralized(same, 'column')} do not differ between efforts"
     rest = [f"k counts people by {spec.subject}, not rows"] if spec.subject else []
+    if spec.consent:
+        rest.append(f"of people who agreed ({spec.consent}); the vault tells who did not")
     rest.append(levels)
     if spec.is_frozen:
         return ["QF is not measured: the effort is frozen, and no model is trained", qnf, *rest]

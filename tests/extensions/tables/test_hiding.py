@@ -83,7 +83,7 @@ def test_no_small_cell_can_be_told(tmp_path: Path, sizes: tuple[int, ...]) -> No
             (true,) = cells.people[row]
             assert one.lowest <= true <= one.highest
             assert one.hides(5) or true >= 5
-        # Whoever is in a hidden cell knows that it is not empty.
+        # Somebody knows that one hidden cell is not empty.
         known = Known.of_published(table.values)
         small = table.of_row[is_small.to_numpy()]
         for cell in np.flatnonzero(table.is_hidden):
@@ -92,6 +92,41 @@ def test_no_small_cell_can_be_told(tmp_path: Path, sizes: tuple[int, ...]) -> No
             assert (highest >= 5).all()
             known.lowest[cell] = before
     assert small_cells > 0
+
+
+@has_pytauargus
+@pytest.mark.parametrize(
+    "inner",
+    [
+        [1, 1, 1, 1, 1, 1, 20],
+        [[1, 0, 2, 0]],
+        [[1, 4, 1, 1], [0, 5, 2, 4]],
+        [[[0, 0, 1], [0, 2, 0], [1, 0, 0]], [[0, 2, 2], [0, 1, 3], [0, 0, 2]]],
+        np.tile([1, 2, 1, 1, 30], (12, 5)).tolist(),  # above 250 cells
+    ],
+    ids=["line", "zeros", "matrix", "three dimensions", "modular"],
+)
+def test_shown_zeros_tell_that_no_hidden_cell_is_empty(tmp_path: Path, inner: Any) -> None:
+    """Six hidden cells that add up to 6 are six ones."""
+    values = np.array(inner)
+    for axis in range(values.ndim):
+        values = np.concatenate([values, values.sum(axis=axis, keepdims=True)], axis=axis)
+    last = np.array(values.shape) - 1
+    rows = [
+        (*(None if n == end else f"{n:02}" for n, end in zip(at, last, strict=True)), int(people))
+        for at, people in np.ndenumerate(values)
+    ]
+    names = [f"d{place}" for place in range(values.ndim)]
+    cells = pd.DataFrame(rows, columns=[*names, "people"])
+    table = seen(hide(cells, tmp_path))
+    known = Known.of_published(table.values)
+    known.lowest[table.is_hidden] = 1.0
+    small = np.flatnonzero(cells.people.between(1, 4))
+    of_small = table.of_row[small]
+    lowest, highest = intervals(table.cube, known, of_small, are_integers=True)
+    assert (highest >= 6).all()
+    assert (lowest[table.cube.is_inner[of_small]] == 1).all()
+    assert len(small) > 0
 
 
 @has_pytauargus
@@ -204,6 +239,13 @@ def test_rules_that_are_none_are_said(tmp_path: Path, options: dict[str, Any], s
         dbt_anonymize.suppress_table(
             TABLE, dimensions=["d0"], count="people", folder=tmp_path / "private", **options
         )
+
+
+def test_a_total_that_no_row_has_is_said(tmp_path: Path) -> None:
+    """A misspelt label would be one more category, and give back what is hidden."""
+    cells = TABLE.assign(d0=["a", "b", "all"])
+    with pytest.raises(TableError, match=r"total must be a label of d0; no row has 'All'"):
+        hide(cells, tmp_path, total="All")
 
 
 def test_a_table_that_cannot_be_checked_as_a_whole_is_refused(tmp_path: Path) -> None:

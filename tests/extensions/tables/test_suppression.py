@@ -52,7 +52,10 @@ def hide(cube: Cube, values: Any, folder: Path, cost: Any = None, **changed: Any
     if verdict is None:
         verdict = by_minimum_frequency(values, 5)
     cost = values if cost is None else cost
-    return suppression.suppress(cube, values, *verdict, cost, seconds=60, folder=folder, **changed)
+    least = np.zeros(cube.size)
+    return suppression.suppress(
+        cube, values, Primary(*verdict), cost, least, seconds=60, folder=folder, **changed
+    )
 
 
 def interval(cube: Cube, values: Any, is_hidden: Any, cell: int) -> tuple[float, float]:
@@ -249,7 +252,13 @@ def test_a_call_ends_with_its_children_after_its_time(
     values = counts(cube, 1)
     with pytest.raises(TableError, match=r"must finish within 1\.5 s"):
         suppression.suppress(
-            cube, values, *by_minimum_frequency(values, 5), values, seconds=1.5, folder=folder
+            cube,
+            values,
+            by_minimum_frequency(values, 5),
+            values,
+            np.zeros(cube.size),
+            seconds=1.5,
+            folder=folder,
         )
     assert not list(folder.iterdir())
     child = folder.parent / "child"

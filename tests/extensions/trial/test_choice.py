@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dbt_anonymize.extensions.search.by_quality import WinnerScores
 from dbt_anonymize.extensions.search.race import Candidate
 from dbt_anonymize.extensions.search.results import CheckedNode
-from dbt_anonymize.extensions.trial.alternatives import Choice
+from dbt_anonymize.extensions.trial.choice import Choice
 from tests.sampling import examples
 
 UNTOUCHED, ZERO_RULE = 0.8, 0.5
@@ -47,10 +47,28 @@ class Scripted:
         return WinnerScores(score, UNTOUCHED, ZERO_RULE, (-1.0, 1.0), splits)
 
 
-def chosen(found: Mapping[int, Sequence[tuple[float, float, int]]]) -> dict[str, Candidate]:
+def chosen(
+    found: Mapping[int, Sequence[tuple[float, float, int]]], *, settled: bool = False
+) -> dict[str, Candidate]:
     """Return the alternatives by their names."""
-    choice = Choice(Scripted(found), sorted(found))  # type: ignore[arg-type]
+    search = Scripted(found)
+    pools = {k: search.raced(k) for k in found}
+    everything = [one for pool in pools.values() for one in pool] if settled else None
+    choice = Choice(search, pools, everything)  # type: ignore[arg-type]
     return {name: one for names, one in choice.chosen for name in names}
+
+
+def test_an_alternative_that_falls_below_its_promise_is_none() -> None:
+    """Scores change with further splits, and detail that is left is no excuse."""
+    found = chosen({5: [(0.74, 0.3, 14)], 10: [(0.8, 0.5, 14)]}, settled=True)
+    assert {one.checked.node for one in found.values()} == {(10, 0)}
+
+
+def test_no_alternative_is_dominated() -> None:
+    """More privacy with more detail and as good models is better than balanced."""
+    sizes = {5: [(0.8, 0.3, 14)], 10: [(0.775, 0.7, 14)], 20: [(0.775, 0.65, 14)]}
+    assert chosen(sizes)["balanced"].checked.node == (10, 0)
+    assert chosen(sizes, settled=True)["balanced"].checked.node == (20, 0)
 
 
 def test_more_use_keeps_the_detail_that_models_do_not_miss() -> None:
@@ -112,7 +130,7 @@ def test_three_names_go_from_weak_to_strong(
     found: dict[int, list[tuple[float, float, int]]],
 ) -> None:
     search = Scripted(found)
-    alternatives = Choice(search, sorted(found)).chosen  # type: ignore[arg-type]
+    alternatives = Choice(search, {k: search.raced(k) for k in found}).chosen  # type: ignore[arg-type]
     assert [name for names, _ in alternatives for name in names] == [
         "more-use",
         "balanced",

@@ -216,6 +216,24 @@ class QualitySearch:
         """Return the loss of a candidate by the measure loss, which reads no target."""
         return self._by_loss.check(candidate.checked.node, candidate.required).result.loss
 
+    def finer_nodes(self, candidate: Candidate) -> list[Node]:
+        """Return nodes of ever less loss, each one level of a column finer than the one before.
+
+        Of the feasible ones each is that of least loss.
+        """
+        node, least, nodes = candidate.checked.node, self.loss(candidate), list[Node]()
+        while True:
+            checks = [
+                self._by_loss.check(finer, candidate.required).result
+                for finer in self._lattice.just_finer(node)
+            ]
+            losses = {check.node: check.loss for check in checks if check.is_feasible}
+            node = min(losses, key=losses.__getitem__, default=node)
+            if losses.get(node, least) >= least:
+                return nodes
+            least = losses[node]
+            nodes.append(node)
+
     def scored(self, candidate: Candidate) -> WinnerScores:
         """Return the scores of a candidate, of the untouched table and of the zero rule."""
         (scores,) = self._winner_scores([candidate])

@@ -37,11 +37,14 @@ class GivenUp:
         Remaining class size.
     is_feasible : bool
         True if the effort would still keep its guarantees.
+    suppressed : int
+        Suppressed records.
     """
 
     adds: float | None
     k: int
     is_feasible: bool
+    suppressed: int = 0
 
     @property
     def is_small(self) -> bool:
@@ -116,8 +119,9 @@ def missed(columns: Mapping[str, GivenUp], measure: str) -> str:
     >>> small, large = (GivenUp(adds, k=3, is_feasible=False) for adds in (0.001, 0.0131))
     >>> missed({"sex": small, "job": small, "zip": large}, "roc_auc")
     'would add: zip 0.013 (then k is 3); the others less than 0.002 each'
-    >>> missed({"sex": small, "zip": GivenUp(0.1, k=20, is_feasible=True)}, "rmse")
-    'would take off rmse: zip 0.1 (k stays 20); sex less than 0.002'
+    >>> feasible = GivenUp(0.1, k=20, is_feasible=True, suppressed=1200)
+    >>> missed({"sex": small, "zip": feasible}, "rmse")
+    'would take off rmse: zip 0.1 (k stays 20, 1,200 left out); sex less than 0.002'
     >>> missed({"sex": small, "job": small}, "roc_auc")
     'what it gives up adds less than 0.002 each'
     >>> missed({"sex": small, "job": GivenUp(None, k=3, is_feasible=False)}, "roc_auc")
@@ -133,9 +137,11 @@ def missed(columns: Mapping[str, GivenUp], measure: str) -> str:
         verb = "takes" if end else "adds"
         return f"what it gives up {verb} less than {EQUAL:g}{end}{each}" if small else ""
     texts = [
-        f"{name} {trained[name].amount} ({'k stays' if trained[name].is_feasible else 'then k is'} "
-        f"{trained[name].k})"
+        f"{name} {column.amount} (k stays {column.k}, {column.suppressed:,} left out)"
+        if column.is_feasible
+        else f"{name} {column.amount} (then k is {column.k})"
         for name in large[:_MOST_NAMED]
+        for column in [trained[name]]
     ]
     more_columns = f", and {pluralized(len(large) - _MOST_NAMED, 'more column')}"
     text = ", ".join(texts) + (more_columns if len(large) > _MOST_NAMED else "")
@@ -229,6 +235,7 @@ def find_reasons(
                     track.difference(candidate, winner),
                     candidate.checked.k,
                     candidate.checked.is_feasible,
+                    candidate.checked.suppressed,
                 )
                 for axis, candidate in finer.items()
             }

@@ -46,7 +46,7 @@ class TableRules:
     dominance: tuple[int, float] | None = None
 
     def of_counts(self, counts: Floats) -> Primary:
-        """Judge counts; of each the interval may be one wider, since no hidden cell is empty."""
+        """Judge counts; the interval is one wider, as somebody may know one who is in a cell."""
         small = by_minimum_frequency(np.round(counts).astype(np.int64), self.minimum_frequency)
         return small._replace(upper=np.where(small.is_primary, small.upper + 1, 0.0))
 
@@ -77,8 +77,9 @@ def suppress_table(
     """Return a table of counts, and of sums, with cells hidden that would give somebody away.
 
     The same cells are hidden of all measures: those that break a rule, and as few others as keep
-    them hidden. Given all that is shown, a small count may be of one person alone, or the minimum
-    frequency and one more: whoever is in another hidden cell knows that it is not empty.
+    them hidden. Given all that is shown, and that no hidden cell is empty since zeros are shown, a
+    small count may be of one person alone, or the minimum frequency and one more; a small total of
+    as many people as it has cells.
 
     Parameters
     ----------
@@ -168,7 +169,11 @@ def _hidden(
     is_hidden = np.zeros(table.cube.size, dtype=bool)
     for figures, primary in verdicts:
         cost = np.where(table.is_shown & ~is_hidden, people, 0.0)
-        is_hidden |= suppress(table.cube, figures, *primary, cost, seconds=seconds, folder=folder)
+        # Zeros are shown, so a hidden cell has somebody; her contribution may be next to nothing.
+        least = np.where(table.is_shown & (figures is people), np.minimum(people, 1.0), 0.0)
+        is_hidden |= suppress(
+            table.cube, figures, primary, cost, least, seconds=seconds, folder=folder
+        )
     return is_hidden
 
 

@@ -37,7 +37,7 @@ def read_table(rows: Sequence[Row], dimensions: Sequence[str], total: str | None
 
     A label that is ``total`` (None: NULL) stands for all of its dimension. A cell that is not there
     is zero where others of the same dimensions are. Raises a `TableError` where cells stand there
-    twice, a count is negative, or the table is too large.
+    twice, a count is negative, nothing is a ``total``, or the table is too large.
 
     Examples
     --------
@@ -47,6 +47,11 @@ def read_table(rows: Sequence[Row], dimensions: Sequence[str], total: str | None
     ([10.0, 7.0, nan, nan], [False, False, True, True])
     """
     labels = [[_label(value, total) for value in row[:-1]] for row in rows]
+    if total is not None and rows and not any(None in row for row in labels):
+        raise TableError(
+            f"total must be a label of {' or '.join(dimensions)}; no row has {total!r}. "
+            "Correct it: totals under another label would give back what is hidden."
+        )
     trees = tuple(
         Dimension.flat(name, sorted({row[place] or "" for row in labels if row[place] is not None}))
         for place, name in enumerate(dimensions)

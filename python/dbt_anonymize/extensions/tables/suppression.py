@@ -51,13 +51,12 @@ _TOLERANCE = 1e-7
 _MOST_CHECKED = 1e4
 
 
-def suppress(  # noqa: PLR0917
+def suppress(
     cube: Cube,
     values: Floats,
-    is_primary: Booleans,
-    lower: Floats,
-    upper: Floats,
+    primary: Primary,
     cost: Floats,
+    least: Floats,
     *,
     seconds: float,
     folder: Path,
@@ -70,14 +69,14 @@ def suppress(  # noqa: PLR0917
         The table; with several shown margins, one that covers them.
     values : array of cells, >= 0
         Counts or sums, of which each line adds up.
-    is_primary : array of cells
-        Cells to protect, all with values above 0.
-    lower, upper : array of cells, >= 0
-        An attacker's interval of a primary cell must reach from value - lower (or 0) to
-        value + upper. Ignored elsewhere.
+    primary : Primary
+        Cells to protect, all with values above 0. An attacker's interval of a primary cell must
+        reach from value - lower, or the least that everybody knows, to value + upper.
     cost : array of cells, >= 0
         What hiding a cell costs, relative to the others; 0 of a cell that is not shown. Such cells
         are among those returned, at no cost.
+    least : array of cells, from 0 to the value
+        What everybody knows of a hidden cell: where zeros are shown, it is not empty.
     seconds : float
         Time limit of the call. The package has its own of the same order, in whole minutes of
         processor time, after which the cheapest pattern found is returned: the fewer seconds above
@@ -101,32 +100,34 @@ def suppress(  # noqa: PLR0917
     .. [1] Fischetti & Salazar 2001, Management Science 47(7):1008-1027 (the optimal method).
     .. [2] de Wolf 2002, Inference Control in Statistical Databases, 74-82 (the modular one).
     """
-    primary = Primary(is_primary, lower, upper)
     _refuse_unfit(cube, values, primary, cost)
-    is_hidden: Booleans = is_primary | ((cost == 0) & (values > 0))
-    if not is_primary.any():
+    is_hidden: Booleans = primary.is_primary | ((cost == 0) & (values > 0))
+    if not primary.is_primary.any():
         return is_hidden
     if find_spec("pytauargus") is None:
         raise TableError(
             "suppression must find the package pytauargus; it is not installed. "
             "Install it with: pip install dbt-anonymize[tables]"
         )
+    primary = _reachable(cube, values, primary, least)
     method = method_of(cube)
     numbers, solved = _prepared(cube, method)
     if solved.dimensions:
-        cells = _cells(solved, numbers, values, primary, _whole_costs(cost, method))
+        whole = _whole_costs(cost, method)
+        cells = _cells(solved, numbers, values, primary, cost=whole, least=least)
         with private_folder(folder) as private:
             tau.save_problem(private, solved, method, seconds, cells)
             found = call(private, method, seconds)
         is_found = np.zeros(solved.size, dtype=bool)
         is_found[found] = True
         is_hidden |= is_found[numbers] & (values > 0)
-    is_narrow = _is_narrow(cube, values, primary, is_hidden)
+    is_narrow = _is_narrow(cube, values, primary, is_hidden, least)
     if method == tau.MODULAR and is_narrow.any():
-        is_hidden |= _widened(cube, values, primary, np.where(is_hidden, 0.0, cost), is_narrow)
-        is_narrow = _is_narrow(cube, values, primary, is_hidden)
+        price = np.where(is_hidden, 0.0, cost)
+        is_hidden |= _widened(cube, values, primary, is_narrow, cost=price, least=least)
+        is_narrow = _is_narrow(cube, values, primary, is_hidden, least)
     if is_narrow.any():
-        count, narrow = int(is_primary.sum()), int(is_narrow.any(axis=0).sum())
+        count, narrow = int(primary.is_primary.sum()), int(is_narrow.any(axis=0).sum())
         raise TableError(
             f"suppression ({method}) must protect all of {count} primary cells; pytauargus left "
             f"{narrow} of them too narrow. Coarsen a dimension, or protect the table by noise or "
@@ -187,6 +188,12 @@ def _refuse_unfit(
         )
 
 
+def _reachable(cube: Cube, values: Floats, primary: Primary, least: Floats) -> Primary:
+    """Demand of no total that it could be less than what everybody knows of its parts."""
+    known = np.maximum(cube.totals(least), least)
+    return primary._replace(lower=np.minimum(primary.lower, np.maximum(values - known, 0)))
+
+
 def _prepared(cube: Cube, method: str) -> tuple[Integers, Cube]:
     """Return the table to solve, and the number in it of each cell.
 
@@ -243,14 +250,17 @@ def _cells(
     numbers: Integers,
     values: Floats,
     primary: Primary,
+    *,
     cost: Floats,
+    least: Floats,
 ) -> dict[str, Floats]:
     """Return the cells as the package takes them: values in whole units, whole costs."""
     inner, demanded = np.zeros(solved.size), np.zeros(solved.size, dtype=bool)
-    costs, bounds = np.zeros(solved.size), np.zeros((2, solved.size))
+    (costs, known), bounds = np.zeros((2, solved.size)), np.zeros((2, solved.size))
     inner[numbers] = values
     np.logical_or.at(demanded, numbers, primary.is_primary)
     np.add.at(costs, numbers, cost)
+    np.maximum.at(known, numbers, least)
     factor, slack = 1.0, 0.0
     if (values != np.round(values)).any() or values.max() > _MOST_WHOLE:
         factor, slack = _UNITS / values.max(), 2.0  # for what rounding takes away
@@ -264,6 +274,7 @@ def _cells(
         "lower": np.minimum(bounds[0], whole),
         "upper": bounds[1],
         "cost": costs,
+        "least": np.minimum(np.floor(known * factor), whole),
     }
 
 
@@ -286,13 +297,15 @@ def _is_narrow(
     values: Floats,
     primary: Primary,
     is_hidden: Booleans,
+    least: Floats,
 ) -> Booleans:
     """Tell of each cell, below and above, if an attacker's interval ends too early: 2 by cells."""
     is_narrow = np.zeros((2, cube.size), dtype=bool)
     cells = np.flatnonzero(primary.is_primary)
     # A power of two, so that sums stay what they are.
     scale = 2.0 ** max(0, int(np.ceil(np.log2(values.max() / _MOST_CHECKED))))
-    known = Known.of_published(np.where(is_hidden, np.nan, values / scale))
+    shown = values / scale
+    known = Known(np.where(is_hidden, least / scale, shown), np.where(is_hidden, np.inf, shown))
     lowest, highest = (bound * scale for bound in intervals(cube, known, cells))
     room = _TOLERANCE * max(1.0, float(values.max()))
     is_narrow[0, cells] = lowest > np.maximum(values - primary.lower, 0)[cells] + room
@@ -304,8 +317,10 @@ def _widened(
     cube: Cube,
     values: Floats,
     primary: Primary,
-    cost: Floats,
     is_narrow: Booleans,
+    *,
+    cost: Floats,
+    least: Floats,
 ) -> Booleans:
     """Return further cells to hide: the modular method leaves them out, looking at parts alone.
 
@@ -323,11 +338,11 @@ def _widened(
     lines = sparse.csr_matrix((signs, (rows, columns)), shape=(len(sums), cube.size))
     both = sparse.hstack([lines, -lines]).tocsr()
     price, is_hidden = cost.copy(), np.zeros(cube.size, dtype=bool)
-    least = _TOLERANCE * max(1.0, float(values.max()))
+    room = _TOLERANCE * max(1.0, float(values.max()))
     for side, cell in zip(*np.nonzero(is_narrow), strict=True):
         width = primary.upper[cell] if side else min(primary.lower[cell], values[cell])
         # Changes upwards, then downwards. What nobody is in stays at zero.
-        most = np.concatenate([np.where(values > 0, np.inf, 0.0), values])
+        most = np.concatenate([np.where(values > 0, np.inf, 0.0), values - least])
         least_changes = np.zeros(2 * cube.size)
         up, down = cell, cube.size + cell
         most[[up, down]] = 0.0
@@ -340,6 +355,6 @@ def _widened(
             method="highs",
         )
         if found.status == 0:
-            is_hidden |= np.abs(found.x[: cube.size] - found.x[cube.size :]) > least
+            is_hidden |= np.abs(found.x[: cube.size] - found.x[cube.size :]) > room
             price[is_hidden] = 0.0
     return is_hidden

@@ -27,7 +27,7 @@ _PRIMARY, _SECONDARY = 9, (11, 12)
 def save_problem(
     folder: Path, cube: Cube, method: str, seconds: float, cells: dict[str, Floats]
 ) -> None:
-    """Write a problem: ``cells`` has whole ``values``, ``demanded`` cells, bounds and ``cost``."""
+    """Write a problem: ``cells`` has values, demanded cells, bounds, costs, least values."""
     trees = {f"tree_{place}": one.parents for place, one in enumerate(cube.dimensions)}
     header = {"method": np.array(method), "seconds": np.array(seconds)}
     np.savez(folder / PROBLEM, allow_pickle=False, **header, **trees, **cells)
@@ -62,10 +62,13 @@ def _optimal(folder: Path, cube: Cube, problem: dict[str, Any], minutes: int) ->
     values, demanded = problem["values"], problem["demanded"]
     highest = 2 * float((values + problem["upper"]).max())
     status = np.where(values == 0, "z", np.where(demanded, "u", "s"))
-    columns = values, problem["cost"], status, problem["lower"], problem["upper"]
+    columns = [problem[name] for name in ("cost", "least", "lower", "upper")]
     cells = [
-        f"{number} {value:.0f} {cost:.0f} {kind} 0 {highest:.6f} {lower:.6f} {upper:.6f} 0"
-        for number, (value, cost, kind, lower, upper) in enumerate(zip(*columns, strict=True))
+        f"{number} {value:.0f} {cost:.0f} {kind} {least:.0f} {highest:.6f} {lower:.6f} "
+        f"{upper:.6f} 0"
+        for number, (value, kind, cost, least, lower, upper) in enumerate(
+            zip(values, status, *columns, strict=True)
+        )
     ]
     sums = [
         f"0 {len(parts) + 1} : {total} (-1) " + " ".join(f"{part} (1)" for part in parts)

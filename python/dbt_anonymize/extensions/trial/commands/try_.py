@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 # Models to train on at most RECORDS records, in proportion fewer on more. A number, not seconds, so
 # that repeated trials have equal results. Models of times take longer.
-MODELS, MODELS_OF_TIMES, FEWEST_MODELS, RECORDS = 240, 60, 40, 10_000
+MODELS, MODELS_OF_TIMES, FEWEST_MODELS, RECORDS = 300, 75, 50, 10_000
 # CPU seconds that limit the training; and a search of levels by loss.
 SECONDS, SECONDS_BY_LOSS = 60.0, 14.0
 
@@ -191,7 +191,7 @@ def _models(spec: Spec, records: int) -> int:
     >>> from types import SimpleNamespace
     >>> spec = SimpleNamespace(task="classification")
     >>> [_models(spec, records) for records in (500, 10_000, 50_000)]
-    [240, 240, 48]
+    [300, 300, 60]
     """
     most = MODELS_OF_TIMES if spec.task == "survival" else MODELS
     return max(most * RECORDS // max(records, RECORDS), FEWEST_MODELS)

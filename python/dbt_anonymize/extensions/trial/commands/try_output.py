@@ -101,7 +101,7 @@ def warnings(tried: Tried) -> Iterator[str]:
         yield (
             f"The table lies in the warehouse file, which analysts open, with {names}. Load it "
             "into the vault before anything is built, a seed with `+database: vault`; or `verify` "
-            "finds them there."
+            "may find them there."
         )
     if leaks := [column for column in proposals if column.is_leak]:
         columns = ", ".join(

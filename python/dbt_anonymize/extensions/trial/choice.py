@@ -1,0 +1,131 @@
+"""Choice of the alternatives among candidates: more use, balanced, more privacy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+from dbt_anonymize.extensions.search.by_quality import QualitySearch
+from dbt_anonymize.extensions.search.race import FEWEST_SPLITS, Candidate, Key
+
+Chosen = TypeVar("Chosen")
+# Candidates with the names of alternatives, from weak to strong.
+Named = list[tuple[tuple[str, ...], Candidate]]
+MORE_USE, BALANCED, MORE_PRIVACY = "more-use", "balanced", "more-privacy"
+# Shares of the gain of models that alternatives keep. More use is the candidate of least loss that
+# keeps the first; more privacy the largest class size that keeps the last; balanced the largest
+# that keeps the middle one, with a loss up to halfway between them, or else the smallest of these.
+_SHARE_OF_USE, _SHARE_OF_BALANCE, _SHARE_OF_PRIVACY = 0.95, 0.9, 0.75
+# Each keeps this share of the gain of the best candidate of its class size.
+_SHARE_OF_SIZE = 0.97
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Choice among candidates by class size, the best first.
+
+    Each alternative is, of the candidates of its class size on which models gain nearly as much as
+    on the best, the one of least loss, so that detail remains for other questions. With
+    ``settled``, only these are chosen, and none that another one dominates.
+    """
+
+    search: QualitySearch
+    pools: Mapping[int, Sequence[Candidate]]
+    settled: Sequence[Candidate] | None = None
+
+    @cached_property
+    def chosen(self) -> Named:
+        """The chosen candidates with their names, from weak to strong."""
+        sizes = sorted(k for k, pool in self.pools.items() if pool)
+        useful = [
+            candidate
+            for k in sizes
+            for candidate in [self._least_loss(k, _SHARE_OF_USE)]
+            if candidate
+        ]
+        more_use = min(useful or self._best_of_smallest(sizes[0]), key=self.search.loss)
+        larger = [k for k in sizes if k > more_use.required]
+        private = [self._least_loss(k, _SHARE_OF_PRIVACY) for k in larger]
+        more_privacy = next(
+            (candidate for candidate in reversed(private) if candidate is not None), more_use
+        )
+        halfway = (self.search.loss(more_use) + self.search.loss(more_privacy)) / 2
+        between = [
+            candidate
+            for k in larger
+            for candidate in [self._least_loss(k, _SHARE_OF_BALANCE)]
+            if candidate is not None and k <= more_privacy.required
+        ]
+        balanced = [
+            candidate for candidate in between if self.search.loss(candidate) <= halfway
+        ] or between[:1]
+        chosen = {MORE_USE: more_use, BALANCED: (balanced or [more_use])[-1]}
+        return deduplicated({**chosen, MORE_PRIVACY: more_privacy}, lambda candidate: candidate.key)
+
+    def _least_loss(self, k: int, share: float) -> Candidate | None:
+        """Return the candidate of least loss that keeps a share of the gain of models."""
+        candidates = [
+            candidate
+            for candidate in self.pools[k]
+            if self._is_eligible(candidate) and self._keeps(candidate, share)
+        ]
+        return min(candidates, key=self.search.loss, default=None)
+
+    def _is_eligible(self, candidate: Candidate) -> bool:
+        """Tell whether a candidate is settled, and no other one dominates it."""
+        return self.settled is None or (
+            any(candidate is other for other in self.settled)
+            and not any(self._dominates(other, candidate) for other in self.settled)
+        )
+
+    def _dominates(self, other: Candidate, candidate: Candidate) -> bool:
+        """Tell whether a candidate is at least as good in everything, and better in something."""
+        theirs, ours = (
+            (each.checked.k, -self.search.loss(each), self.search.scored(each).score)
+            for each in (other, candidate)
+        )
+        return theirs != ours and all(a >= b for a, b in zip(theirs, ours, strict=True))
+
+    def _best_of_smallest(self, k: int) -> Sequence[Candidate]:
+        """Return the best of the smallest class size, or of those that are settled."""
+        if self.settled is None:
+            return self.pools[k][:1]
+        return sorted(self.settled, key=lambda one: (one.required, -self.search.scored(one).score))[
+            :1
+        ]
+
+    def _keeps(self, candidate: Candidate, share: float) -> bool:
+        """Tell whether models keep a share of their gain on the best candidates."""
+        scores = self.search.scored(candidate)
+        if scores.splits < self._fewest_splits(candidate.required):
+            return False
+        gain, untouched = scores.score - scores.zero_rule, scores.untouched - scores.zero_rule
+        best, best_of_size = self._best_gain, self._gain(self.pools[candidate.required][0])
+        if untouched > 0:
+            best, best_of_size = min(best, untouched), min(best_of_size, untouched)
+        return gain >= max(share * best, _SHARE_OF_SIZE * best_of_size)
+
+    def _fewest_splits(self, k: int) -> int:
+        """Return the fewest splits that count, or those of the winner if it has fewer."""
+        return min(FEWEST_SPLITS, self.search.scored(self.pools[k][0]).splits)
+
+    @cached_property
+    def _best_gain(self) -> float:
+        return max((self._gain(pool[0]) for pool in self.pools.values() if pool), default=0.0)
+
+    def _gain(self, winner: Candidate) -> float:
+        """Return the gain of models over the zero rule on a winner, 0 if none was trained."""
+        scores = self.search.scored(winner)
+        return scores.score - scores.zero_rule if scores.splits else 0.0
+
+
+def deduplicated(
+    chosen: Mapping[str, Chosen], key: Callable[[Chosen], Key]
+) -> list[tuple[tuple[str, ...], Chosen]]:
+    """Return distinct choices with their names, each for its largest class size."""
+    names: dict[Key, list[str]] = {}
+    for name, candidate in chosen.items():
+        names.setdefault(key(candidate), []).append(name)
+    return [(tuple(same), chosen[same[-1]]) for same in names.values()]

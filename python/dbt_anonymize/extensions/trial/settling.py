@@ -1,0 +1,75 @@
+"""Chosen candidates after exchanges of columns, and with the detail that classes leave room for.
+
+The search looks for what models use. Where the class size and the suppression limit allow finer
+levels on which models do as well, they are given back: detail remains for other questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dbt_anonymize.extensions.search.by_quality import QualitySearch
+from dbt_anonymize.extensions.search.exchange import exchange_columns
+from dbt_anonymize.extensions.search.race import (
+    EQUAL,
+    FEWEST_SPLITS,
+    SPLITS,
+    Budget,
+    Candidate,
+    Track,
+)
+from dbt_anonymize.extensions.trial.choice import Choice, Named
+
+# Shares of the remaining budget for two rounds, and of each for exchanges. Scores change in the
+# first, so that others may be chosen in the second.
+_ROUNDS = (0.75, 1.0)
+_SHARE_OF_EXCHANGES = 0.4
+
+
+def settle(search: QualitySearch, track: Track, sizes: Sequence[int], budget: Budget) -> Named:
+    """Choose candidates, exchange their columns, give detail back; and choose among the results."""
+    pools = {k: [*search.raced(k)] for k in sizes}
+    settled: list[Candidate] = []
+    for share in _ROUNDS:
+        chosen = [
+            candidate
+            for _, candidate in Choice(search, pools).chosen
+            if not any(candidate is other for other in settled)
+        ]
+        part = budget.share(share)
+        exchanges_budget = part.share(_SHARE_OF_EXCHANGES)
+        exchanged = exchange_columns(track, search.candidates, chosen, exchanges_budget)
+        part.pay(exchanges_budget)
+        for place, (before, after) in enumerate(zip(chosen, exchanged, strict=True)):
+            own_part = part.share(1.0 / (len(chosen) - place))
+            found = [after, *give_back(search, track, after, own_part)]
+            part.pay(own_part)
+            settled += found
+            for pool in pools.values():
+                for at in [at for at, candidate in enumerate(pool) if candidate is before]:
+                    pool[at : at + 1] = found
+        budget.pay(part)
+    return Choice(search, pools, settled).chosen
+
+
+def give_back(
+    search: QualitySearch, track: Track, candidate: Candidate, budget: Budget
+) -> list[Candidate]:
+    """Return the candidate with all detail that classes leave room for, if models do as well.
+
+    Where they do not, half of the steps are tried, and so on.
+    """
+    nodes = search.finer_nodes(candidate)
+    while nodes and not budget.is_spent:
+        finer = search.candidates.of(nodes[-1], candidate.required)
+        if finer is not None:
+            # Most that fail do so early.
+            for splits in (FEWEST_SPLITS, SPLITS):
+                track.advance([candidate, finer], range(splits), budget)
+                difference = track.difference(finer, candidate)
+                if difference is None or difference < -EQUAL:
+                    break
+            else:
+                return [finer]
+        del nodes[len(nodes) // 2 :]
+    return []
