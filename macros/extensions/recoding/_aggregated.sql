@@ -164,8 +164,9 @@ compared as (
         {%- if close > 0 -%}
             {%- do dbt_anonymize._raise_errors(name, [
                 "a class must show its label while it differs by fewer than " ~ [k, 3] | max
-                ~ " from one that had a mean, median or mode in an earlier release; " ~ close ~ " do not. Another build released meanwhile, or this step"
-                ~ " was run alone; run `dbt build -s +" ~ model.name ~ "`."
+                ~ " from one that had a mean, median or mode in an earlier release; " ~ close
+                ~ " do not. Another build released meanwhile, or this step was run alone; run"
+                ~ " `dbt build -s +" ~ model.name ~ "`."
             ]) -%}
         {%- endif -%}
         {% call statement("record_aggregates") -%}
