@@ -3,11 +3,11 @@
   a subject who refuses in one record refuses.
 #}
 {% macro _has_consent(source, consent, alias) -%}
-    {%- if not consent.subject -%}
-        {{ return("coalesce(" ~ dbt_anonymize._quote(consent.column, alias) ~ ", false)") }}
-    {%- endif -%}
+    {%- set agreed = "coalesce(" ~ dbt_anonymize._quote(consent.column, alias) ~ ", false)" -%}
+    {%- if not consent.subject -%}{{ return(agreed) }}{%- endif -%}
+    {#- Of a record without a subject its own answer counts. -#}
     {{ return(
-        "not exists (select 1 from " ~ source ~ " as refusing where "
+        agreed ~ " and not exists (select 1 from " ~ source ~ " as refusing where "
         ~ dbt_anonymize._quote(consent.subject, "refusing") ~ " = " ~ dbt_anonymize._quote(consent.subject, alias)
         ~ " and not coalesce(" ~ dbt_anonymize._quote(consent.column, "refusing") ~ ", false))"
     ) }}

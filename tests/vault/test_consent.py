@@ -135,6 +135,23 @@ def test_a_subject_who_refuses_in_one_record_refuses(tmp_path: Path) -> None:
     assert verify(project)[0] == 0, verify(project)[1]
 
 
+def test_a_record_without_a_subject_answers_for_itself(tmp_path: Path) -> None:
+    """A record of nobody known has no other that could refuse."""
+
+    def of_nobody(row: Row) -> Row:
+        return says_whether_they_agree(row) | ({"e-mail": ""} if refuses(row) else {})
+
+    project, _ = project_with(tmp_path / "project", of_nobody)
+    edit_spec(project, "members", "mapping: token", "mapping: class")
+    project.build()
+    assert project.query(
+        "select count(*), count(*) filter (where customer_id % 7 = 0) from members_microdata"
+    ) == [(333, 0)]
+    vault = "select has_consent, count(*), count(cqi) from vault.main.members_identifiers"
+    assert (False, 67, 0) in project.query(f"{vault} group by has_consent")
+    assert verify(project)[0] == 0, verify(project)[1]
+
+
 @pytest.mark.parametrize(
     ("answer", "said"),
     [

@@ -41,6 +41,8 @@
 #}
 {% macro _compared_members(earlier, k, has_subject) -%}
 {%- set joined, gone = "sizes.holders - shared.holders", "earlier_sizes.holders - shared.earlier_holders" -%}
+{#- Of two who joined together, each would compute the other's value. -#}
+{%- set fewest = [k, 3] | max -%}
 {%- set differing = "greatest(" ~ joined ~ ", " ~ gone ~ ")" if has_subject else joined ~ " + " ~ gone -%}
 earlier as (
 
@@ -100,7 +102,7 @@ pairs as (
     select
         told.equivalence_class,
         case
-            when {{ differing }} < {{ k }} then 1
+            when {{ differing }} < {{ fewest }} then 1
             when told.equivalence_class <> shared.cqi and shared.holders >= {{ k }} then 1
             else 0
         end as is_close,
@@ -161,9 +163,10 @@ compared as (
         ).rows[0][0] -%}
         {%- if close > 0 -%}
             {%- do dbt_anonymize._raise_errors(name, [
-                "a class must show its label while it differs by fewer than " ~ k ~ " from one that had a mean, median"
-                ~ " or mode in an earlier release; " ~ close ~ " do not. Another build released meanwhile, or this step"
-                ~ " was run alone; run `dbt build -s +" ~ model.name ~ "`."
+                "a class must show its label while it differs by fewer than " ~ [k, 3] | max
+                ~ " from one that had a mean, median or mode in an earlier release; " ~ close
+                ~ " do not. Another build released meanwhile, or this step was run alone; run"
+                ~ " `dbt build -s +" ~ model.name ~ "`."
             ]) -%}
         {%- endif -%}
         {% call statement("record_aggregates") -%}

@@ -22,21 +22,28 @@ LEVEL = 2
 
 
 @pytest.fixture(scope="module")
-def compared(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, str]:
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    return copy_consumer(tmp_path_factory.mktemp("compared") / "project")
+
+
+@pytest.fixture(scope="module")
+def compared(project: Project) -> dict[bool, str]:
     """Give the compiled comparison of classes with earlier ones, of records and of subjects."""
-    project: Project = copy_consumer(tmp_path_factory.mktemp("compared") / "project")
-    compiled = {}
-    for has_subject in (False, True):
-        name = f"compared_{has_subject}".lower()
-        macro = f'_compared_members("aggregated", {wages.K}, {has_subject})'.lower()
-        (project.folder / "models" / f"{name}.sql").write_text(
-            f"select 1 as one /* {{{{ dbt_anonymize.{macro} }}}} */"
-        )
-        outcome = project.dbt("compile", "--select", name)
-        assert outcome.succeeded, outcome.messages
-        (file,) = (project.folder / "target" / "compiled").rglob(f"{name}.sql")
-        compiled[has_subject] = file.read_text("utf-8").partition("/*")[2].removesuffix("*/")
-    return compiled
+    return {
+        has_subject: _comparison(project, wages.K, has_subject) for has_subject in (False, True)
+    }
+
+
+def _comparison(project: Project, k: int, has_subject: bool) -> str:
+    name = f"compared_{k}_{has_subject}".lower()
+    macro = f'_compared_members("aggregated", {k}, {has_subject})'.lower()
+    (project.folder / "models" / f"{name}.sql").write_text(
+        f"select 1 as one /* {{{{ dbt_anonymize.{macro} }}}} */"
+    )
+    outcome = project.dbt("compile", "--select", name)
+    assert outcome.succeeded, outcome.messages
+    (file,) = (project.folder / "target" / "compiled").rglob(f"{name}.sql")
+    return file.read_text("utf-8").partition("/*")[2].removesuffix("*/")
 
 
 @dataclass
@@ -191,3 +198,20 @@ def test_classes_of_other_labels_that_share_k_people_are_close(compared: dict[bo
         means: dict[str, Fraction | None] = dict.fromkeys(classes, Fraction(30))
         close, _ = _compare(connection, compared[False], classes, means)
         assert close == {"n8:[20, 40)"}
+
+
+@pytest.mark.parametrize(("joined", "is_close"), [(1, True), (2, True), (3, False)])
+def test_two_who_join_where_k_is_two_do_not_learn_of_each_other(
+    project: Project, joined: int, is_close: bool
+) -> None:
+    """Each of the two would subtract the earlier class and herself."""
+    with duckdb.connect(":memory:") as connection:
+        connection.execute(
+            "create table aggregated as select 1 as release, cast(k as text) as record_key, "
+            "cast(null as text) as person, 'n8:[20, 40)' as cqi, '31' as aggregates "
+            "from range(8) as keys(k)"
+        )
+        classes = {"n8:[20, 40)": [*range(8 + joined)]}
+        means: dict[str, Fraction | None] = dict.fromkeys(classes, Fraction(30))
+        close, _ = _compare(connection, _comparison(project, 2, False), classes, means)
+        assert bool(close) == is_close

@@ -101,3 +101,14 @@ def test_totals_that_no_table_has_are_refused() -> None:
         published[wrong] += 1
         with pytest.raises(TableError, match="must add up"):
             intervals(FLAT, Known.of_published(published), [0])
+
+
+def test_sums_of_cents_add_up_in_any_order() -> None:
+    """Rounding of floats is no contradiction."""
+    cube = Cube((Dimension.flat("ward", ["a", "b", "c", "d"]),))
+    cents = np.array([0.1, 0.2, 0.3, 0.7])
+    for total in (sum(cents), sum(cents[::-1]), 1.3, 1.3 - 2e-16):
+        lowest, _ = intervals(cube, Known.of_published(np.array([total, *cents])), [1])
+        assert lowest.tolist() == [0.1]
+    with pytest.raises(TableError, match="must add up"):
+        intervals(cube, Known.of_published(np.array([1.31, *cents])), [1])

@@ -7,6 +7,8 @@ from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.finding import Finding
 
+# Of two who joined together, each would compute the other's value.
+_FEWEST = 3
 # Of every two classes of different releases: who is in one alone, and whether both show the same.
 _PAIRS = """
 with entries as (
@@ -52,16 +54,17 @@ def check_remembered(warehouse: Warehouse, spec: Spec) -> list[Finding]:
     if warehouse.find(relation) is None:
         return []
     differing = "greatest(gone, joined)" if spec.subject else "gone + joined"
-    sql = _PAIRS.format(relation=relation, differing=differing, k=spec.largest_k)
+    fewest = max(spec.largest_k, _FEWEST)
+    sql = _PAIRS.format(relation=relation, differing=differing, k=fewest)
     ((classes, close),) = warehouse.rows(sql)
     message = (
         f"no two of {pluralized(int(classes), 'class', 'classes')} that ever showed a mean, median "
-        f"or mode differ by fewer than {spec.largest_k}."
+        f"or mode differ by fewer than {fewest}."
     )
     if close:
         message = (
             "no two classes that showed a mean, median or mode may differ by fewer than "
-            f"{spec.largest_k} unless both showed the same of the same people, or a value follows; "
+            f"{fewest} unless both showed the same of the same people, or a value follows; "
             f"pairs that do: {close:,}. Take the later releases back, and restore the vault from a "
             "backup."
         )

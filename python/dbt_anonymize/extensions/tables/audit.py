@@ -27,6 +27,8 @@ from dbt_anonymize.extensions.tables.errors import TableError
 # which are wider at most by what rounding would cut off: they are never too narrow.
 MOST_INTEGERS = 2_000
 _INFEASIBLE = 2
+# Sums of floats depend on their order; relative to the total.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,9 @@ class _Program:
         least, most = known.lowest[told] - fixed, known.highest[told] - fixed
         touched = np.flatnonzero(constraints.getnnz(axis=1))
         empty = np.setdiff1d(np.arange(len(told)), touched)
-        if (lower > upper).any() or (least[empty] > 0).any() or (most[empty] < 0).any():
+        noise = _ROUNDING * np.abs(known.highest[told][empty])
+        noise[~np.isfinite(noise)] = 0.0
+        if (lower > upper).any() or (least[empty] > noise).any() or (most[empty] < -noise).any():
             raise _contradiction()
         constraints, least, most = constraints[touched], least[touched], most[touched]
         number, labels = connected_components(constraints.T @ constraints, directed=False)
