@@ -12,7 +12,7 @@ from minijinja import Environment, TemplateError
 from dbt_anonymize.project.generate import render, render_history
 from dbt_anonymize.project.templating import environment
 from dbt_anonymize.spec import Spec
-from tests.extensions import in_parts
+from tests.extensions import in_parts, of_extensions
 from tests.projects import CONSUMER_PROJECT, REPOSITORY
 from tests.spec.declarations import SPEC, rich, spec
 
@@ -56,6 +56,7 @@ SPECS = (
     spec(mapping="token", sample={"share": 0.5}),
     spec(quality=SPEC["quality"] | REPORTED, **in_parts("city"), **MEASURED),
     *([spec(efforts=SPEC["efforts"][:1], **FROZEN)] if "freeze" in Spec.model_fields else []),
+    *(one for module in of_extensions("specs") for one in module.SPECS),
 )
 RENDERED = {
     f"{number} {name}": text
@@ -93,7 +94,7 @@ def test_macros_use_what_every_dbt_has(name: str) -> None:
 
 
 def test_every_template_is_among_them() -> None:
-    found = {re.sub(r"\d visits_|_\d(?=\.sql)", "", name) for name in RENDERED}
+    found = {re.sub(r"\d+ (?:visits|wages)_|_\d(?=\.sql)", "", name) for name in RENDERED}
     listed = environment().list_templates()
     models = {name.removesuffix(".j2") for name in listed if re.match(r"[^_].*\.sql\.j2", name)}
     assert len(models) > 20

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from dbt_anonymize.extensions.attacks.rates import Rate, with_rates
 from dbt_anonymize.extensions.attacks.result import AttackResult
 from dbt_anonymize.extensions.attacks.trial import Column, Trial
+from dbt_anonymize.literals import quote_text
 
 Floats = NDArray[np.float64]
 # Distances that are held at once.
@@ -106,7 +107,7 @@ class _Compared:
             self.join = f"inner join {column.labels} as a_{number} on {row} = a_{number}.label"
             kinds = session.columns(column.labels)
             low, high = (
-                f"case when a_{number}.shown = '*' then cast('{end}' as double) "
+                f"case when a_{number}.shown = '*' then cast({quote_text(end)} as double) "
                 f"else {_number(f'a_{number}.{bound}', kinds[bound])} end"
                 for end, bound in (("-inf", "c_2"), ("inf", "c_3"))
             )

@@ -30,7 +30,8 @@ def save_problem(
     """Write a problem: ``cells`` has values, demanded cells, bounds, costs, least values."""
     trees = {f"tree_{place}": one.parents for place, one in enumerate(cube.dimensions)}
     header = {"method": np.array(method), "seconds": np.array(seconds)}
-    np.savez(folder / PROBLEM, allow_pickle=False, **header, **trees, **cells)
+    arrays: dict[str, Any] = {**header, **trees, **cells}
+    np.savez(folder / PROBLEM, **arrays)
 
 
 def main(folder: Path) -> None:

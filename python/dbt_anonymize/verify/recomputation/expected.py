@@ -111,7 +111,8 @@ class Expected:
         """SQL of whether a subject only scores; digits of equal length compare as numbers do."""
         spec, person = self.spec, self.tables.text(_of("rows_", self.spec.person_column))
         drawn = f"md5(coalesce('outer {spec.random_state} ' || {person}, ''))"
-        return f"substr({drawn}, 1, 8) < '{int((spec.outer_share or 0) * 2**32):08x}'"
+        below = f"{int((spec.outer_share or 0) * 2**32):08x}"
+        return f"substr({drawn}, 1, 8) < {quote_text(below)}"
 
     @property
     def _draws(self) -> str:
