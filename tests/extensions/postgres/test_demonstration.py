@@ -145,7 +145,11 @@ def test_a_trial_finds_what_it_finds_on_duckdb(built: OnPostgres) -> None:
     before = built.server.query(relations)
     here, there = (command(project, *asked) for project in (built.project, built.on_duckdb))
     assert here.exit_code == 0, here.output
-    assert without_seconds(here.stdout) == without_seconds(there.stdout)
+    # Who may read a table of Postgres is a matter of grants; a file of DuckDB is read as a whole.
+    in_file = r"- The table lies in the warehouse file, .*? may find them there\.\n"
+    on_duckdb, hints = re.subn(in_file, "", there.stdout, flags=re.DOTALL)
+    assert hints == 1
+    assert without_seconds(here.stdout) == without_seconds(on_duckdb)
     assert built.server.query(relations) == before
 
 
