@@ -146,7 +146,7 @@ def test_a_trial_finds_what_it_finds_on_duckdb(built: OnPostgres) -> None:
     here, there = (command(project, *asked) for project in (built.project, built.on_duckdb))
     assert here.exit_code == 0, here.output
     # Who may read a table of Postgres is a matter of grants; a file of DuckDB is read as a whole.
-    in_file = r"- The table lies in the warehouse file, .*? may find them there\.\n"
+    in_file = r"The table lies in the warehouse file, .*?may\s+find\s+them\s+there\.\n"
     on_duckdb, hints = re.subn(in_file, "", there.stdout, flags=re.DOTALL)
     assert hints == 1
     assert without_seconds(here.stdout) == without_seconds(on_duckdb)
