@@ -13,6 +13,8 @@ from dbt_anonymize.cli import app
 from tests.projects import Project
 from tests.vault.projects import copy_with, edit_spec
 
+pytestmark = pytest.mark.sampled_tests(group="builds")
+
 Row = dict[str, str]
 
 

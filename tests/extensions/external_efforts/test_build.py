@@ -17,6 +17,8 @@ from tests.end_to_end.guaranteed import declare
 from tests.oracle.outer import is_outer
 from tests.projects import Project, run_command, warehouse_of
 
+pytestmark = pytest.mark.sampled_tests(group="builds")
+
 COLUMNS = 'birth_date, zip, gender, "order", "größe", spending, churned'
 INNER = (
     "select * from {{ ref('customers') }} "

@@ -16,6 +16,8 @@ from tests.extensions.external_efforts import naive
 from tests.extensions.external_efforts.world import COLUMNS, World, marginals, people, world_of
 from tests.sampling import number_of
 
+pytestmark = pytest.mark.sampled_tests(4)
+
 RECORDS = people()
 INNER = RECORDS[~RECORDS.is_outer]
 LEAST = 0.05  # a limit that a table without anybody's record keeps
