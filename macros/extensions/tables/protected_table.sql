@@ -16,6 +16,14 @@ cells as (
     from {{ relation }}
 
 ),
+{%- for dimension in dimensions if additive %}
+
+lines_{{ loop.index }} as (
+
+    {{ dbt_anonymize._lines_of_table(dimensions, dimension, total) }}
+
+),
+{%- endfor %}
 
 broken as (
 
@@ -40,20 +48,20 @@ broken as (
     union all
 
     {{ dbt_anonymize._broken_rule("one hidden cell of a line is told by the total and the others", dimension) }}
-    from ({{ dbt_anonymize._lines_of_table(dimensions, dimension, total) }}) as lines
+    from lines_{{ loop.index }}
     where (total_measured is not null and hidden_cells = 1)
     or (hidden_totals > 0 and hidden_cells = 0 and shown_cells > 0)
 
     union all
 
     {{ dbt_anonymize._broken_rule("a line does not add up, and has no cell with NULL", dimension) }}
-    from ({{ dbt_anonymize._lines_of_table(dimensions, dimension, total) }}) as lines
+    from lines_{{ loop.index }}
     where hidden_cells = 0 and shown_cells > 0 and total_measured <> shown_measured
 
     union all
 
     {{ dbt_anonymize._broken_rule("hidden cells of a line add up to less than the minimum", dimension) }}
-    from ({{ dbt_anonymize._lines_of_table(dimensions, dimension, total) }}) as lines
+    from lines_{{ loop.index }}
     where hidden_cells > 1 and total_measured - shown_measured < {{ minimum_frequency }}
     {%- endfor %}
 
@@ -92,16 +100,16 @@ where cells > 0
     {%- for name in dimensions if name != dimension -%}
         {%- do others.append(dbt_anonymize._quote(name)) -%}
     {%- endfor %}
-        select
-            count(case when not ({{ is_total }}) then measured end) as shown_cells,
-            count(case when not ({{ is_total }}) and measured is null then 1 end) as hidden_cells,
-            coalesce(sum(case when not ({{ is_total }}) then measured end), 0) as shown_measured,
-            max(case when {{ is_total }} then measured end) as total_measured,
-            count(case when {{ is_total }} and measured is null then 1 end) as hidden_totals
-        from cells
-        {%- if others %}
-        group by {{ others | join(", ") }}
-        {%- endif %}
+    select
+        count(case when not ({{ is_total }}) then measured end) as shown_cells,
+        count(case when not ({{ is_total }}) and measured is null then 1 end) as hidden_cells,
+        coalesce(sum(case when not ({{ is_total }}) then measured end), 0) as shown_measured,
+        max(case when {{ is_total }} then measured end) as total_measured,
+        count(case when {{ is_total }} and measured is null then 1 end) as hidden_totals
+    from cells
+    {%- if others %}
+    group by {{ others | join(", ") }}
+    {%- endif %}
 {%- endmacro %}
 
 
