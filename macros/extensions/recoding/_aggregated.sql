@@ -34,6 +34,11 @@
 {% macro default___remembers_releases() -%}{{ return(true) }}{%- endmacro %}
 
 
+{# People by whom two classes with aggregates must differ: of two who join together, each would compute the other's
+   value. #}
+{% macro _fewest_differing(k) -%}{{ return([k, 3] | max) }}{%- endmacro %}
+
+
 {#
   CTEs that end in `compared`: of each class in `told`, whether it is too close to one that had an aggregate
   (`is_close`), and whether it has the same people and the same aggregates (`is_repeated`), which tells nothing new. A
@@ -41,8 +46,7 @@
 #}
 {% macro _compared_members(earlier, k, has_subject) -%}
 {%- set joined, gone = "sizes.holders - shared.holders", "earlier_sizes.holders - shared.earlier_holders" -%}
-{#- Of two who joined together, each would compute the other's value. -#}
-{%- set fewest = [k, 3] | max -%}
+{%- set fewest = dbt_anonymize._fewest_differing(k) -%}
 {%- set differing = "greatest(" ~ joined ~ ", " ~ gone ~ ")" if has_subject else joined ~ " + " ~ gone -%}
 earlier as (
 
@@ -163,8 +167,8 @@ compared as (
         ).rows[0][0] -%}
         {%- if close > 0 -%}
             {%- do dbt_anonymize._raise_errors(name, [
-                "a class must show its label while it differs by fewer than " ~ [k, 3] | max
-                ~ " from one that had a mean, median or mode in an earlier release; " ~ close
+                "a class must show its label while it differs by fewer than "
+                ~ dbt_anonymize._fewest_differing(k) ~ " from one that had a mean, median or mode in an earlier release; " ~ close
                 ~ " do not. Another build released meanwhile, or this step was run alone; run"
                 ~ " `dbt build -s +" ~ model.name ~ "`."
             ]) -%}
