@@ -2,15 +2,21 @@
 {% macro total_information_loss(
     classes, quasi_identifiers, generalization_suppression_factor=0.5, has_modes=false
 ) -%}
-{%- set costs = [] -%}
-{%- for quasi_identifier in quasi_identifiers -%}{%- do costs.append("cost_" ~ loop.index) -%}{%- endfor -%}
 with
 {{- dbt_anonymize._costs(classes, quasi_identifiers, generalization_suppression_factor, has_modes) }}
 
 select
     effort,
-    {{ dbt_anonymize._aggregate_attributes(costs, quasi_identifiers, "sum") }} as total_information_loss
+    {{ dbt_anonymize._sum_of_costs(quasi_identifiers) }} as total_information_loss
 from costs
+{%- endmacro %}
+
+
+{# What is lost in all columns of `costs`. #}
+{% macro _sum_of_costs(quasi_identifiers) -%}
+    {%- set costs = [] -%}
+    {%- for quasi_identifier in quasi_identifiers -%}{%- do costs.append("cost_" ~ loop.index) -%}{%- endfor -%}
+    {{ return(dbt_anonymize._aggregate_attributes(costs, quasi_identifiers, "sum")) }}
 {%- endmacro %}
 
 

@@ -3,8 +3,7 @@
     "generalization_suppression_factor": 0.5, "has_modes": false,
 }) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
-{%- set double, costs, quasi_identifiers = dbt_anonymize._type_double(), [], given.quasi_identifiers -%}
-{%- for quasi_identifier in quasi_identifiers -%}{%- do costs.append("cost_" ~ loop.index) -%}{%- endfor -%}
+{%- set quasi_identifiers = given.quasi_identifiers -%}
 {#- The classes of the untouched table are its distinct records. -#}
 with
 
@@ -26,7 +25,7 @@ losses as (
         equivalence_class,
         records,
         is_suppressed,
-        cast({{ dbt_anonymize._aggregate_attributes(costs, quasi_identifiers, "sum") }} as {{ double }})
+        cast({{ dbt_anonymize._sum_of_costs(quasi_identifiers) }} as {{ dbt_anonymize._type_double() }})
             as total_information_loss
     from costs
 
