@@ -49,7 +49,7 @@ class TargetColumn:
     task: str = "classification"
     positive: object | None = None
     time: str | None = None
-    top_share: float = 0.05
+    top_share: float = Target.top_share
 
 
 @dataclass(frozen=True)
