@@ -20,7 +20,7 @@ from dbt_anonymize.extensions.tables.primary import (
     by_p_percent,
     joined,
 )
-from dbt_anonymize.extensions.tables.reading import Published, read_table
+from dbt_anonymize.extensions.tables.reading import Published, read_table, require_columns
 from dbt_anonymize.extensions.tables.suppression import suppress
 
 if TYPE_CHECKING:
@@ -115,27 +115,23 @@ def suppress_table(
     """
     sums = sums or {}
     contributions = [name for pair in sums.values() for name in pair]
-    columns = [*dimensions, count, *sums, *contributions]
-    if missing := [name for name in columns if name not in cells.columns]:
-        raise TableError(
-            f"a table of counts must have the columns {', '.join(columns)}; missing: "
-            f"{', '.join(missing)}."
-        )
+    require_columns(cells.columns, [*dimensions, count, *sums, *contributions])
     declared = _rules(rules)
-    tables = {
-        name: read_table(_rows(cells, dimensions, name), dimensions, total)
-        for name in (count, *sums, *contributions)
-    }
-    counts = _figures(tables[count], count)
+    table = read_table(_rows(cells, [*dimensions, count]), dimensions, total)
+    counts = _figures(table, count)
     if (counts != np.round(counts)).any():
         raise TableError(f"{count} must have whole numbers; some have fractions.")
+
+    def beside(name: str) -> Published:
+        return table.beside([figure for (figure,) in _rows(cells, [name])])
+
     verdicts = [(counts, declared.of_counts(counts))]
     for name, pair in sums.items():
-        first, second = (np.nan_to_num(tables[one].values) for one in pair)
-        figures = _figures(tables[name], name)
+        first, second = (np.nan_to_num(beside(one).values) for one in pair)
+        figures = _figures(beside(name), name)
         verdicts.append((figures, declared.of_sums(figures, first, second)))
-    is_hidden = _hidden(tables[count], verdicts, seconds, _private_folder(folder))
-    of_row = is_hidden[tables[count].of_row]
+    is_hidden = _hidden(table, verdicts, seconds, _private_folder(folder))
+    of_row = is_hidden[table.of_row]
     shown = cells.drop(columns=contributions).assign(
         **{
             name: cells[name].astype("Int64" if name == count else "Float64").mask(of_row)
@@ -153,8 +149,8 @@ def _rules(given: Mapping[str, object]) -> TableRules:
     return TableRules(**given)  # type: ignore[arg-type]
 
 
-def _rows(cells: pd.DataFrame, dimensions: Sequence[str], name: str) -> list[list[object]]:
-    columns = cells[[*dimensions, name]]
+def _rows(cells: pd.DataFrame, names: Sequence[str]) -> list[list[object]]:
+    columns = cells[[*names]]
     rows: list[list[object]] = (
         columns.astype(object).where(columns.notna(), None).to_numpy().tolist()
     )

@@ -12,6 +12,7 @@ from dbt_anonymize.extensions.tables.cell_keys import (
     read_perturbation_table,
 )
 from dbt_anonymize.extensions.tables.errors import TableError
+from dbt_anonymize.extensions.tables.reading import require_columns
 from dbt_anonymize.extensions.tables.rounding import rounded
 
 if TYPE_CHECKING:
@@ -94,11 +95,7 @@ def round_table(cells: pd.DataFrame, *, count: str, keys: str, base: int) -> pd.
 
 
 def _columns(cells: pd.DataFrame, count: str, keys: str) -> tuple[Integers, Integers]:
-    if missing := [name for name in (count, keys) if name not in cells.columns]:
-        raise TableError(
-            f"a table of counts must have the columns {count} and {keys}; missing: "
-            f"{', '.join(missing)}."
-        )
+    require_columns(cells.columns, [count, keys])
     for name in (count, keys):
         if cells[name].dtype.kind not in "iu" or (cells[name] < 0).any():
             raise TableError(

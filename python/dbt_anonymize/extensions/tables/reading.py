@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +30,19 @@ class Published:
     is_hidden: Booleans
     is_shown: Booleans
     of_row: Integers
+
+    def beside(self, counts: Sequence[object]) -> Published:
+        """Return the table of other counts of the same rows."""
+        return _published(self.cube, self.of_row, self.is_shown, counts)
+
+
+def require_columns(there: Iterable[str], names: Sequence[str]) -> None:
+    """Raise a `TableError` where a table of counts lacks columns."""
+    if missing := [name for name in names if name not in {*there}]:
+        raise TableError(
+            f"a table of counts must have the columns {', '.join(names)}; missing: "
+            f"{', '.join(missing)}."
+        )
 
 
 def read_table(rows: Sequence[Row], dimensions: Sequence[str], total: str | None) -> Published:
@@ -77,19 +90,25 @@ def read_table(rows: Sequence[Row], dimensions: Sequence[str], total: str | None
             f"{len(numbers):,} rows repeat another. Group by {', '.join(dimensions)}, and give "
             "NULL of the data a label of its own, since a total looks like it."
         )
-    counts = np.array([np.nan if row[-1] is None else float(str(row[-1])) for row in rows])
-    if (counts < 0).any():
+    margins = (cube.categories > 0) @ (1 << np.arange(len(trees)))
+    is_shown = np.isin(margins, np.unique(margins[numbers]))
+    return _published(cube, numbers, is_shown, [row[-1] for row in rows])
+
+
+def _published(
+    cube: Cube, of_row: Integers, is_shown: Booleans, counts: Sequence[object]
+) -> Published:
+    figures = np.array([np.nan if count is None else float(str(count)) for count in counts])
+    if (figures < 0).any():
         raise TableError(
-            f"counts must not be negative; {int((counts < 0).sum()):,} of {len(counts):,} are. "
+            f"counts must not be negative; {int((figures < 0).sum()):,} of {len(figures):,} are. "
             "An interval would need to know how far below zero a cell may be."
         )
     values, is_there = np.full(cube.size, np.nan), np.zeros(cube.size, dtype=bool)
-    values[numbers], is_there[numbers] = counts, True
-    margins = (cube.categories > 0) @ (1 << np.arange(len(trees)))
-    is_shown = np.isin(margins, np.unique(margins[numbers]))
+    values[of_row], is_there[of_row] = figures, True
     is_hidden = is_there & np.isnan(values)
     values[is_shown & ~is_there] = 0.0
-    return Published(cube, values, is_hidden, is_shown, numbers)
+    return Published(cube, values, is_hidden, is_shown, of_row)
 
 
 def _label(value: object, total: str | None) -> str | None:
