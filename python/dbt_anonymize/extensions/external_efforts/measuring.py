@@ -111,12 +111,9 @@ def _rows(
         digest = digest_of(relations[name]) if is_external else None
         for result in attack(trial) if trial.records and trial.members else ():
             yield {**_row(number, result), "rows_digest": digest}
-        for test in (
-            seen_tests(session, spec, session.warehouse.relation_of_ref(name))
-            if is_external
-            else ()
-        ):
-            yield {**_seen_row(number, test), "rows_digest": digest}
+        if is_external:
+            for test in seen_tests(session, spec, session.warehouse.relation_of_ref(name)):
+                yield {**_seen_row(number, test), "rows_digest": digest}
 
 
 def attack(trial: Trial, guesses: int = GUESSES) -> list[AttackResult]:
