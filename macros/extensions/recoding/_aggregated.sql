@@ -34,8 +34,8 @@
 {% macro default___remembers_releases() -%}{{ return(true) }}{%- endmacro %}
 
 
-{# People by whom two classes with aggregates must differ: of two who join together, each would compute the other's
-   value. #}
+{# People by whom two classes with aggregates must differ: of two who join together, each would compute the value of
+   the other. #}
 {% macro _fewest_differing(k) -%}{{ return([k, 3] | max) }}{%- endmacro %}
 
 
@@ -168,8 +168,8 @@ compared as (
         {%- if close > 0 -%}
             {%- do dbt_anonymize._raise_errors(name, [
                 "a class must show its label while it differs by fewer than "
-                ~ dbt_anonymize._fewest_differing(k) ~ " from one that had a mean, median or mode in an earlier release; " ~ close
-                ~ " do not. Another build released meanwhile, or this step was run alone; run"
+                ~ dbt_anonymize._fewest_differing(k)
+                ~ " from one that had a mean, median or mode in an earlier release; " ~ close ~ " do not. Another build released meanwhile, or this step was run alone; run"
                 ~ " `dbt build -s +" ~ model.name ~ "`."
             ]) -%}
         {%- endif -%}
