@@ -38,7 +38,8 @@ class Published:
 
 def require_columns(there: Iterable[str], names: Sequence[str]) -> None:
     """Raise a `TableError` where a table of counts lacks columns."""
-    if missing := [name for name in names if name not in {*there}]:
+    known = {*there}
+    if missing := [name for name in names if name not in known]:
         raise TableError(
             f"a table of counts must have the columns {', '.join(names)}; missing: "
             f"{', '.join(missing)}."
