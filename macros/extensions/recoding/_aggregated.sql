@@ -169,7 +169,8 @@ compared as (
             {%- do dbt_anonymize._raise_errors(name, [
                 "a class must show its label while it differs by fewer than "
                 ~ dbt_anonymize._fewest_differing(k)
-                ~ " from one that had a mean, median or mode in an earlier release; " ~ close ~ " do not. Another build released meanwhile, or this step was run alone; run"
+                ~ " from one that had a mean, median or mode in an earlier release; " ~ close ~ " do not."
+                ~ " Another build released meanwhile, or this step was run alone; run"
                 ~ " `dbt build -s +" ~ model.name ~ "`."
             ]) -%}
         {%- endif -%}
