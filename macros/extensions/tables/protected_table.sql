@@ -2,8 +2,8 @@
   Rules of a table of counts that hides small cells, one row per rule and dimension that is broken. A line is a total
   and the cells that add up to it along one dimension. What several lines tell together is not seen here.
 #}
-{% macro protected_table(relation, dimensions, measure, minimum_frequency, total=none, additive=true) -%}
-{%- do dbt_anonymize._check_table_arguments(dimensions, minimum_frequency) -%}
+{% macro protected_table(relation, dimensions, measure, minimum_frequency, total=none, additive=true, least_hidden=1) -%}
+{%- do dbt_anonymize._check_table_arguments(dimensions, minimum_frequency, least_hidden) -%}
 {%- set cells = [] -%}
 {%- for dimension in dimensions -%}{%- do cells.append(dbt_anonymize._quote(dimension)) -%}{%- endfor -%}
 with
@@ -60,9 +60,10 @@ broken as (
 
     union all
 
-    {{ dbt_anonymize._broken_rule("hidden cells of a line add up to less than the minimum", dimension) }}
+    {{ dbt_anonymize._broken_rule("hidden cells of a line are too few in all for one of them to reach the minimum", dimension) }}
     from lines_{{ loop.index }}
-    where hidden_cells > 1 and total_measured - shown_measured < {{ minimum_frequency }}
+    where hidden_cells > 1
+    and total_measured - shown_measured - (hidden_cells - 1) * {{ least_hidden }} < {{ minimum_frequency }}
     {%- endfor %}
 
 )
@@ -73,11 +74,11 @@ where cells > 0
 {%- endmacro %}
 
 
-{% test protected_table(model, dimensions, measure, minimum_frequency, total=none, additive=true) %}
+{% test protected_table(model, dimensions, measure, minimum_frequency, total=none, additive=true, least_hidden=1) %}
 {{ dbt_anonymize._explain(
     "rules of a table with small cells hidden that are broken. Hide more, or show less"
 ) }}
-{{ dbt_anonymize.protected_table(model, dimensions, measure, minimum_frequency, total, additive) }}
+{{ dbt_anonymize.protected_table(model, dimensions, measure, minimum_frequency, total, additive, least_hidden) }}
 {% endtest %}
 
 
@@ -114,7 +115,7 @@ where cells > 0
 
 
 {# Stops where an argument has no meaning. #}
-{% macro _check_table_arguments(dimensions, minimum_frequency) -%}
+{% macro _check_table_arguments(dimensions, minimum_frequency, least_hidden) -%}
     {%- set place = model.name ~ ": " -%}
     {%- if dimensions is string or dimensions is not sequence or dimensions | length == 0 -%}
         {{ exceptions.raise_compiler_error(
@@ -125,6 +126,11 @@ where cells > 0
         {{ exceptions.raise_compiler_error(
             place ~ "`minimum_frequency` must be an integer >= 2; got "
             ~ dbt_anonymize._shown(minimum_frequency) ~ "."
+        ) }}
+    {%- endif -%}
+    {%- if least_hidden is not integer or least_hidden < 0 -%}
+        {{ exceptions.raise_compiler_error(
+            place ~ "`least_hidden` must be an integer >= 0; got " ~ dbt_anonymize._shown(least_hidden) ~ "."
         ) }}
     {%- endif -%}
 {%- endmacro %}

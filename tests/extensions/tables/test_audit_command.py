@@ -118,16 +118,42 @@ def test_what_cannot_be_read_is_said_without_a_value() -> None:
 def test_a_label_may_mark_totals() -> None:
     rows = [("all", 9), ("north", 5), (None, None), ("west", None)]
     assert hidden_intervals(read_table(rows, ["ward"], "all")) == [
-        Interval(("NULL",), 0, 4),
-        Interval(("west",), 0, 4),
+        Interval(("NULL",), 1, 3, 1),
+        Interval(("west",), 1, 3, 1),
     ]
+    assert hidden_intervals(read_table(rows, ["ward"], "all"), least_hidden=0)[1].highest == 4
+
+
+def test_hidden_cells_are_not_empty_unless_zeros_are_hidden_as_well() -> None:
+    """Six hidden cells that add up to 6 are six ones."""
+    rows = [(None, 26), *((str(n), None) for n in range(6)), ("rest", 20)]
+    table = read_table(rows, ["ward"], None)
+    assert {one[1:3] for one in hidden_intervals(table)} == {(1, 1)}
+    assert {one[1:3] for one in hidden_intervals(table, least_hidden=0)} == {(0, 6)}
+    empty = read_table([(None, 21), ("a", None), ("b", None), ("rest", 20)], ["ward"], None)
+    with pytest.raises(TableError, match="--least-hidden 0"):
+        hidden_intervals(empty)
+
+
+def test_a_total_of_small_cells_may_be_as_small_as_everybody_knows() -> None:
+    """Three cells with somebody in each have three people: `suppress_table` asks no more."""
+    inner = {"a": (None, None, None, None), "b": (None, None, None, None), "c": (9, 9, 9, 27)}
+    rows = [
+        (ward, age, people)
+        for ward, line in {**inner, None: (13, 13, 13, 39)}.items()
+        for age, people in zip(("x", "y", "z", None), line, strict=True)
+    ]
+    found = {one.labels: one for one in hidden_intervals(read_table(rows, ["ward", "age"], None))}
+    total, cell = found["a", None], found["a", "x"]
+    assert (total[1:], total.hides(9), total.hides(10)) == ((3, 9, 3), True, False)
+    assert (cell[1:], cell.hides(3), cell.hides(4)) == ((1, 3, 1), True, False)
 
 
 def test_noise_widens_what_is_told() -> None:
     rows = [(None, 10), ("north", 7), ("west", None)]
     (exact,) = hidden_intervals(read_table(rows, ["ward"], None))
     (noisy,) = hidden_intervals(read_table(rows, ["ward"], None), within=2)
-    assert (exact.lowest, exact.highest, noisy.lowest, noisy.highest) == (3, 3, 0, 7)
+    assert (exact.lowest, exact.highest, noisy.lowest, noisy.highest) == (3, 3, 1, 7)
 
 
 def test_only_margins_are_shown() -> None:
