@@ -2,7 +2,9 @@
   Rules of a table of counts that hides small cells, one row per rule and dimension that is broken. A line is a total
   and the cells that add up to it along one dimension. What several lines tell together is not seen here.
 #}
-{% macro protected_table(relation, dimensions, measure, minimum_frequency, total=none, additive=true, least_hidden=1) -%}
+{% macro protected_table(
+    relation, dimensions, measure, minimum_frequency, total=none, additive=true, least_hidden=1
+) -%}
 {%- do dbt_anonymize._check_table_arguments(dimensions, minimum_frequency, least_hidden) -%}
 {%- set cells = [] -%}
 {%- for dimension in dimensions -%}{%- do cells.append(dbt_anonymize._quote(dimension)) -%}{%- endfor -%}
@@ -60,10 +62,10 @@ broken as (
 
     union all
 
-    {{ dbt_anonymize._broken_rule("hidden cells of a line are too few in all for one of them to reach the minimum", dimension) }}
+    {{ dbt_anonymize._broken_rule("no hidden cell of a line can reach the minimum frequency", dimension) }}
     from lines_{{ loop.index }}
     where hidden_cells > 1
-    and total_measured - shown_measured - (hidden_cells - 1) * {{ least_hidden }} < {{ minimum_frequency }}
+    and total_measured - shown_measured < {{ minimum_frequency }} + {{ least_hidden }} * (hidden_cells - 1)
     {%- endfor %}
 
 )
@@ -74,7 +76,9 @@ where cells > 0
 {%- endmacro %}
 
 
-{% test protected_table(model, dimensions, measure, minimum_frequency, total=none, additive=true, least_hidden=1) %}
+{% test protected_table(
+    model, dimensions, measure, minimum_frequency, total=none, additive=true, least_hidden=1
+) %}
 {{ dbt_anonymize._explain(
     "rules of a table with small cells hidden that are broken. Hide more, or show less"
 ) }}
@@ -130,7 +134,8 @@ where cells > 0
     {%- endif -%}
     {%- if least_hidden is not integer or least_hidden < 0 -%}
         {{ exceptions.raise_compiler_error(
-            place ~ "`least_hidden` must be an integer >= 0; got " ~ dbt_anonymize._shown(least_hidden) ~ "."
+            place ~ "`least_hidden` must be an integer >= 0; got "
+            ~ dbt_anonymize._shown(least_hidden) ~ "."
         ) }}
     {%- endif -%}
 {%- endmacro %}

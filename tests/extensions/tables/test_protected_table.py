@@ -18,7 +18,7 @@ NEGATIVE = "a count is negative"
 TWICE = "a cell stands there more than once"
 TOLD = "one hidden cell of a line is told by the total and the others"
 LEFT_OUT = "a line does not add up, and has no cell with NULL"
-FEW = "hidden cells of a line are too few in all for one of them to reach the minimum"
+FEW = "no hidden cell of a line can reach the minimum frequency"
 
 
 def broken(warehouse: Warehouse, model: str, rows: list[tuple[object, ...]]) -> Counter[object]:
