@@ -49,6 +49,13 @@ broken as (
 
     union all
 
+    {{ dbt_anonymize._broken_rule("a label has the sum of the others: name it by total", dimension) }}
+    from (
+        {{ dbt_anonymize._unnamed_totals(dimensions, dimension, total) | indent(8) }}
+    ) as unnamed
+
+    union all
+
     {{ dbt_anonymize._broken_rule("one hidden cell of a line is told by the total and the others", dimension) }}
     from lines_{{ loop.index }}
     where (total_measured is not null and hidden_cells = 1)
@@ -99,8 +106,7 @@ where cells > 0
 {# One row per line along a dimension: what is shown of it. #}
 {% macro _lines_of_table(dimensions, dimension, total) -%}
     {%- set column = dbt_anonymize._quote(dimension) -%}
-    {%- set is_total = column ~ " is null" if total is none
-        else "coalesce(" ~ dbt_anonymize._as_text(column) ~ " = " ~ dbt_anonymize._literal(total) ~ ", false)" -%}
+    {%- set is_total = dbt_anonymize._is_total_of_table(column, total) -%}
     {%- set others = [] -%}
     {%- for name in dimensions if name != dimension -%}
         {%- do others.append(dbt_anonymize._quote(name)) -%}

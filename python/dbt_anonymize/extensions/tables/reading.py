@@ -9,6 +9,7 @@ import numpy as np
 
 from dbt_anonymize.extensions.tables.cube import Booleans, Cube, Dimension, Floats, Integers
 from dbt_anonymize.extensions.tables.errors import TableError
+from dbt_anonymize.extensions.tables.totals import unnamed_totals
 
 # Cells that a table may have, totals included: matrices with a row for each fit into memory.
 MOST_CELLS = 1_000_000
@@ -51,7 +52,8 @@ def read_table(rows: Sequence[Row], dimensions: Sequence[str], total: str | None
 
     A label that is ``total`` (None: NULL) stands for all of its dimension. A cell that is not there
     is zero where others of the same dimensions are. Raises a `TableError` where cells stand there
-    twice, a count is negative, nothing is a ``total``, or the table is too large.
+    twice, a count is negative, nothing is a ``total``, another label has the sums, or the table is
+    too large.
 
     Examples
     --------
@@ -93,7 +95,14 @@ def read_table(rows: Sequence[Row], dimensions: Sequence[str], total: str | None
         )
     margins = (cube.categories > 0) @ (1 << np.arange(len(trees)))
     is_shown = np.isin(margins, np.unique(margins[numbers]))
-    return _published(cube, numbers, is_shown, [row[-1] for row in rows])
+    published = _published(cube, numbers, is_shown, [row[-1] for row in rows])
+    for name, label in unnamed_totals(cube, published.values):
+        raise TableError(
+            f"total must name the label of totals: the label {label!r} of {name} has the sum of "
+            "the others, or is named so. Write totals of all dimensions alike, and name their "
+            "label; if it is none, add totals of which it is a part."
+        )
+    return published
 
 
 def _published(
