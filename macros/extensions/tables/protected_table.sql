@@ -3,9 +3,10 @@
   and the cells that add up to it along one dimension. What several lines tell together is not seen here.
 #}
 {% macro protected_table(
-    relation, dimensions, measure, minimum_frequency, total=none, additive=true, least_hidden=1
+    relation, dimensions, measure, minimum_frequency, total=none, additive=true, least_hidden=1,
+    other=[]
 ) -%}
-{%- do dbt_anonymize._check_table_arguments(dimensions, minimum_frequency, least_hidden) -%}
+{%- do dbt_anonymize._check_table_arguments(dimensions, minimum_frequency, least_hidden, other) -%}
 {%- set cells = [] -%}
 {%- for dimension in dimensions -%}{%- do cells.append(dbt_anonymize._quote(dimension)) -%}{%- endfor -%}
 with
@@ -45,6 +46,17 @@ broken as (
     from (
         select 1 as cell from cells group by {{ cells | join(", ") }} having count(*) > 1
     ) as repeated
+    {%- for name in dbt_anonymize._unnamed_columns(relation, dimensions + [measure] + other) %}
+
+    union all
+
+    {{ dbt_anonymize._broken_rule("a column may give hidden counts away, and no argument names it", name) }}
+    from {{ relation }}
+    {%- if name == "status" %}
+    where coalesce({{ dbt_anonymize._as_text(dbt_anonymize._quote(name)) }}, '')
+    <> case when {{ dbt_anonymize._quote(measure) }} is null then 'hidden' else 'published' end
+    {%- endif %}
+    {%- endfor %}
     {%- for dimension in dimensions if additive %}
 
     union all
@@ -84,13 +96,25 @@ where cells > 0
 
 
 {% test protected_table(
-    model, dimensions, measure, minimum_frequency, total=none, additive=true, least_hidden=1
+    model, dimensions, measure, minimum_frequency, total=none, additive=true, least_hidden=1,
+    other=[]
 ) %}
 {{ dbt_anonymize._explain(
     "rules of a table with small cells hidden that are broken. Hide more, or show less"
 ) }}
-{{ dbt_anonymize.protected_table(model, dimensions, measure, minimum_frequency, total, additive, least_hidden) }}
+{{ dbt_anonymize.protected_table(model, dimensions, measure, minimum_frequency, total, additive, least_hidden, other) }}
 {% endtest %}
+
+
+{# Columns of a relation that are none of these; of a query, which is what dbt makes of `where`, too. #}
+{% macro _unnamed_columns(relation, names) -%}
+    {%- if not execute -%}
+        {{ return([]) }}
+    {%- endif -%}
+    {%- set columns = get_columns_in_query("select * from " ~ relation) if relation is string
+        else adapter.get_columns_in_relation(relation) | map(attribute="name") -%}
+    {{ return(columns | reject("in", names) | list) }}
+{%- endmacro %}
 
 
 {# Beginning of the query of one rule. #}
@@ -125,11 +149,16 @@ where cells > 0
 
 
 {# Stops where an argument has no meaning. #}
-{% macro _check_table_arguments(dimensions, minimum_frequency, least_hidden) -%}
+{% macro _check_table_arguments(dimensions, minimum_frequency, least_hidden, other) -%}
     {%- set place = model.name ~ ": " -%}
     {%- if dimensions is string or dimensions is not sequence or dimensions | length == 0 -%}
         {{ exceptions.raise_compiler_error(
             place ~ "`dimensions` must be a list of columns; got " ~ dbt_anonymize._shown(dimensions) ~ "."
+        ) }}
+    {%- endif -%}
+    {%- if other is string or other is not sequence -%}
+        {{ exceptions.raise_compiler_error(
+            place ~ "`other` must be a list of columns; got " ~ dbt_anonymize._shown(other) ~ "."
         ) }}
     {%- endif -%}
     {%- if minimum_frequency is not integer or minimum_frequency < 2 -%}

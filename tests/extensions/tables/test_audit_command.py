@@ -22,12 +22,29 @@ group by cube (zip[1:1], coalesce(gender, 'not told'))
 NAIVE = """
 select area, gender, case when people >= 40 then people end as people from {{ ref('counted') }}
 """
+SHARES = """
+select
+    area,
+    gender,
+    case when people >= 40 then people end as people,
+    round(people / sum(people) over (), 3) as share,
+    case when people >= 40 then 'published' else 'hidden' end as status
+from {{ ref('counted') }}
+"""
+BROKEN = """
+{{ dbt_anonymize.protected_table(ref('with_shares'), ['area', 'gender'], 'people', 40) }}
+"""
 TEST = """
 models:
   - name: naive
     data_tests:
       - dbt_anonymize.protected_table:
           arguments: {dimensions: [area, gender], measure: people, minimum_frequency: 40}
+  - name: with_shares
+    data_tests:
+      - dbt_anonymize.protected_table:
+          arguments: {dimensions: [area, gender], measure: people, minimum_frequency: 40}
+          config: {where: "people is not null or area is not null"}
 """
 
 
@@ -57,8 +74,10 @@ def shop(built_consumer: Project, tmp_path_factory: pytest.TempPathFactory) -> P
     (models / "dropped.sql").write_text(
         "select * from {{ ref('counted') }} where people >= 40", encoding="utf-8"
     )
+    (models / "with_shares.sql").write_text(SHARES, encoding="utf-8")
+    (models / "broken.sql").write_text(BROKEN, encoding="utf-8")
     (models / "tables.yml").write_text(TEST, encoding="utf-8")
-    assert project.dbt("run", "-s", "counted", "naive", "dropped").succeeded
+    assert project.dbt("run", "-s", "counted", "naive", "dropped", "with_shares").succeeded
     return project
 
 
@@ -88,6 +107,31 @@ def test_a_table_must_show_where_it_hides(shop: Project) -> None:
     assert "hide what is missing by a row with NULL" in " ".join(output.split())
 
 
+def test_a_column_that_may_give_counts_away_is_named(shop: Project) -> None:
+    """A share tells the hidden count; a status only which counts are hidden."""
+    code, output = audit(shop, "with_shares")
+    assert code == 2
+    assert "no argument names share." in " ".join(output.split())
+    assert audit(shop, "with_shares", "--other", "share")[1] == audit(shop, "naive")[1].replace(
+        "naive", "with_shares"
+    )
+    assert shop.dbt("run", "-s", "broken").succeeded
+    told = "select dimension from broken where rule like 'a column may give hidden counts away%'"
+    assert shop.query(told) == [("share",)]
+    assert not shop.dbt("test", "-s", "with_shares").succeeded
+
+
+def test_a_status_of_its_own_is_a_column_as_any(shop: Project) -> None:
+    (shop.folder / "models" / "with_status.sql").write_text(
+        "select *, case when people < 60 then 'few' end as status from {{ ref('naive') }}",
+        encoding="utf-8",
+    )
+    assert shop.dbt("run", "-s", "with_status").succeeded
+    code, output = audit(shop, "with_status")
+    assert code == 2
+    assert "no argument names status." in " ".join(output.split())
+
+
 def test_a_table_that_hides_nothing_holds(shop: Project) -> None:
     code, output = audit(shop, "counted")
     assert (code, output) == (0, "counted: 0 cells hidden, 0 of them told exactly.\n")
@@ -107,6 +151,7 @@ def test_what_cannot_be_read_is_said_without_a_value() -> None:
     for rows, said in (
         ([("a", 3), ("a", 4)], "1 of 2 rows repeat another. Group by ward"),
         ([("a", -3), (None, 4)], "1 of 2 are"),
+        ([], "it has no row"),
     ):
         with pytest.raises(TableError, match=said):
             read_table(rows, ["ward"], None)

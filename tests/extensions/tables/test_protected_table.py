@@ -112,7 +112,7 @@ def test_totals_may_have_a_label(warehouse: Warehouse) -> None:
 
 
 def test_six_hidden_cells_with_six_people_are_six_ones(warehouse: Warehouse) -> None:
-    """Where zeros are shown, none of them is empty."""
+    """None of them is empty, unless zeros are hidden as well."""
     rows = [(None, 26), ("rest", 20), *((str(n), None) for n in range(6))]
     assert broken(warehouse, "table_of_one", rows) == {(FEW, "ward"): 1}
     assert broken(warehouse, "table_of_one_with_hidden_zeros", rows) == {}

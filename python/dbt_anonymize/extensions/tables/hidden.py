@@ -9,7 +9,13 @@ import numpy as np
 
 from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.extensions.tables.audit import Known, intervals, known_of_totals
-from dbt_anonymize.extensions.tables.reading import Published, read_table
+from dbt_anonymize.extensions.tables.reading import (
+    STATUS,
+    Published,
+    read_table,
+    refuse_unfit_columns,
+    status_of,
+)
 from dbt_anonymize.literals import quote_name
 
 if TYPE_CHECKING:
@@ -52,8 +58,13 @@ def read_intervals(
     total: str | None,
     within: float,
     least_hidden: int,
+    other: Sequence[str],
 ) -> list[Interval]:
-    """Return what a table of the warehouse tells of each cell that it hides."""
+    """Return what a table of the warehouse tells of each cell that it hides.
+
+    Columns beside dimensions and measure are refused but for ``other`` ones, and a status that
+    tells no more than NULL does.
+    """
     relation = warehouse.relation_of_ref(model)
     there = {name for name, _ in warehouse.columns(relation)}
     if missing := [name for name in (*dimensions, measure) if name not in there]:
@@ -61,6 +72,12 @@ def read_intervals(
             f"{model}: must have the columns {', '.join((*dimensions, measure))}; missing: "
             f"{', '.join(missing)}. It has {', '.join(sorted(there))}."
         )
+    if STATUS in there - {*dimensions, measure, *other}:
+        columns = ", ".join(map(quote_name, (measure, STATUS)))
+        rows = warehouse.rows(f"select {columns} from {relation}")  # noqa: S608
+        if all(status == status_of(count is None) for count, status in rows):
+            there.remove(STATUS)
+    refuse_unfit_columns(sorted(there), dimensions, [measure], other)
     columns = ", ".join(map(quote_name, (*dimensions, measure)))
     rows = warehouse.rows(f"select {columns} from {relation}")  # noqa: S608
     table = read_table(rows, dimensions, total)

@@ -45,6 +45,10 @@ def audit_table(
             min=0, help="Least count of a hidden cell: 1 if zeros are shown, 0 if hidden as well."
         ),
     ] = 1,
+    other: Annotated[
+        list[str] | None,
+        typer.Option(help="Further column, which does not follow from the counts; repeat it."),
+    ] = None,
     within: Annotated[
         float,
         typer.Option(min=0, help="Largest difference of a published count from the true one."),
@@ -67,6 +71,7 @@ def audit_table(
             total=total,
             within=within,
             least_hidden=least_hidden,
+            other=other or [],
         )
     told = [one for one in found if not one.hides(minimum_frequency)]
     if form is not Format.table:
