@@ -12,9 +12,10 @@ import pandas as pd
 import pytest
 
 import dbt_anonymize
-from dbt_anonymize.extensions.tables.audit import Known, intervals
+from dbt_anonymize.extensions.tables.audit import intervals
 from dbt_anonymize.extensions.tables.errors import TableError
 from dbt_anonymize.extensions.tables.hidden import hidden_intervals
+from dbt_anonymize.extensions.tables.programs import Known
 from dbt_anonymize.extensions.tables.reading import Published, read_table
 from tests.docs.pages import DOCS, Page
 from tests.extensions.tables.test_audit_command import audit
