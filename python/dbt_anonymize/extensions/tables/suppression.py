@@ -35,8 +35,8 @@ from dbt_anonymize.extensions.tables.programs import Known
 # Cells; see the measurements on the page of tables.
 LARGEST_OPTIMAL = 250
 MOST_CHILDREN = 4
-# Every interval of a primary cell is computed, which takes minutes above.
-LARGEST_CHECKED = 5_000
+# The package takes minutes above, a quarter of an hour for 100,000.
+LARGEST_CHECKED = 25_000
 # Dimensions; the package crashes at more.
 MOST_MODULAR_DIMENSIONS = 3
 # Sums are calculated in whole units, this many of the largest one.
