@@ -1,6 +1,6 @@
 """Tests of whether another tool has seen the outer records, which only score its table.
 
-Records are compared with rows in all released columns, at the level of each. Both tests are
+Records are compared with rows in all released columns, at the level of each. All tests are
 one-sided:
 
 ``more_than_inner``
@@ -9,19 +9,29 @@ one-sided:
 ``more_than_chance``
     More outer records have an equal row than have an equal inner record (exact McNemar test): a
     table of all records. Of a larger table as many rows count as there are inner records.
+``closer_than_chance``
+    More outer records are close to a row than to an inner record (exact McNemar test; see
+    `nearness`): a table of all records with noise. In all columns, and with each left out.
 """
 
 # ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 
+import numpy as np
+
 from dbt_anonymize.extensions.attacks.session import Session
+from dbt_anonymize.extensions.external_efforts.nearness import Columns, close_alone
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.spec import Spec
+
+# Outer records of which it is asked how near a row is, and rows and inner records that may be.
+_RECORDS, _ROWS = 500, 500_000
+_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
 
 
 @dataclass(frozen=True)
@@ -32,6 +42,7 @@ class SeenTest:
     outer: tuple[int, int]
     compared: tuple[int, int]
     p_value: float
+    left_out: str | None = None
 
 
 def more_than_inner(outer: int, outer_records: int, inner: int, inner_records: int) -> float:
@@ -61,11 +72,13 @@ def more_than_chance(row_alone: int, record_alone: int) -> float:
 
 
 def seen_tests(session: Session, spec: Spec, rows: str) -> Iterator[SeenTest]:
-    """Yield both tests of a foreign table, given as the relation of its effort."""
-    microdata = session.warehouse.relation_of_ref(f"{spec.name}_microdata")
+    """Yield all tests of a foreign table, given as the relation of its effort."""
+    microdata = str(session.warehouse.relation_of_ref(f"{spec.name}_microdata"))
     names = [*spec.quasi_identifiers, *spec.kept_columns]
+    highest = (f"max({quote_name(f'{name}_level')})" for name in spec.quasi_identifiers)
+    levels = session.row(f"select {', '.join(highest)} from {rows}")
     columns = [f"c_{place}" for place in range(len(names))]
-    records = session.table("records", _records(session, spec, str(microdata), rows))
+    records = session.table("records", _records(session, spec, microdata, levels))
     shown = ", ".join(
         f"cast({quote_name(name)} as varchar) as {column}"
         for name, column in zip(names, columns, strict=True)
@@ -106,15 +119,62 @@ def seen_tests(session: Session, spec: Spec, rows: str) -> Iterator[SeenTest]:
         (record_alone, outer),
         more_than_chance(row_alone, record_alone),
     )
+    if not (outer and inner):
+        return
+    values = _values(spec, session.columns(microdata), levels)
+    # Records that repeat say the same, and count once.
+    different = f"(select distinct {listed} from {records} where is_outer)"
+    samples = [
+        _sample(session, relation, values, most)
+        for relation, most in ((different, _RECORDS), (table, _ROWS), (natural, _ROWS))
+    ]
+    number = len(samples[0][0])
+    for left_out, (row_alone, record_alone) in zip(
+        [None, *names], close_alone(*samples), strict=False
+    ):
+        yield SeenTest(
+            "closer_than_chance",
+            (row_alone, number),
+            (record_alone, number),
+            more_than_chance(row_alone, record_alone),
+            left_out,
+        )
 
 
-def _records(session: Session, spec: Spec, microdata: str, rows: str) -> str:
+def _values(spec: Spec, types: Mapping[str, str], levels: Sequence[int]) -> list[str]:
+    """Return SQL of each column for distances: a number, or the hash of a label or text."""
+    names = [*spec.quasi_identifiers, *spec.kept_columns]
+    trees = list(spec.quasi_identifiers.values())
+    labelled = [level or tree.kind != "interval" for tree, level in zip(trees, levels, strict=True)]
+    values = [f"hash(c_{place})" for place in range(len(names))]
+    for place, name in enumerate(names):
+        kind = types[name]
+        if place < len(labelled) and labelled[place]:
+            continue
+        if kind == "DATE" or kind.startswith("TIMESTAMP"):
+            values[place] = f"epoch(try_cast(c_{place} as {kind}))"
+        elif kind.removeprefix("U").startswith(_NUMBERS):
+            values[place] = f"try_cast(c_{place} as double)"
+    return values
+
+
+def _sample(session: Session, relation: str, values: Sequence[str], most: int) -> Columns:
+    """Read the values of at most so many rows, drawn by their digests."""
+    listed = ", ".join(f"{value} as v_{place}" for place, value in enumerate(values))
+    fetched = session.cursor.execute(
+        f"select {listed} from {relation} as r order by md5(cast(r as varchar)) limit {most}"
+    ).fetchnumpy()
+    return [
+        array.filled(np.nan) if isinstance(array, np.ma.MaskedArray) else array
+        for array in fetched.values()
+    ]
+
+
+def _records(session: Session, spec: Spec, microdata: str, levels: Sequence[int]) -> str:
     """Return SQL of the records of the source at the levels of a foreign table."""
-    levels = ", ".join(f"max({quote_name(f'{name}_level')})" for name in spec.quasi_identifiers)
     columns, joins = [], []
-    found = session.row(f"select {levels} from {rows}")
     for place, ((name, tree), level) in enumerate(
-        zip(spec.quasi_identifiers.items(), found, strict=True)
+        zip(spec.quasi_identifiers.items(), levels, strict=True)
     ):
         if not level:
             columns.append(f"coalesce(cast(m.{quote_name(name)} as varchar), '*') as c_{place}")
