@@ -206,6 +206,7 @@ def test_one_that_is_not_allowed_competes_and_is_not_released(
     assert outcome.status("customers_anonymized") == "error"
     assert reason in results(changed)[CHOSEN][2]
     assert reason in outcome.messages
+    assert "measured_limits, or there are none, declare or change them" in outcome.messages
     assert changed.release("customers") == before
 
 
@@ -281,6 +282,7 @@ def test_verify_checks_an_effort_of_our_own_beside_tables_of_other_tools(changed
     # Another test leaves a synthetic table that cannot be read.
     outcome = changed.dbt("run", "-s", "synthetic", "customers_results+")
     assert outcome.succeeded, outcome.messages
+    assert "joined" not in outcome.messages, "the release before is of another tool"
     (spec,) = load_specs(changed.folder)
     checks = ("provenance", "recomputation", "attacks")
     found = list(verify(find_project(changed.folder), spec, checks=checks))
