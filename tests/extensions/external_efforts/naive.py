@@ -154,6 +154,9 @@ def close_alone(
 
 
 def sign_test(more: int, less: int) -> float:
-    """Return the chance of so many heads, or more, of so many throws."""
+    """Return the chance of so many heads, or more, of a coin with 0.55."""
     throws = more + less
-    return sum(math.comb(throws, heads) for heads in range(more, throws + 1)) / 2**throws
+    return sum(
+        math.comb(throws, heads) * 0.55**heads * 0.45 ** (throws - heads)
+        for heads in range(more, throws + 1)
+    )

@@ -36,19 +36,22 @@ class Table:
         self.is_outer = self.chance.random(number) < 0.4
 
     def split(
-        self, make: Callable[[Values, Generator], Values]
-    ) -> tuple[Sequence[NDArray[Any]], ...]:
-        """Return outer and inner records, and rows made of inner ones, no more than these."""
+        self, make: Callable[[Values, Generator], Values], used: Sequence[int] = range(6)
+    ) -> list[list[NDArray[Any]]]:
+        """Return outer records, rows made of inner ones, and these, without repetitions.
+
+        There are no more rows than inner records, of which ``make`` sees all columns.
+        """
         inner, outer = self.values[~self.is_outer], self.values[self.is_outer]
         rows = self.chance.permutation(make(inner, self.chance))[: len(inner)]
-        outer, inner, rows = (_columns(np.unique(some, axis=0)) for some in (outer, inner, rows))
-        return outer, rows, inner
+        return [_columns(some, used) for some in (outer, rows, inner)]
 
 
-def _columns(values: Values) -> list[NDArray[Any]]:
+def _columns(values: Values, used: Sequence[int]) -> list[NDArray[Any]]:
+    different = np.unique(values[:, used], axis=0).T
     return [
-        column if is_number else (column * 1000).astype(np.int64)
-        for column, is_number in zip(values.T, NUMBERS, strict=True)
+        column if NUMBERS[place] else (column * 1000).astype(np.int64)
+        for place, column in zip(used, different, strict=True)
     ]
 
 
@@ -155,22 +158,22 @@ def _rounded(table: Table, _: Generator) -> Values:
     return np.where(NUMBERS, np.round(table.values / width) * width, table.values)
 
 
-# By the words of the page.
+# By the words of the page; sizes of noise are in standard deviations.
 NOISY: Mapping[str, Callable[[Table, Generator], Values]] = {
-    "one number, noise of a tenth": _jittered(0.1, [3]),
-    "one number, noise of the whole": _jittered(1, [3]),
+    "one number, 0.1": _jittered(0.1, [3]),
+    "one number, 1": _jittered(1, [3]),
     "one number, permuted": _permuted([3]),
-    "one category, permuted": _permuted([0]),
-    "all numbers, noise of a hundredth": _jittered(0.01, [2, 3, 4]),
-    "all numbers, noise of a tenth": _jittered(0.1, [2, 3, 4]),
-    "all numbers, noise of a fifth": _jittered(0.2, [2, 3, 4]),
-    "all numbers, noise of a half": _jittered(0.5, [2, 3, 4]),
-    "all numbers, rounded to halves": _rounded,
+    "one category, permuted": _permuted([5]),
+    "all numbers, 0.01": _jittered(0.01, [2, 3, 4]),
+    "all numbers, 0.1": _jittered(0.1, [2, 3, 4]),
+    "all numbers, 0.2": _jittered(0.2, [2, 3, 4]),
+    "all numbers, 0.5": _jittered(0.5, [2, 3, 4]),
+    "all numbers, rounded to 0.5": _rounded,
     "two numbers, permuted": _permuted([2, 3]),
-    "five noisy copies of each record": lambda table, chance: _noisy(
+    "all numbers, 0.05, five copies of each record": lambda table, chance: _noisy(
         np.repeat(table.values, 5, axis=0), chance, 0.05, NUMBERS
     ),
-    "a noisy copy of half of the records": lambda table, chance: _noisy(
+    "all numbers, 0.05, half of the records": lambda table, chance: _noisy(
         table.values[::2], chance, 0.05, NUMBERS
     ),
 }

@@ -15,11 +15,11 @@ from dbt_anonymize.extensions.attacks.session import Session
 from dbt_anonymize.extensions.external_efforts.nearness import close_alone
 from dbt_anonymize.extensions.external_efforts.seen import SeenTest, seen_tests
 from tests.extensions.external_efforts import naive
-from tests.extensions.external_efforts.synthesizers import HONEST, Generator, Table, Values
+from tests.extensions.external_efforts.power import LEVEL, PAGE, p_value_of, power_table
+from tests.extensions.external_efforts.synthesizers import HONEST, Table
 from tests.extensions.external_efforts.world import COLUMNS, World, marginals, people, world_of
 from tests.sampling import number_of
 
-LEVEL = 0.01
 DRAWS = number_of("tables of honest synthesizers", 20, 2)
 
 
@@ -116,16 +116,15 @@ def test_a_table_of_inner_records_is_not_seen(
     assert [test.left_out for test in tests[2:]] == [None, *COLUMNS]
 
 
-def p_value_of(table: Table, make: Callable[[Values, Generator], Values]) -> float:
-    counts = [*close_alone(*table.split(make))]
-    # Beside two tests of equal rows.
-    return min(naive.sign_test(*pair) for pair in counts) * (len(counts) + 2)
-
-
 @pytest.mark.parametrize("name", HONEST)
 def test_honest_synthesizers_are_not_refused(name: str) -> None:
     for seed in range(DRAWS):
-        assert p_value_of(Table(240, seed), HONEST[name]) > LEVEL, seed
+        assert p_value_of(Table(240, seed).split(HONEST[name])) > LEVEL, seed
+
+
+@pytest.mark.slow
+def test_the_page_says_how_much_noise_is_found() -> None:
+    assert power_table() in PAGE.read_text(encoding="utf-8")
 
 
 def test_counts_are_those_of_one_record_after_the_other() -> None:
