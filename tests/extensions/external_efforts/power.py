@@ -1,4 +1,4 @@
-"""How much noise on all records is found.
+"""Measure how much noise on all records is found.
 
 ``python -m tests.extensions.external_efforts.power`` writes it into the page.
 """

@@ -73,41 +73,62 @@ def more_than_chance(row_alone: int, record_alone: int, chance: float = 0.5) -> 
     return min(1.0, float(binomial.sf(row_alone - 1)))
 
 
+@dataclass(frozen=True)
+class _Compared:
+    """Tables of texts ``c_0``, ..; all but ``records`` without repetitions.
+
+    ``records`` also has ``is_outer``; ``whole`` are the rows, ``table`` as many of them as there
+    are inner records at most, and ``natural`` the inner records.
+    """
+
+    columns: str
+    records: str
+    whole: str
+    table: str
+    natural: str
+
+
 def seen_tests(session: Session, spec: Spec, rows: str) -> Iterator[SeenTest]:
     """Yield all tests of a foreign table, given as the relation of its effort."""
     microdata = str(session.warehouse.relation_of_ref(f"{spec.name}_microdata"))
     names = [*spec.quasi_identifiers, *spec.kept_columns]
     highest = (f"max({quote_name(f'{name}_level')})" for name in spec.quasi_identifiers)
     levels = session.row(f"select {', '.join(highest)} from {rows}")
-    columns = [f"c_{place}" for place in range(len(names))]
+    columns = ", ".join(f"c_{place}" for place in range(len(names)))
     records = session.table("records", _records(session, spec, microdata, levels))
     shown = ", ".join(
-        f"cast({quote_name(name)} as varchar) as {column}"
-        for name, column in zip(names, columns, strict=True)
+        f"cast({quote_name(name)} as varchar) as c_{place}" for place, name in enumerate(names)
     )
-    listed, of_row = ", ".join(columns), f"md5(cast(row({', '.join(columns)}) as varchar))"
     (inner,) = session.row(f"select count(*) from {records} where not is_outer")
-    table = session.table(
-        "foreign",
-        f"select distinct {listed} from (select * from (select {shown} from {rows}) "
-        f"order by {of_row} limit {inner})",
+    some = (
+        f"(select * from (select {shown} from {rows}) "
+        f"order by md5(cast(row({columns}) as varchar)) limit {inner})"
     )
-    whole = session.table("whole", f"select distinct {listed} from (select {shown} from {rows})")
-    natural = session.table(
-        "natural", f"select distinct {listed} from {records} where not is_outer"
+    compared = _Compared(
+        columns,
+        records,
+        session.table("whole", f"select distinct {columns} from (select {shown} from {rows})"),
+        session.table("foreign", f"select distinct {columns} from {some}"),
+        session.table("natural", f"select distinct {columns} from {records} where not is_outer"),
     )
+    yield from _equal_tests(session, compared)
+    values = _values(spec, session.columns(microdata), levels)
+    yield from _nearness_tests(session, compared, values, names)
 
+
+def _equal_tests(session: Session, compared: _Compared) -> Iterator[SeenTest]:
     def has(equal: str) -> str:
         same = " and ".join(f"e.{c} is not distinct from r.{c}" for c in columns)
         return f"exists (select 1 from {equal} as e where {same})"
 
-    (outer, outer_equal, inner_equal, row_alone, record_alone) = session.row(
-        "select count(*) filter (is_outer), count(*) filter (is_outer and in_whole), "
-        "count(*) filter (not is_outer and in_whole), "
+    columns = compared.columns.split(", ")
+    (outer, inner, outer_equal, inner_equal, row_alone, record_alone) = session.row(
+        "select count(*) filter (is_outer), count(*) filter (not is_outer), "
+        "count(*) filter (is_outer and in_whole), count(*) filter (not is_outer and in_whole), "
         "count(*) filter (is_outer and in_table and not is_natural), "
         "count(*) filter (is_outer and not in_table and is_natural) from (select r.is_outer, "
-        f"{has(whole)} as in_whole, {has(table)} as in_table, {has(natural)} as is_natural "
-        f"from {records} as r)"
+        f"{has(compared.whole)} as in_whole, {has(compared.table)} as in_table, "
+        f"{has(compared.natural)} as is_natural from {compared.records} as r)"
     )
     yield SeenTest(
         "more_than_inner",
@@ -121,16 +142,24 @@ def seen_tests(session: Session, spec: Spec, rows: str) -> Iterator[SeenTest]:
         (record_alone, outer),
         more_than_chance(row_alone, record_alone),
     )
-    if not (outer and inner):
-        return
-    values = _values(spec, session.columns(microdata), levels)
+
+
+def _nearness_tests(
+    session: Session, compared: _Compared, values: Sequence[str], names: Sequence[str]
+) -> Iterator[SeenTest]:
     # Records that repeat say the same, and count once.
-    different = f"(select distinct {listed} from {records} where is_outer)"
+    outer = f"(select distinct {compared.columns} from {compared.records} where is_outer)"
     samples = [
         _sample(session, relation, values, most)
-        for relation, most in ((different, _RECORDS), (table, _ROWS), (natural, _ROWS))
+        for relation, most in (
+            (outer, _RECORDS),
+            (compared.table, _ROWS),
+            (compared.natural, _ROWS),
+        )
     ]
-    number = len(samples[0][0])
+    number, *others = (len(sample[0]) for sample in samples)
+    if not (number and all(others)):
+        return
     for left_out, (row_alone, record_alone) in zip(
         [None, *names], close_alone(*samples), strict=False
     ):
