@@ -38,20 +38,20 @@ class Table:
     def split(
         self, make: Callable[[Values, Generator], Values], used: Sequence[int] = range(6)
     ) -> list[list[NDArray[Any]]]:
-        """Return outer records, rows made of inner ones, and these, without repetitions.
+        """Return outer records, and rows made of inner ones and these without repetitions.
 
         There are no more rows than inner records, of which ``make`` sees all columns.
         """
         inner, outer = self.values[~self.is_outer], self.values[self.is_outer]
         rows = self.chance.permutation(make(inner, self.chance))[: len(inner)]
-        return [_columns(some, used) for some in (outer, rows, inner)]
+        rows, inner = (np.unique(some[:, used], axis=0) for some in (rows, inner))
+        return [_columns(some, used) for some in (outer[:, used], rows, inner)]
 
 
 def _columns(values: Values, used: Sequence[int]) -> list[NDArray[Any]]:
-    different = np.unique(values[:, used], axis=0).T
     return [
         column if NUMBERS[place] else (column * 1000).astype(np.int64)
-        for place, column in zip(used, different, strict=True)
+        for place, column in zip(used, values.T, strict=True)
     ]
 
 

@@ -75,7 +75,7 @@ def more_than_chance(row_alone: int, record_alone: int, chance: float = 0.5) -> 
 
 @dataclass(frozen=True)
 class _Compared:
-    """Tables of texts ``c_0``, ..; all but ``records`` without repetitions.
+    """Tables of texts ``c_0``, ...; all but ``records`` without repetitions.
 
     ``records`` also has ``is_outer``; ``whole`` are the rows, ``table`` as many of them as there
     are inner records at most, and ``natural`` the inner records.
@@ -147,8 +147,9 @@ def _equal_tests(session: Session, compared: _Compared) -> Iterator[SeenTest]:
 def _nearness_tests(
     session: Session, compared: _Compared, values: Sequence[str], names: Sequence[str]
 ) -> Iterator[SeenTest]:
-    # Records that repeat say the same, and count once.
-    outer = f"(select distinct {compared.columns} from {compared.records} where is_outer)"
+    # Records that repeat count as often: otherwise rare ones would, of which a table that varies
+    # more than people do has more.
+    outer = f"(select {compared.columns} from {compared.records} where is_outer)"
     samples = [
         _sample(session, relation, values, most)
         for relation, most in (
