@@ -97,14 +97,31 @@ def squares(values: Sequence[float], counts: Sequence[int], part: Sequence[int])
     return sum(counts[i] * (values[i] - mean) ** 2 for i in part)
 
 
+def reachable(known: Sequence[Any], lower: float, upper: float) -> tuple[float, float]:
+    """Return the lowest and highest number from ``lower`` to below ``upper`` that values can be.
+
+    All known values may be multiples of 1, 5, 10, 50, ... up to a million.
+    """
+    steps = (s for n in range(6, -1, -1) for s in (5 * 10**n, 10**n) if s <= 10**6)
+    for step in steps:
+        if all(value % step == 0 for value in known):
+            first, last = -(-lower // step), -(-upper // step) - 1
+            return first * step, last * step
+    return lower, upper
+
+
 @dataclass(frozen=True)
 class Members:
-    """The numbers of one group, with whoever holds each, and the bounds that are released."""
+    """The numbers of one group, with whoever holds each, and the bounds that are released.
+
+    ``ends`` are the lowest and highest number within them: see `reachable`.
+    """
 
     values: Sequence[Any]
     holders: Sequence[int]
     lower: float
     upper: float
+    ends: tuple[float, float]
 
     def may_tell_the_mean(self, p_percent: float) -> bool:
         """Tell whether each holder leaves every other number a share p of the interval.
@@ -117,9 +134,9 @@ class Members:
             others = [v for v, h in zip(self.values, self.holders, strict=True) if h != holder]
             if len(others) < 2:
                 return False
-            rest = (len(others) - 1) * self.lower, (len(others) - 1) * self.upper
-            highest = min(self.upper, sum(others) - rest[0])
-            lowest = max(self.lower, sum(others) - rest[1])
+            rest = [(len(others) - 1) * end for end in self.ends]
+            highest = min(self.ends[1], sum(others) - rest[0])
+            lowest = max(self.ends[0], sum(others) - rest[1])
             if highest - lowest < p_percent / 100 * width - 1e-9 * width:
                 return False
         return True

@@ -1,8 +1,8 @@
 {#
   `<n>_aggregated` in the vault: of whom every release showed which mean, median or mode. From two of them and the
   counts of their classes anybody computes what the people told who are in one of the classes and not in the other. So a
-  class shows its label while it differs by fewer than k from one that had an aggregate in any release before, however
-  long ago, or shares k people with one of other labels, which further classes could complete. Rows are never removed,
+  class shows its label while it differs too little from one that had an aggregate in any release before, however long
+  ago, or shares k people with one of other labels, which further classes could complete. Rows are never removed,
   as published files cannot be recalled; erasing a person replaces her key.
 #}
 {% macro _aggregated_relation(anonymization) -%}
@@ -40,14 +40,11 @@
 
 
 {#
-  CTEs that end in `compared`: of each class in `told`, whether it is too close to one that had an aggregate
-  (`is_close`), and whether it has the same people and the same aggregates (`is_repeated`), which tells nothing new. A
-  subject with several records may be among those who joined and those who left: then the larger number counts.
+  CTEs that end in `pairs`: of each class in `told` and each earlier one of which people are in both, how many `joined`
+  and are `gone`, and whether it has the same people and the same aggregates (`is_repeated`), which tells nothing new.
 #}
-{% macro _compared_members(earlier, k, has_subject) -%}
+{% macro _paired_members(earlier) -%}
 {%- set joined, gone = "sizes.holders - shared.holders", "earlier_sizes.holders - shared.earlier_holders" -%}
-{%- set fewest = dbt_anonymize._fewest_differing(k) -%}
-{%- set differing = "greatest(" ~ joined ~ ", " ~ gone ~ ")" if has_subject else joined ~ " + " ~ gone -%}
 earlier as (
 
     select
@@ -105,11 +102,11 @@ pairs as (
 
     select
         told.equivalence_class,
-        case
-            when {{ differing }} < {{ fewest }} then 1
-            when told.equivalence_class <> shared.cqi and shared.holders >= {{ k }} then 1
-            else 0
-        end as is_close,
+        shared.release,
+        shared.cqi,
+        shared.holders,
+        {{ joined }} as joined,
+        {{ gone }} as gone,
         case
             when {{ joined }} = 0 and {{ gone }} = 0 and told.aggregates = earlier_sizes.aggregates then 1
             else 0
@@ -122,23 +119,98 @@ pairs as (
             shared.release = earlier_sizes.release
             and shared.cqi = earlier_sizes.cqi
 
+)
+{%- endmacro %}
+
+
+{#
+  CTEs that end in `compared`: of each class in `told`, whether it is too close to one that had an aggregate
+  (`is_close`): by the number of those who joined and left, or since two means and counts would tell what those who
+  joined have, by the p %-rule. Of those who left nobody knows the values any more, so they hide nobody. What was shown
+  before may be shown again. A subject with
+  several records may be among those who joined and those who left: then the larger number counts.
+#}
+{% macro _compared_members(earlier, k, has_subject, shown) -%}
+{%- set differing = "greatest(pairs.joined, pairs.gone)" if has_subject else "pairs.joined + pairs.gone" -%}
+{{ dbt_anonymize._paired_members(earlier) }},
+
+joined as (
+
+    select
+        pairs.equivalence_class,
+        pairs.release,
+        pairs.cqi
+        {%- for column in shown if column.show != "mode" %}
+        {%- set i = shown.index(column) + 1 %},
+        sum(members.value_{{ i }} - members.lowest_{{ i }}) as above_{{ i }},
+        sum(members.highest_{{ i }} - members.value_{{ i }}) as below_{{ i }},
+        max(members.upper_{{ i }} - members.lower_{{ i }}) as width_{{ i }}
+        {%- endfor %}
+    from pairs
+    inner join members on pairs.equivalence_class = members.equivalence_class
+    left join earlier
+        on
+            pairs.release = earlier.release
+            and pairs.cqi = earlier.cqi
+            and members.record_key = earlier.record_key
+    where earlier.record_key is null
+    group by
+        pairs.equivalence_class,
+        pairs.release,
+        pairs.cqi,
+        members.holder
+
+),
+
+left_open as (
+
+    select
+        equivalence_class,
+        release,
+        cqi
+        {%- for column in shown if column.show != "mode" %}
+        {%- set i = shown.index(column) + 1 %}
+        {%- set least = dbt_anonymize._number(column.p_percent) ~ " * max(width_" ~ i ~ ")" %},
+        100 * (sum(above_{{ i }}) - max(above_{{ i }})) >= {{ least }}
+        and 100 * (sum(below_{{ i }}) - max(below_{{ i }})) >= {{ least }} as is_open_{{ i }}
+        {%- endfor %}
+    from joined
+    group by
+        equivalence_class,
+        release,
+        cqi
+
 ),
 
 compared as (
 
     select
-        equivalence_class,
-        max(is_repeated) as is_repeated,
-        max(case when is_repeated = 0 then is_close else 0 end) as is_close
+        pairs.equivalence_class,
+        max(pairs.is_repeated) as is_repeated,
+        max(case
+            when {{ differing }} < {{ dbt_anonymize._fewest_differing(k) }} then 1
+            when pairs.equivalence_class <> pairs.cqi and pairs.holders >= {{ k }} then 1
+            {%- for column in shown if column.show != "mode" %}
+            {%- set i = shown.index(column) + 1 %}
+            when told.aggregate_{{ i }} <> '' and not coalesce(left_open.is_open_{{ i }}, false) then 1
+            {%- endfor %}
+            else 0
+        end) * (1 - max(pairs.is_repeated)) as is_close
     from pairs
-    group by equivalence_class
+    inner join told on pairs.equivalence_class = told.equivalence_class
+    left join left_open
+        on
+            pairs.equivalence_class = left_open.equivalence_class
+            and pairs.release = left_open.release
+            and pairs.cqi = left_open.cqi
+    group by pairs.equivalence_class
 
 )
 {%- endmacro %}
 
 
 {# Before publishing, in a transaction of its own: a release that is remembered and was never published only makes later
-   ones stricter. Another build may have released since the aggregates were made, so they are compared again. #}
+   ones stricter. What another build released since the aggregates were made, they were not compared with. #}
 {% macro default___record_aggregates(declaration) -%}
     {%- set name = declaration.anonymization -%}
     {%- if not dbt_anonymize._is_published(name) -%}{{ return("") }}{%- endif -%}
@@ -160,17 +232,16 @@ compared as (
     {%- if k -%}
         {%- set told = ref(name ~ "_aggregates_" ~ chosen) -%}
         {%- set members = dbt_anonymize._members_of_release(declaration, chosen, told) -%}
-        {%- set close = run_query(
-            "with " ~ members ~ ", told as (select * from " ~ told ~ "), "
-            ~ dbt_anonymize._compared_members(aggregated, k, declaration.has_subject)
-            ~ " select count(*) from compared where is_close = 1"
+        {%- set later = "(select * from " ~ aggregated ~ " where release > (select max(compared_releases) from "
+            ~ told ~ "))" -%}
+        {%- set unknown = run_query(
+            "with " ~ members ~ ", told as (select * from " ~ told ~ "), " ~ dbt_anonymize._paired_members(later)
+            ~ " select count(distinct equivalence_class) from pairs where is_repeated = 0"
         ).rows[0][0] -%}
-        {%- if close > 0 -%}
+        {%- if unknown > 0 -%}
             {%- do dbt_anonymize._raise_errors(name, [
-                "a class must show its label while it differs by fewer than "
-                ~ dbt_anonymize._fewest_differing(k)
-                ~ " from one that had a mean, median or mode in an earlier release; " ~ close ~ " do not."
-                ~ " Another build released meanwhile, or this step was run alone; run"
+                "what a class shows must have been compared with all that earlier releases showed of its people; of "
+                ~ unknown ~ " it was not. Another build released meanwhile, or this step was run alone; run"
                 ~ " `dbt build -s +" ~ model.name ~ "`."
             ]) -%}
         {%- endif -%}

@@ -26,8 +26,13 @@
     {%- do labels.append({"name": "aggregate_" ~ loop.index, "kind": "categorical"}) -%}
 {%- endfor -%}
 {{ dbt_anonymize._records_of_effort(given, [], []) }},
+{%- set numbers = given.shown | rejectattr("show", "equalto", "mode") | list %}
+{%- if numbers %}
 
-{{ dbt_anonymize._members_of_classes(given) }},
+{{ dbt_anonymize._steps_of(given.shown) }},
+{%- endif %}
+
+{{ dbt_anonymize._members_of_classes(given, has_numbers=numbers | length > 0) }},
 {%- for column in given.shown %}
 
 {{ dbt_anonymize._aggregates_of(loop.index, column, is_masked=given.recoding is not none) }},
@@ -69,7 +74,7 @@ told as (
 )
 {%- if earlier %},
 
-{{ dbt_anonymize._compared_members(earlier, given.k, given.has_subject) }}
+{{ dbt_anonymize._compared_members(earlier, given.k, given.has_subject, given.shown) }}
 {%- endif %}
 
 select
@@ -78,7 +83,9 @@ select
     nullif(told.aggregate_{{ loop.index }}, '') as {{ dbt_anonymize._quote(column.name) }},
     {%- endfor %}
     told.aggregates,
-    {{ "coalesce(compared.is_repeated, 0) = 0" if earlier else "true" }} as is_new
+    {{ "coalesce(compared.is_repeated, 0) = 0" if earlier else "true" }} as is_new,
+    cast({{ "(select coalesce(max(release), 0) from " ~ earlier ~ ")" if earlier else 0 }} as {{ dbt.type_bigint() }})
+        as compared_releases
 from told
 {%- if earlier %}
 left join compared on told.equivalence_class = compared.equivalence_class
@@ -111,9 +118,38 @@ where 1 = 0
 {%- endmacro %}
 
 
+{# CTE `steps`: the largest of 1, 5, 10, 50, ... of which all values of a number are multiples, NULL without one. Whole
+   numbers in [20, 40) reach 39, and thousands in [20000, 40000) reach 39000: who has a mean of that is known. #}
+{% macro _steps_of(shown) -%}
+{%- set steps = [1000000, 500000, 100000, 50000, 10000, 5000, 1000, 500, 100, 50, 10, 5, 1] -%}
+steps as (
+
+    select
+        {%- for column in shown if column.show != "mode" %}
+        {%- set value = "value_" ~ (shown.index(column) + 1) %}
+        coalesce(
+            {%- for step in steps %}
+            case when max(case when {{ value }} / {{ step }} <> floor({{ value }} / {{ step }}) then 1 else 0 end) = 0
+                then {{ step }} end{{ "," if not loop.last }}
+            {%- endfor %}
+        ) as step_{{ shown.index(column) + 1 }}{{ "," if not loop.last }}
+        {%- endfor %}
+    from (
+        select
+            {%- for column in shown if column.show != "mode" %}
+            cast({{ dbt_anonymize._quote(column.name) }} as {{ dbt_anonymize._type_double() }})
+                as value_{{ shown.index(column) + 1 }}{{ "," if not loop.last }}
+            {%- endfor %}
+        from microdata
+    ) as numbers
+
+)
+{%- endmacro %}
+
+
 {# CTE `members`: the records of classes that are released, with what is aggregated of them; `holder` is who knows all
-   of her records. #}
-{% macro _members_of_classes(given) -%}
+   of her records; from `lowest` to `highest` are the values that the bounds allow. #}
+{% macro _members_of_classes(given, has_numbers) -%}
 {%- set double, key = dbt_anonymize._type_double(), dbt_anonymize._quote(given.record_key, "effort") -%}
 members as (
 
@@ -128,12 +164,20 @@ members as (
         {{ dbt_anonymize._as_text(value) }} as value_{{ loop.index }}
         {%- else %}
         cast({{ value }} as {{ double }}) as value_{{ loop.index }},
-        cast({{ dbt_anonymize._quote(column.name ~ "_lower", "effort") }} as {{ double }}) as lower_{{ loop.index }},
-        cast({{ dbt_anonymize._quote(column.name ~ "_upper", "effort") }} as {{ double }}) as upper_{{ loop.index }}
+        {%- set lower = "cast(" ~ dbt_anonymize._quote(column.name ~ "_lower", "effort") ~ " as " ~ double ~ ")" %}
+        {%- set upper = "cast(" ~ dbt_anonymize._quote(column.name ~ "_upper", "effort") ~ " as " ~ double ~ ")" %}
+        {%- set step = "steps.step_" ~ loop.index %}
+        {{ lower }} as lower_{{ loop.index }},
+        {{ upper }} as upper_{{ loop.index }},
+        coalesce(ceil({{ lower }} / {{ step }}) * {{ step }}, {{ lower }}) as lowest_{{ loop.index }},
+        coalesce((ceil({{ upper }} / {{ step }}) - 1) * {{ step }}, {{ upper }}) as highest_{{ loop.index }}
         {%- endif %}
         {%- endfor %}
     from effort
     inner join microdata on {{ key }} = {{ dbt_anonymize._quote(given.record_key, "microdata") }}
+    {%- if has_numbers %}
+    cross join steps
+    {%- endif %}
     where
         effort.equivalence_class in (
             select equivalence_class
@@ -160,8 +204,9 @@ members as (
 
 
 {#
-  The p %-rule: without the records of any one holder the others are two or more, and their distances from either bound
-  add up to a share p of the interval. Half of a class lies between a bound and its median, so that must be as far away.
+  The p %-rule: without the records of any one holder the others are two or more, and their distances from the lowest
+  and from the highest value that the bounds allow add up to a share p of the interval. Half of a class lies between a
+  bound and its median, so that must be as far away.
 #}
 {% macro _centers_of_classes(i, column, rows) -%}
 {%- set least = dbt_anonymize._number(column.p_percent) ~ " * (upper_end - lower_end)" -%}
@@ -173,8 +218,11 @@ holders_{{ i }} as (
         max(upper_{{ i }}) as upper_end,
         count(*) as records,
         count(value_{{ i }}) as known,
-        sum(value_{{ i }} - lower_{{ i }}) as above,
-        sum(upper_{{ i }} - value_{{ i }}) as below
+        sum(value_{{ i }} - lower_{{ i }}) as center,
+        sum(value_{{ i }} - lowest_{{ i }}) as above,
+        sum(highest_{{ i }} - value_{{ i }}) as below,
+        min(lowest_{{ i }}) as lowest,
+        max(highest_{{ i }}) as highest
     from {{ rows }}
     group by
         equivalence_class,
@@ -191,14 +239,14 @@ centers_{{ i }} as (
         sum(holders_{{ i }}.records) - max(holders_{{ i }}.records) as others,
         sum(holders_{{ i }}.records) - sum(holders_{{ i }}.known) as missing,
         {%- if column.show == "mean" %}
-        sum(holders_{{ i }}.above) / sum(holders_{{ i }}.records) as center,
+        sum(holders_{{ i }}.center) / sum(holders_{{ i }}.records) as center,
         sum(holders_{{ i }}.above) - max(holders_{{ i }}.above) as above,
         sum(holders_{{ i }}.below) - max(holders_{{ i }}.below) as below
     from holders_{{ i }}
         {%- else %}
         min(medians.median) - min(holders_{{ i }}.lower_end) as center,
-        min(medians.median) - min(holders_{{ i }}.lower_end) as above,
-        max(holders_{{ i }}.upper_end) - min(medians.median) as below
+        min(medians.median) - min(holders_{{ i }}.lowest) as above,
+        max(holders_{{ i }}.highest) - min(medians.median) as below
     from holders_{{ i }}
     inner join (
         select

@@ -2,8 +2,11 @@
   Rules of a table of counts that hides small cells, one row per rule and dimension that is broken. A line is a total
   and the cells that add up to it along one dimension. What several lines tell together is not seen here.
 #}
-{% macro protected_table(relation, dimensions, measure, minimum_frequency, total=none, additive=true) -%}
-{%- do dbt_anonymize._check_table_arguments(dimensions, minimum_frequency) -%}
+{% macro protected_table(
+    relation, dimensions, measure, minimum_frequency, total=none, additive=true, least_hidden=1,
+    other=[]
+) -%}
+{%- do dbt_anonymize._check_table_arguments(dimensions, minimum_frequency, least_hidden, other) -%}
 {%- set cells = [] -%}
 {%- for dimension in dimensions -%}{%- do cells.append(dbt_anonymize._quote(dimension)) -%}{%- endfor -%}
 with
@@ -43,7 +46,25 @@ broken as (
     from (
         select 1 as cell from cells group by {{ cells | join(", ") }} having count(*) > 1
     ) as repeated
+    {%- for name in dbt_anonymize._unnamed_columns(relation, dimensions + [measure] + other) %}
+
+    union all
+
+    {{ dbt_anonymize._broken_rule("a column may give hidden counts away, and no argument names it", name) }}
+    from {{ relation }}
+    {%- if name == "status" %}
+    where coalesce({{ dbt_anonymize._as_text(dbt_anonymize._quote(name)) }}, '')
+    <> case when {{ dbt_anonymize._quote(measure) }} is null then 'hidden' else 'published' end
+    {%- endif %}
+    {%- endfor %}
     {%- for dimension in dimensions if additive %}
+
+    union all
+
+    {{ dbt_anonymize._broken_rule("a label has the sum of the others: name it by total", dimension) }}
+    from (
+        {{ dbt_anonymize._unnamed_totals(dimensions, dimension, total) | indent(8) }}
+    ) as unnamed
 
     union all
 
@@ -60,9 +81,10 @@ broken as (
 
     union all
 
-    {{ dbt_anonymize._broken_rule("hidden cells of a line add up to less than the minimum", dimension) }}
+    {{ dbt_anonymize._broken_rule("no hidden cell of a line can reach the minimum frequency", dimension) }}
     from lines_{{ loop.index }}
-    where hidden_cells > 1 and total_measured - shown_measured < {{ minimum_frequency }}
+    where hidden_cells > 1
+    and total_measured - shown_measured < {{ minimum_frequency }} + {{ least_hidden }} * (hidden_cells - 1)
     {%- endfor %}
 
 )
@@ -73,12 +95,26 @@ where cells > 0
 {%- endmacro %}
 
 
-{% test protected_table(model, dimensions, measure, minimum_frequency, total=none, additive=true) %}
+{% test protected_table(
+    model, dimensions, measure, minimum_frequency, total=none, additive=true, least_hidden=1,
+    other=[]
+) %}
 {{ dbt_anonymize._explain(
     "rules of a table with small cells hidden that are broken. Hide more, or show less"
 ) }}
-{{ dbt_anonymize.protected_table(model, dimensions, measure, minimum_frequency, total, additive) }}
+{{ dbt_anonymize.protected_table(model, dimensions, measure, minimum_frequency, total, additive, least_hidden, other) }}
 {% endtest %}
+
+
+{# Columns of a relation that are none of these; of a query, which is what dbt makes of `where`, too. #}
+{% macro _unnamed_columns(relation, names) -%}
+    {%- if not execute -%}
+        {{ return([]) }}
+    {%- endif -%}
+    {%- set columns = get_columns_in_query("select * from " ~ relation) if relation is string
+        else adapter.get_columns_in_relation(relation) | map(attribute="name") -%}
+    {{ return(columns | reject("in", names) | list) }}
+{%- endmacro %}
 
 
 {# Beginning of the query of one rule. #}
@@ -94,8 +130,7 @@ where cells > 0
 {# One row per line along a dimension: what is shown of it. #}
 {% macro _lines_of_table(dimensions, dimension, total) -%}
     {%- set column = dbt_anonymize._quote(dimension) -%}
-    {%- set is_total = column ~ " is null" if total is none
-        else "coalesce(" ~ dbt_anonymize._as_text(column) ~ " = " ~ dbt_anonymize._literal(total) ~ ", false)" -%}
+    {%- set is_total = dbt_anonymize._is_total_of_table(column, total) -%}
     {%- set others = [] -%}
     {%- for name in dimensions if name != dimension -%}
         {%- do others.append(dbt_anonymize._quote(name)) -%}
@@ -114,17 +149,28 @@ where cells > 0
 
 
 {# Stops where an argument has no meaning. #}
-{% macro _check_table_arguments(dimensions, minimum_frequency) -%}
+{% macro _check_table_arguments(dimensions, minimum_frequency, least_hidden, other) -%}
     {%- set place = model.name ~ ": " -%}
     {%- if dimensions is string or dimensions is not sequence or dimensions | length == 0 -%}
         {{ exceptions.raise_compiler_error(
             place ~ "`dimensions` must be a list of columns; got " ~ dbt_anonymize._shown(dimensions) ~ "."
         ) }}
     {%- endif -%}
+    {%- if other is string or other is not sequence -%}
+        {{ exceptions.raise_compiler_error(
+            place ~ "`other` must be a list of columns; got " ~ dbt_anonymize._shown(other) ~ "."
+        ) }}
+    {%- endif -%}
     {%- if minimum_frequency is not integer or minimum_frequency < 2 -%}
         {{ exceptions.raise_compiler_error(
             place ~ "`minimum_frequency` must be an integer >= 2; got "
             ~ dbt_anonymize._shown(minimum_frequency) ~ "."
+        ) }}
+    {%- endif -%}
+    {%- if least_hidden is not integer or least_hidden < 0 -%}
+        {{ exceptions.raise_compiler_error(
+            place ~ "`least_hidden` must be an integer >= 0; got "
+            ~ dbt_anonymize._shown(least_hidden) ~ "."
         ) }}
     {%- endif -%}
 {%- endmacro %}

@@ -113,7 +113,24 @@ def test_a_release_that_was_decided_before_another_is_refused(project: Project) 
     )
     outcome = project.dbt("build", "--select", "wages_anonymized")
     assert not outcome.succeeded
-    assert "a class must show its label while it differs by fewer than 3" in outcome.messages
+    assert "what a class shows must have been compared with all that earlier" in outcome.messages
+
+
+def test_a_class_shows_its_label_where_two_means_would_tell_who_joined(project: Project) -> None:
+    low = [*LIKE[:1], 20, *LIKE[2:]]
+    month(project, [*ROWS, *([1000 + number, *low] for number in range(wages.K))])
+    assert shown(project)[CLASS] == ("[20, 40)", "health")
+    # If it had shown its mean all the same:
+    project.execute(
+        "create or replace table wages_aggregates_1 as from wages_aggregates_1 union all by name "
+        f"select '{CLASS}' as equivalence_class, cast(round(avg(s.age), 2) as varchar) as age, "
+        "'nurse' as job, 'told' as aggregates, true as is_new, 1 as compared_releases "
+        "from wages_effort_1 as e inner join vault.main.wages as s on e.id = s.id "
+        f"where equivalence_class = '{CLASS}'"
+    )
+    done = run(project, "verify", "wages", "--check", "recomputation")
+    assert done.exit_code == 1
+    assert "tells no value too closely; 1 do not" in " ".join(done.output.split())
 
 
 @pytest.mark.parametrize(

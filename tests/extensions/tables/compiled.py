@@ -24,5 +24,7 @@ MODELS = {
     "table_of_one": _test(DIMENSIONS[:1]),
     "table_with_label": _test(DIMENSIONS, total="all"),
     "table_with_noise": _test(DIMENSIONS, additive=False),
+    "table_of_one_with_hidden_zeros": _test(DIMENSIONS[:1], least_hidden=0),
+    "table_of_two_with_hidden_zeros": _test(DIMENSIONS, least_hidden=0),
 }
 SEEDS = ["shown_table"]

@@ -32,7 +32,7 @@ def test_every_cell_is_the_sum_of_its_lines() -> None:
         assert values[0] == values[cube.is_inner].sum()
 
 
-def possible(cube: Cube, published: Floats, within: float = 0) -> Floats:
+def possible(cube: Cube, published: Floats, within: float = 0, least: int = 0) -> Floats:
     """Return every table of small whole numbers that has the published values."""
     inner = np.flatnonzero(cube.is_inner)
     is_told = ~np.isnan(published)
@@ -41,29 +41,33 @@ def possible(cube: Cube, published: Floats, within: float = 0) -> Floats:
         guess = np.zeros(cube.size)
         guess[inner] = values
         table = cube.totals(guess)
-        if (np.abs(table - published)[is_told] <= within).all():
+        if (np.abs(table - published)[is_told] <= within).all() and (
+            table[~is_told] >= least
+        ).all():
             found.append(table)
     return np.array(found)
 
 
 @pytest.mark.parametrize("cube", [FLAT, NESTED], ids=["flat", "nested"])
-@pytest.mark.parametrize("within", [0, 1])
-def test_intervals_are_those_of_all_tables_that_fit(cube: Cube, within: int) -> None:
+@pytest.mark.parametrize(("within", "least"), [(0, 0), (1, 0), (0, 1), (1, 1)])
+def test_intervals_are_those_of_all_tables_that_fit(cube: Cube, within: int, least: int) -> None:
     rng = np.random.default_rng(11)
     narrow = 0
     for _ in range(3):
         inner = rng.integers(0, 3, cube.size).astype(float)
         values = cube.totals(inner)
-        hidden = np.flatnonzero((rng.random(cube.size) < 0.5) & (np.arange(cube.size) > 0))
+        is_hidden = (rng.random(cube.size) < 0.5) & (values >= least)
+        is_hidden[0] = False
+        hidden = np.flatnonzero(is_hidden)
         published = values.copy()
         published[hidden] = np.nan
         # Bounded, so that all tables can be listed.
-        known = Known.of_published(published, within=within)
+        known = Known.of_published(published, within=within, least=np.where(is_hidden, least, 0))
         is_inner = cube.is_inner
         known = Known(
             known.lowest, np.where(is_inner, np.minimum(known.highest, MOST), known.highest)
         )
-        tables = possible(cube, published, within)
+        tables = possible(cube, published, within, least)
         lowest, highest = intervals(cube, known, hidden, are_integers=True)
         assert lowest.tolist() == tables.min(axis=0)[hidden].tolist()
         assert highest.tolist() == tables.max(axis=0)[hidden].tolist()

@@ -22,12 +22,29 @@ group by cube (zip[1:1], coalesce(gender, 'not told'))
 NAIVE = """
 select area, gender, case when people >= 40 then people end as people from {{ ref('counted') }}
 """
+SHARES = """
+select
+    area,
+    gender,
+    case when people >= 40 then people end as people,
+    round(people / sum(people) over (), 3) as share,
+    case when people >= 40 then 'published' else 'hidden' end as status
+from {{ ref('counted') }}
+"""
+BROKEN = """
+{{ dbt_anonymize.protected_table(ref('with_shares'), ['area', 'gender'], 'people', 40) }}
+"""
 TEST = """
 models:
   - name: naive
     data_tests:
       - dbt_anonymize.protected_table:
           arguments: {dimensions: [area, gender], measure: people, minimum_frequency: 40}
+  - name: with_shares
+    data_tests:
+      - dbt_anonymize.protected_table:
+          arguments: {dimensions: [area, gender], measure: people, minimum_frequency: 40}
+          config: {where: "people is not null or area is not null"}
 """
 
 
@@ -57,8 +74,10 @@ def shop(built_consumer: Project, tmp_path_factory: pytest.TempPathFactory) -> P
     (models / "dropped.sql").write_text(
         "select * from {{ ref('counted') }} where people >= 40", encoding="utf-8"
     )
+    (models / "with_shares.sql").write_text(SHARES, encoding="utf-8")
+    (models / "broken.sql").write_text(BROKEN, encoding="utf-8")
     (models / "tables.yml").write_text(TEST, encoding="utf-8")
-    assert project.dbt("run", "-s", "counted", "naive", "dropped").succeeded
+    assert project.dbt("run", "-s", "counted", "naive", "dropped", "with_shares").succeeded
     return project
 
 
@@ -88,6 +107,31 @@ def test_a_table_must_show_where_it_hides(shop: Project) -> None:
     assert "hide what is missing by a row with NULL" in " ".join(output.split())
 
 
+def test_a_column_that_may_give_counts_away_is_named(shop: Project) -> None:
+    """A share tells the hidden count; a status only which counts are hidden."""
+    code, output = audit(shop, "with_shares")
+    assert code == 2
+    assert "no argument names share." in " ".join(output.split())
+    assert audit(shop, "with_shares", "--other", "share")[1] == audit(shop, "naive")[1].replace(
+        "naive", "with_shares"
+    )
+    assert shop.dbt("run", "-s", "broken").succeeded
+    told = "select dimension from broken where rule like 'a column may give hidden counts away%'"
+    assert shop.query(told) == [("share",)]
+    assert not shop.dbt("test", "-s", "with_shares").succeeded
+
+
+def test_a_status_of_its_own_is_a_column_as_any(shop: Project) -> None:
+    (shop.folder / "models" / "with_status.sql").write_text(
+        "select *, case when people < 60 then 'few' end as status from {{ ref('naive') }}",
+        encoding="utf-8",
+    )
+    assert shop.dbt("run", "-s", "with_status").succeeded
+    code, output = audit(shop, "with_status")
+    assert code == 2
+    assert "no argument names status." in " ".join(output.split())
+
+
 def test_a_table_that_hides_nothing_holds(shop: Project) -> None:
     code, output = audit(shop, "counted")
     assert (code, output) == (0, "counted: 0 cells hidden, 0 of them told exactly.\n")
@@ -107,6 +151,7 @@ def test_what_cannot_be_read_is_said_without_a_value() -> None:
     for rows, said in (
         ([("a", 3), ("a", 4)], "1 of 2 rows repeat another. Group by ward"),
         ([("a", -3), (None, 4)], "1 of 2 are"),
+        ([], "it has no row"),
     ):
         with pytest.raises(TableError, match=said):
             read_table(rows, ["ward"], None)
@@ -118,16 +163,42 @@ def test_what_cannot_be_read_is_said_without_a_value() -> None:
 def test_a_label_may_mark_totals() -> None:
     rows = [("all", 9), ("north", 5), (None, None), ("west", None)]
     assert hidden_intervals(read_table(rows, ["ward"], "all")) == [
-        Interval(("NULL",), 0, 4),
-        Interval(("west",), 0, 4),
+        Interval(("NULL",), 1, 3, 1),
+        Interval(("west",), 1, 3, 1),
     ]
+    assert hidden_intervals(read_table(rows, ["ward"], "all"), least_hidden=0)[1].highest == 4
+
+
+def test_hidden_cells_are_not_empty_unless_zeros_are_hidden_as_well() -> None:
+    """Six hidden cells that add up to 6 are six ones."""
+    rows = [(None, 26), *((str(n), None) for n in range(6)), ("rest", 20)]
+    table = read_table(rows, ["ward"], None)
+    assert {one[1:3] for one in hidden_intervals(table)} == {(1, 1)}
+    assert {one[1:3] for one in hidden_intervals(table, least_hidden=0)} == {(0, 6)}
+    empty = read_table([(None, 21), ("a", None), ("b", None), ("rest", 20)], ["ward"], None)
+    with pytest.raises(TableError, match="--least-hidden 0"):
+        hidden_intervals(empty)
+
+
+def test_a_total_of_small_cells_may_be_as_small_as_everybody_knows() -> None:
+    """Three cells with somebody in each have three people: `suppress_table` asks no more."""
+    inner = {"a": (None, None, None, None), "b": (None, None, None, None), "c": (9, 9, 9, 27)}
+    rows = [
+        (ward, age, people)
+        for ward, line in {**inner, None: (13, 13, 13, 39)}.items()
+        for age, people in zip(("x", "y", "z", None), line, strict=True)
+    ]
+    found = {one.labels: one for one in hidden_intervals(read_table(rows, ["ward", "age"], None))}
+    total, cell = found["a", None], found["a", "x"]
+    assert (total[1:], total.hides(9), total.hides(10)) == ((3, 9, 3), True, False)
+    assert (cell[1:], cell.hides(3), cell.hides(4)) == ((1, 3, 1), True, False)
 
 
 def test_noise_widens_what_is_told() -> None:
     rows = [(None, 10), ("north", 7), ("west", None)]
     (exact,) = hidden_intervals(read_table(rows, ["ward"], None))
     (noisy,) = hidden_intervals(read_table(rows, ["ward"], None), within=2)
-    assert (exact.lowest, exact.highest, noisy.lowest, noisy.highest) == (3, 3, 0, 7)
+    assert (exact.lowest, exact.highest, noisy.lowest, noisy.highest) == (3, 3, 1, 7)
 
 
 def test_only_margins_are_shown() -> None:

@@ -211,6 +211,15 @@ TABLE = pd.DataFrame({"d0": ["a", "b", None], "people": [3, 8, 11]})
         (TABLE.assign(people=[-3, 8, 5]), "must not be negative"),
         (TABLE.assign(d0=["a", "a", None]), "1 of 3 rows repeat another"),
         (
+            TABLE.assign(people=["3", "many", "11"]),
+            "counts must be finite numbers; 1 of 3 are none",
+        ),
+        (
+            TABLE.assign(people=[3, np.inf, np.inf]),
+            "counts must be finite numbers; 2 of 3 are none",
+        ),
+        (TABLE.iloc[:0], "a table of counts must have cells; it has no row"),
+        (
             pd.DataFrame({"d0": ["a", None], "d1": [None, "x"], "people": [7, 7]}),
             "must have its finest cells",
         ),
@@ -230,15 +239,45 @@ def test_what_cannot_be_hidden_is_said(tmp_path: Path, cells: pd.DataFrame, said
     ("options", "said"),
     [
         ({"minimum_frequncy": 5}, "rules must be minimum_frequency, p_percent, dominance; got"),
-        ({"minimum_frequency": 0}, "minimum_frequency must be a whole number"),
+        ({"minimum_frequency": 0}, "minimum_frequency must be a whole number >= 2"),
+        ({"minimum_frequency": 1}, "got 1. Nobody is hidden by it; 5 is usual"),
+        ({"minimum_frequency": "5"}, "minimum_frequency must be a whole number >= 2"),
+        ({"dimensions": []}, "dimensions must be a list of columns, none of them twice; got none"),
+        ({"dimensions": "d0"}, "dimensions must be a list of columns"),
+        ({"dimensions": ["d0", "d0"]}, "none of them twice; got d0, d0"),
+        ({"dimensions": ["d0", "people"]}, "none of them twice; got d0, people, people"),
+        ({"other": ["share"]}, "missing: share"),
         ({"sums": {"cost": ("c1", "c2")}}, "missing: cost, c1, c2"),
     ],
 )
 def test_rules_that_are_none_are_said(tmp_path: Path, options: dict[str, Any], said: str) -> None:
-    with pytest.raises(TableError, match=said):
-        dbt_anonymize.suppress_table(
-            TABLE, dimensions=["d0"], count="people", folder=tmp_path / "private", **options
-        )
+    given = {"dimensions": ["d0"], "count": "people", "folder": tmp_path / "private", **options}
+    with pytest.raises(TableError, match=said) as error:
+        dbt_anonymize.suppress_table(TABLE, **given)
+    assert "\n" not in str(error.value)
+
+
+def test_a_dimension_may_not_be_called_as_the_status(tmp_path: Path) -> None:
+    cells = TABLE.rename(columns={"d0": "status"})
+    with pytest.raises(TableError, match="a column status, which says what is hidden; rename it"):
+        hide(cells, tmp_path)
+
+
+def test_a_column_that_may_give_counts_away_is_named_or_left_out(tmp_path: Path) -> None:
+    """Two shares beside one shown count tell the hidden ones."""
+    cells = TABLE.assign(people=[9, 8, 17], share=[9 / 17, 8 / 17, 1.0], area=["x", "y", None])
+    given: dict[str, Any] = {
+        "dimensions": ["d0"],
+        "count": "people",
+        "folder": tmp_path / "private",
+    }
+    with pytest.raises(TableError, match=r"no argument names share, area\.") as error:
+        dbt_anonymize.suppress_table(cells, **given)
+    assert "\n" not in str(error.value)
+    with pytest.raises(TableError, match=r"no argument names share\."):
+        dbt_anonymize.suppress_table(cells, other=["area"], **given)
+    shown = dbt_anonymize.suppress_table(cells.drop(columns="share"), other=["area"], **given)
+    assert [*shown.columns] == ["d0", "people", "area", "status"]
 
 
 def test_a_total_that_no_row_has_is_said(tmp_path: Path) -> None:

@@ -64,6 +64,11 @@ CELLS = pd.DataFrame({"ward": ["a", "b"], "people": [3, 8], "keys": [12, 2**40]}
         (CELLS, {"keys": "key"}, "missing: key"),
         (CELLS.assign(keys=[0.5, 1]), {}, r"its type is float64.*as bigint"),
         (CELLS.assign(people=[-1, 1]), {}, "people must have whole numbers >= 0"),
+        (
+            CELLS.assign(people=pd.array([3, None], dtype="Int64")),
+            {},
+            "people must have whole numbers >= 0, none of them NULL",
+        ),
         (CELLS, {"variance": None}, "must have variance and largest, or the table of an office"),
         (CELLS, {"largest": 0}, "largest must be"),
     ],

@@ -16,5 +16,5 @@ def test_the_hidden_cell_is_told_as_the_page_says() -> None:
             shown = record[age]
             rows.append((record["patients"], age, None if "hidden" in shown else int(shown)))
     found = hidden_intervals(read_table(rows, ["ward", "age"], "all"))
-    assert found == [Interval(("north", "old"), 2, 2)]
+    assert found == [Interval(("north", "old"), 2, 2, 1)]
     assert "The hidden cell is 9 - 7 = 2." in PAGE.text

@@ -18,7 +18,7 @@ NEGATIVE = "a count is negative"
 TWICE = "a cell stands there more than once"
 TOLD = "one hidden cell of a line is told by the total and the others"
 LEFT_OUT = "a line does not add up, and has no cell with NULL"
-FEW = "hidden cells of a line add up to less than the minimum"
+FEW = "no hidden cell of a line can reach the minimum frequency"
 
 
 def broken(warehouse: Warehouse, model: str, rows: list[tuple[object, ...]]) -> Counter[object]:
@@ -31,7 +31,13 @@ def rows_of(table: Table, total: str | None = None) -> list[tuple[object, ...]]:
     return [(*(total if x is None else x for x in cell), n) for cell, n in table.items()]
 
 
-def expected(table: Table, size: int) -> Counter[object]:
+def cannot_reach(together: int, cells: int, least: int) -> bool:
+    """Tell if no table of whole numbers has the minimum in the first of the cells of a line."""
+    each = itertools.product(range(least, max(together, 0) + 1), repeat=cells)
+    return not any(sum(one) == together and one[0] >= MINIMUM for one in each)
+
+
+def expected(table: Table, size: int, least: int = 1) -> Counter[object]:
     """Read the rules off line by line; None is the total of a dimension."""
     found: Counter[object] = Counter()
     found[SMALL, None] = sum(n is not None and 0 < n < MINIMUM for n in table.values())
@@ -49,7 +55,11 @@ def expected(table: Table, size: int) -> Counter[object]:
                 found[LEFT_OUT, DIMENSIONS[place]] += 1
             if (total is not None and len(hidden) == 1) or (is_hidden and not hidden and shown):
                 found[TOLD, DIMENSIONS[place]] += 1
-            if total is not None and len(hidden) > 1 and total - sum(shown) < MINIMUM:
+            if (
+                total is not None
+                and len(hidden) > 1
+                and cannot_reach(total - sum(shown), len(hidden), least)
+            ):
                 found[FEW, DIMENSIONS[place]] += 1
     return +found
 
@@ -80,14 +90,15 @@ def random_table(rng: np.random.Generator, size: int) -> Table:
 
 
 @pytest.mark.parametrize("size", [1, 2])
-def test_the_rules_are_those_of_the_lines(warehouse: Warehouse, size: int) -> None:
+@pytest.mark.parametrize("least", [0, 1])
+def test_the_rules_are_those_of_the_lines(warehouse: Warehouse, size: int, least: int) -> None:
     rng = np.random.default_rng(5)
-    model = {1: "table_of_one", 2: "table_of_two"}[size]
+    model = {1: "table_of_one", 2: "table_of_two"}[size] + ("" if least else "_with_hidden_zeros")
     seen: Counter[object] = Counter()
     for _ in range(60):
         table = random_table(rng, size)
         found = broken(warehouse, model, rows_of(table))
-        assert found == expected(table, size)
+        assert found == expected(table, size, least)
         seen += found
     assert {rule for rule, _ in seen} == {SMALL, TOLD, FEW, LEFT_OUT}  # type: ignore[misc]
 
@@ -98,6 +109,13 @@ def test_totals_may_have_a_label(warehouse: Warehouse) -> None:
         table = random_table(rng, 2)
         found = broken(warehouse, "table_with_label", rows_of(table, "all"))
         assert found == expected(table, 2)
+
+
+def test_six_hidden_cells_with_six_people_are_six_ones(warehouse: Warehouse) -> None:
+    """None of them is empty, unless zeros are hidden as well."""
+    rows = [(None, 26), ("rest", 20), *((str(n), None) for n in range(6))]
+    assert broken(warehouse, "table_of_one", rows) == {(FEW, "ward"): 1}
+    assert broken(warehouse, "table_of_one_with_hidden_zeros", rows) == {}
 
 
 def test_a_sound_table_breaks_no_rule(warehouse: Warehouse) -> None:

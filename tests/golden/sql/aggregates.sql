@@ -116,6 +116,46 @@ effort as (
 
 ),
 
+steps as (
+
+    select
+        coalesce(
+            case when max(case when value_1 / 1000000 <> floor(value_1 / 1000000) then 1 else 0 end) = 0
+                then 1000000 end,
+            case when max(case when value_1 / 500000 <> floor(value_1 / 500000) then 1 else 0 end) = 0
+                then 500000 end,
+            case when max(case when value_1 / 100000 <> floor(value_1 / 100000) then 1 else 0 end) = 0
+                then 100000 end,
+            case when max(case when value_1 / 50000 <> floor(value_1 / 50000) then 1 else 0 end) = 0
+                then 50000 end,
+            case when max(case when value_1 / 10000 <> floor(value_1 / 10000) then 1 else 0 end) = 0
+                then 10000 end,
+            case when max(case when value_1 / 5000 <> floor(value_1 / 5000) then 1 else 0 end) = 0
+                then 5000 end,
+            case when max(case when value_1 / 1000 <> floor(value_1 / 1000) then 1 else 0 end) = 0
+                then 1000 end,
+            case when max(case when value_1 / 500 <> floor(value_1 / 500) then 1 else 0 end) = 0
+                then 500 end,
+            case when max(case when value_1 / 100 <> floor(value_1 / 100) then 1 else 0 end) = 0
+                then 100 end,
+            case when max(case when value_1 / 50 <> floor(value_1 / 50) then 1 else 0 end) = 0
+                then 50 end,
+            case when max(case when value_1 / 10 <> floor(value_1 / 10) then 1 else 0 end) = 0
+                then 10 end,
+            case when max(case when value_1 / 5 <> floor(value_1 / 5) then 1 else 0 end) = 0
+                then 5 end,
+            case when max(case when value_1 / 1 <> floor(value_1 / 1) then 1 else 0 end) = 0
+                then 1 end
+        ) as step_1
+    from (
+        select
+            cast("age" as double)
+                as value_1
+        from microdata
+    ) as numbers
+
+),
+
 members as (
 
     select
@@ -126,10 +166,13 @@ members as (
         cast(microdata."age" as double) as value_1,
         cast(effort."age_lower" as double) as lower_1,
         cast(effort."age_upper" as double) as upper_1,
+        coalesce(ceil(cast(effort."age_lower" as double) / steps.step_1) * steps.step_1, cast(effort."age_lower" as double)) as lowest_1,
+        coalesce((ceil(cast(effort."age_upper" as double) / steps.step_1) - 1) * steps.step_1, cast(effort."age_upper" as double)) as highest_1,
         effort."job" as label_2,
         cast(microdata."job" as TEXT) as value_2
     from effort
     inner join microdata on effort."person" = microdata."person"
+    cross join steps
     where
         effort.equivalence_class in (
             select equivalence_class
@@ -150,8 +193,11 @@ holders_1 as (
         max(upper_1) as upper_end,
         count(*) as records,
         count(value_1) as known,
-        sum(value_1 - lower_1) as above,
-        sum(upper_1 - value_1) as below
+        sum(value_1 - lower_1) as center,
+        sum(value_1 - lowest_1) as above,
+        sum(highest_1 - value_1) as below,
+        min(lowest_1) as lowest,
+        max(highest_1) as highest
     from members
     group by
         equivalence_class,
@@ -167,7 +213,7 @@ centers_1 as (
         max(holders_1.upper_end) as upper_end,
         sum(holders_1.records) - max(holders_1.records) as others,
         sum(holders_1.records) - sum(holders_1.known) as missing,
-        sum(holders_1.above) / sum(holders_1.records) as center,
+        sum(holders_1.center) / sum(holders_1.records) as center,
         sum(holders_1.above) - max(holders_1.above) as above,
         sum(holders_1.below) - max(holders_1.below) as below
     from holders_1
@@ -294,5 +340,7 @@ select
     nullif(told.aggregate_1, '') as "age",
     nullif(told.aggregate_2, '') as "job",
     told.aggregates,
-    true as is_new
+    true as is_new,
+    cast(0 as bigint)
+        as compared_releases
 from told

@@ -15,6 +15,9 @@ from dbt_anonymize.extensions.recoding.records import Records
 from dbt_anonymize.privacy.grouping import distinct_codes, distinct_rows
 from dbt_anonymize.privacy.table import BoolArray, FloatArray, IntArray
 
+# 1,000,000, 500,000, 100,000, ..., 5, 1.
+_STEPS = [u * 10.0**n for n in reversed(range(7)) for u in (5, 1)][1:]
+
 
 def released_labels(
     records: Records,
@@ -38,12 +41,14 @@ def released_labels(
             lower, upper = leaves.bounds_of(covering.first, covering.last)
             is_null = np.isnan(values)
             above = np.where(is_null, 0.0, values - lower[parts])
-            below = np.where(is_null, 0.0, upper[parts] - values)
             if numbers == "median":
                 center = groups.medians(above)
             else:
+                lowest, highest = reachable_ends(lower, upper, step_of(values))
                 least = p_percent / 100.0 * (upper - lower)
                 center = groups.means(above)
+                above = np.where(is_null, 0.0, values - lowest[parts])
+                below = np.where(is_null, 0.0, highest[parts] - values)
                 center[~groups.leaves_open(above, below, least)] = np.nan
             center[groups.total(is_null) > 0] = np.nan
             rounded = _round_half_up(leaves, lower, center)
@@ -114,7 +119,7 @@ class _Groups:
 
         An attacker in the group knows its mean, bounds and size, and all records of one holder.
         Another value must still be uncertain by at least ``least``. ``above`` and ``below`` are the
-        distances of each value from the bounds.
+        distances of each value from the ends that the bounds allow.
         """
         return (
             (self.others(np.ones(len(above))) >= 2)
@@ -156,6 +161,36 @@ class _Groups:
         of_holder = np.bincount(lowest[lowest == highest], minlength=len(self.holder[0]))
         np.maximum.at(alone, self.holder[0], of_holder)
         return alone
+
+
+def step_of(values: FloatArray) -> float:
+    """Return the largest of 1, 5, 10, 50, ... 1,000,000 of which all values are multiples, or 0.
+
+    Examples
+    --------
+    >>> step_of(np.array([20.0, 35.0, np.nan])), step_of(np.array([20.5]))
+    (5.0, 0.0)
+    """
+    known = np.unique(values[~np.isnan(values)])
+    steps = (step for step in _STEPS if not np.any(known % step))
+    return next(steps, 0.0)
+
+
+def reachable_ends(
+    lower: FloatArray, upper: FloatArray, step: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return the lowest and highest multiple of a step within bounds; without one the bounds.
+
+    Whole numbers in [20, 40) reach 39: a mean of 39 tells that all have it.
+
+    Examples
+    --------
+    >>> reachable_ends(np.array([20.0]), np.array([40.0]), 5.0)
+    (array([20.]), array([35.]))
+    """
+    if not step:
+        return lower, upper
+    return np.ceil(lower / step) * step, (np.ceil(upper / step) - 1) * step
 
 
 def _round_half_up(leaves: Leaves, lower: FloatArray, above: FloatArray) -> FloatArray:

@@ -39,13 +39,33 @@ class Known:
     highest: Floats
 
     @classmethod
-    def of_published(cls, values: Floats, *, within: float = 0.0) -> Known:
-        """Return what published values tell, NaN where hidden, each true within a distance."""
+    def of_published(
+        cls, values: Floats, *, within: float = 0.0, least: Floats | float = -np.inf
+    ) -> Known:
+        """Return what published values tell, each true within a distance.
+
+        Of cells that are NaN everybody knows the ``least`` value alone.
+        """
         is_hidden = np.isnan(values)
         return cls(
-            np.where(is_hidden, -np.inf, values - within),
+            np.where(is_hidden, least, values - within),
             np.where(is_hidden, np.inf, values + within),
         )
+
+
+def known_of_totals(cube: Cube, least: Floats) -> Floats:
+    """Return the least value of each cell, given the least ones of the inner cells below, too.
+
+    Examples
+    --------
+    Where zeros are shown, a hidden total has somebody in each cell that is not zero:
+
+    >>> import numpy as np
+    >>> cube = Cube((Dimension.flat("ward", ["north", "south", "west"]),))
+    >>> known_of_totals(cube, np.array([1.0, 1.0, 1.0, 0.0]))
+    array([2., 1., 1., 0.])
+    """
+    return np.maximum(cube.totals(least), least)
 
 
 def intervals(
@@ -175,6 +195,7 @@ def _ancestors(dimension: Dimension) -> sparse.csr_matrix:
 def _contradiction() -> TableError:
     return TableError(
         "the published cells must add up, or hide what is missing by a row with NULL; no table "
-        "without negative cells has these totals. Show such rows, or say by how much counts may "
+        "without negative cells, and with somebody in each hidden one, has these totals. Show such "
+        "rows, or say that hidden cells may be empty (--least-hidden 0), or by how much counts "
         "differ (--within) if they are rounded or perturbed."
     )

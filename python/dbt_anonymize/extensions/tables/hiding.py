@@ -20,15 +20,19 @@ from dbt_anonymize.extensions.tables.primary import (
     by_p_percent,
     joined,
 )
-from dbt_anonymize.extensions.tables.reading import Published, read_table, require_columns
+from dbt_anonymize.extensions.tables.reading import (
+    STATUS,
+    Published,
+    read_table,
+    refuse_unfit_columns,
+    status_of,
+)
 from dbt_anonymize.extensions.tables.suppression import suppress
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from dbt_anonymize.extensions.tables.cube import Booleans, Floats
-
-STATUS = "status"
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,7 @@ def suppress_table(
     count: str,
     sums: Mapping[str, tuple[str, str]] | None = None,
     total: str | None = None,
+    other: Sequence[str] = (),
     seconds: float = 300.0,
     folder: str | Path | None = None,
     **rules: object,
@@ -93,6 +98,8 @@ def suppress_table(
         largest contribution of a person to the cell, which are left out of the result.
     total : str
         Label of a total over a dimension; NULL by default.
+    other : list of str
+        Further columns, shown as they are: they do not follow from the counts, as shares would.
     seconds : float
         Time limit of each measure.
     folder : path
@@ -110,12 +117,16 @@ def suppress_table(
     Raises
     ------
     TableError
-        If figures are missing or do not add up, pytauargus is missing, or no cells are found in
-        time.
+        If figures are missing or do not add up, a column has no name in the arguments, pytauargus
+        is missing, or no cells are found in time.
     """
     sums = sums or {}
     contributions = [name for pair in sums.values() for name in pair]
-    require_columns(cells.columns, [*dimensions, count, *sums, *contributions])
+    refuse_unfit_columns(cells.columns, dimensions, [count, *sums, *contributions], other)
+    if STATUS in {*cells.columns} - {*contributions}:
+        raise TableError(
+            f"a table of counts gets a column {STATUS}, which says what is hidden; rename its own."
+        )
     declared = _rules(rules)
     table = read_table(_rows(cells, [*dimensions, count]), dimensions, total)
     counts = _figures(table, count)
@@ -138,7 +149,7 @@ def suppress_table(
             for name in (count, *sums)
         }
     )
-    return shown.assign(**{STATUS: np.where(of_row, "hidden", "published")})
+    return shown.assign(**{STATUS: [status_of(is_one) for is_one in of_row]})
 
 
 def _rules(given: Mapping[str, object]) -> TableRules:

@@ -97,10 +97,11 @@ def round_table(cells: pd.DataFrame, *, count: str, keys: str, base: int) -> pd.
 def _columns(cells: pd.DataFrame, count: str, keys: str) -> tuple[Integers, Integers]:
     require_columns(cells.columns, [count, keys])
     for name in (count, keys):
-        if cells[name].dtype.kind not in "iu" or (cells[name] < 0).any():
+        figures = cells[name]
+        if figures.dtype.kind not in "iu" or figures.isna().any() or (figures < 0).any():
             raise TableError(
                 f"{name} must have whole numbers >= 0, none of them NULL; its type is "
-                f"{cells[name].dtype}. A sum is exact as `cast(sum(…) as bigint)`."
+                f"{figures.dtype}. A sum is exact as `cast(sum(…) as bigint)`."
             )
     return cells[count].to_numpy(), cells[keys].to_numpy()
 

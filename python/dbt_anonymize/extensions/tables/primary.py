@@ -9,6 +9,7 @@ the part, and so the same verdict.
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -43,10 +44,12 @@ def by_minimum_frequency(subjects: Integers, minimum_frequency: int) -> Primary:
     Primary(is_primary=array([False,  True,  True, False]),
             lower=array([0., 0., 3., 0.]), upper=array([0., 4., 1., 0.]))
     """
-    if isinstance(minimum_frequency, bool) or minimum_frequency != int(minimum_frequency):
-        raise _refusal("minimum_frequency", "be a whole number >= 1", minimum_frequency)
-    if minimum_frequency < 1:
-        raise _refusal("minimum_frequency", "be a whole number >= 1", minimum_frequency)
+    is_whole = isinstance(minimum_frequency, Integral) and not isinstance(minimum_frequency, bool)
+    if not is_whole or minimum_frequency < 2:
+        raise TableError(
+            f"minimum_frequency must be a whole number >= 2; got {minimum_frequency}. Nobody is "
+            "hidden by it; 5 is usual."
+        )
     _refuse_negatives("count of subjects", subjects)
     is_primary = (subjects > 0) & (subjects < minimum_frequency)
     lower = np.where(is_primary, subjects - 1, 0).astype(float)

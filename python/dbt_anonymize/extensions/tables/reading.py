@@ -9,9 +9,13 @@ import numpy as np
 
 from dbt_anonymize.extensions.tables.cube import Booleans, Cube, Dimension, Floats, Integers
 from dbt_anonymize.extensions.tables.errors import TableError
+from dbt_anonymize.extensions.tables.totals import unnamed_totals
 
 # Cells that a table may have, totals included: matrices with a row for each fit into memory.
 MOST_CELLS = 1_000_000
+
+# Column of hidden tables.
+STATUS = "status"
 
 Row = Sequence[object]
 
@@ -36,6 +40,11 @@ class Published:
         return _published(self.cube, self.of_row, self.is_shown, counts)
 
 
+def status_of(is_hidden: object) -> str:
+    """Return what a hidden table says of a row."""
+    return "hidden" if is_hidden else "published"
+
+
 def require_columns(there: Iterable[str], names: Sequence[str]) -> None:
     """Raise a `TableError` where a table of counts lacks columns."""
     known = {*there}
@@ -46,12 +55,35 @@ def require_columns(there: Iterable[str], names: Sequence[str]) -> None:
         )
 
 
+def refuse_unfit_columns(
+    there: Iterable[str], dimensions: Sequence[str], figures: Sequence[str], other: Sequence[str]
+) -> None:
+    """Raise a `TableError` where arguments do not say of each column once what it is.
+
+    A share, a mean or another sum beside a hidden count may give it away.
+    """
+    named = [*dimensions, *figures]
+    if isinstance(dimensions, str) or not dimensions or len({*named}) < len(named):
+        raise TableError(
+            "dimensions must be a list of columns, none of them twice; got "
+            f"{', '.join(named if dimensions else []) or 'none'}. Name each column once."
+        )
+    require_columns(there, [*named, *other])
+    if unnamed := [name for name in there if name not in {*named, *other}]:
+        raise TableError(
+            "columns beside hidden counts must not give them away, as shares and means do; no "
+            f"argument names {', '.join(unnamed)}. Leave them out, or list under `other` those "
+            "that do not follow from counts."
+        )
+
+
 def read_table(rows: Sequence[Row], dimensions: Sequence[str], total: str | None) -> Published:
     """Read rows, each the labels of the dimensions and then the count.
 
     A label that is ``total`` (None: NULL) stands for all of its dimension. A cell that is not there
     is zero where others of the same dimensions are. Raises a `TableError` where cells stand there
-    twice, a count is negative, nothing is a ``total``, or the table is too large.
+    twice, a count is negative, nothing is a ``total``, another label has the sums, or the table is
+    too large.
 
     Examples
     --------
@@ -60,8 +92,10 @@ def read_table(rows: Sequence[Row], dimensions: Sequence[str], total: str | None
     >>> table.values.tolist(), table.is_hidden.tolist()
     ([10.0, 7.0, nan, nan], [False, False, True, True])
     """
+    if not len(rows):
+        raise TableError("a table of counts must have cells; it has no row. Build it first.")
     labels = [[_label(value, total) for value in row[:-1]] for row in rows]
-    if total is not None and rows and not any(None in row for row in labels):
+    if total is not None and not any(None in row for row in labels):
         raise TableError(
             f"total must be a label of {' or '.join(dimensions)}; no row has {total!r}. "
             "Correct it: totals under another label would give back what is hidden."
@@ -93,13 +127,25 @@ def read_table(rows: Sequence[Row], dimensions: Sequence[str], total: str | None
         )
     margins = (cube.categories > 0) @ (1 << np.arange(len(trees)))
     is_shown = np.isin(margins, np.unique(margins[numbers]))
-    return _published(cube, numbers, is_shown, [row[-1] for row in rows])
+    published = _published(cube, numbers, is_shown, [row[-1] for row in rows])
+    for name, label in unnamed_totals(cube, published.values):
+        raise TableError(
+            f"total must name the label of totals: the label {label!r} of {name} has the sum of "
+            "the others, or is named so. Write totals of all dimensions alike, and name their "
+            "label; if it is none, add totals of which it is a part."
+        )
+    return published
 
 
 def _published(
     cube: Cube, of_row: Integers, is_shown: Booleans, counts: Sequence[object]
 ) -> Published:
-    figures = np.array([np.nan if count is None else float(str(count)) for count in counts])
+    figures = np.array([np.nan if count is None else _figure(count) for count in counts])
+    if np.isinf(figures).any():
+        raise TableError(
+            f"counts must be finite numbers; {int(np.isinf(figures).sum()):,} of {len(figures):,} "
+            "are none. Cast the column."
+        )
     if (figures < 0).any():
         raise TableError(
             f"counts must not be negative; {int((figures < 0).sum()):,} of {len(figures):,} are. "
@@ -110,6 +156,14 @@ def _published(
     is_hidden = is_there & np.isnan(values)
     values[is_shown & ~is_there] = 0.0
     return Published(cube, values, is_hidden, is_shown, of_row)
+
+
+def _figure(count: object) -> float:
+    """Return a number, infinity of what is none."""
+    try:
+        return float(str(count))
+    except ValueError:
+        return np.inf
 
 
 def _label(value: object, total: str | None) -> str | None:

@@ -18,7 +18,7 @@ from scipy import sparse  # type: ignore[import-untyped]
 from scipy.optimize import linprog  # type: ignore[import-untyped]
 
 from dbt_anonymize.extensions.tables import tau
-from dbt_anonymize.extensions.tables.audit import Known, intervals
+from dbt_anonymize.extensions.tables.audit import Known, intervals, known_of_totals
 from dbt_anonymize.extensions.tables.calls import call, private_folder
 from dbt_anonymize.extensions.tables.cube import (
     ROOT,
@@ -190,8 +190,8 @@ def _refuse_unfit(
 
 def _reachable(cube: Cube, values: Floats, primary: Primary, least: Floats) -> Primary:
     """Demand of no total that it could be less than what everybody knows of its parts."""
-    known = np.maximum(cube.totals(least), least)
-    return primary._replace(lower=np.minimum(primary.lower, np.maximum(values - known, 0)))
+    room = np.maximum(values - known_of_totals(cube, least), 0)
+    return primary._replace(lower=np.minimum(primary.lower, room))
 
 
 def _prepared(cube: Cube, method: str) -> tuple[Integers, Cube]:

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.verify.recomputation.expected import SHOWN, Expected
-from dbt_anonymize.verify.recomputation.means import judge_means, unit_of_numbers
+from dbt_anonymize.verify.recomputation.joiners import telling_joiners
+from dbt_anonymize.verify.recomputation.means import Numbers, judge_means, unit_of_numbers
 from dbt_anonymize.verify.recomputation.modes import judge_modes
 
 
@@ -24,8 +25,11 @@ def wrong_aggregates(expected: Expected) -> int:
             wrong += judge_modes(expected.tables, members)
         else:
             shown = f"(select * from {members} as members where not is_covered)"
-            unit, share = unit_of_numbers(generalization), declared.least_percent / 100
-            wrong += judge_means(expected.tables, (shown, unit), declared.show, share)
+            known = f"(select cast({quote_name(name)} as double) as v from {expected.source})"
+            numbers = Numbers(shown, unit_of_numbers(generalization), known)
+            share = declared.least_percent / 100
+            wrong += judge_means(expected.tables, numbers, declared.show, share)
+            wrong += telling_joiners(expected.tables, numbers, share)
     return wrong
 
 
@@ -44,8 +48,9 @@ def _members(expected: Expected, name: str) -> str:
             f"cast({lower} as double) as lo, cast({upper} as double) as hi"
         )
     return (
-        f"(select row({labels}) as class, source.{quote_name(spec.person_column)} as holder, "
-        f"{columns}, {shown} as shown, {shown} is not distinct from {label} as is_covered "
+        f"(select row({labels}) as class, {tables.text(f'source.{key}')} as key, "
+        f"source.{quote_name(spec.person_column)} as holder, {columns}, {shown} as shown, "
+        f"{shown} is not distinct from {label} as is_covered "
         f"from {expected.sampled} as rows_ "
         f"inner join {expected.source} as source on rows_.{key} = source.{key})"
     )

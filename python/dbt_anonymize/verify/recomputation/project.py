@@ -132,10 +132,19 @@ def tables_of(
         members=members_relation(warehouse, spec) if spec.holds_back_joiners else None,
         membership=built("membership") if spec.holds_back_joiners else None,
         frozen=built("frozen_labels") if spec.is_frozen and spec.recoded_efforts else None,
+        aggregated=_aggregated(warehouse, spec, effort),
     )
     if isinstance(warehouse, CopiedWarehouse):
         return replace(tables, written=warehouse.written)
     return tables
+
+
+def _aggregated(warehouse: Warehouse, spec: Spec, effort: int) -> str | None:
+    if not spec.numbered_efforts[effort].aggregates:
+        return None
+    identifiers = warehouse.relation_of_ref(f"{spec.name}_identifiers")
+    remembered = identifiers.incorporate(path={"identifier": f"{spec.name}_aggregated"})
+    return str(remembered) if warehouse.find(remembered) is not None else None
 
 
 def _seed_findings(

@@ -39,6 +39,16 @@ def audit_table(
         str | None,
         typer.Option(help="Label of the total over a dimension; NULL by default."),
     ] = None,
+    least_hidden: Annotated[
+        int,
+        typer.Option(
+            min=0, help="Least count of a hidden cell: 1 if zeros are shown, 0 if hidden as well."
+        ),
+    ] = 1,
+    other: Annotated[
+        list[str] | None,
+        typer.Option(help="Further column, which does not follow from the counts; repeat it."),
+    ] = None,
     within: Annotated[
         float,
         typer.Option(min=0, help="Largest difference of a published count from the true one."),
@@ -53,7 +63,16 @@ def audit_table(
     from dbt_anonymize.extensions.tables.hidden import read_intervals  # noqa: PLC0415
 
     with machine_readable_stdout(form), place.reading() as warehouse, spinner("Auditing"):
-        found = read_intervals(warehouse, model, dimension, measure, total=total, within=within)
+        found = read_intervals(
+            warehouse,
+            model,
+            dimension,
+            measure,
+            total=total,
+            within=within,
+            least_hidden=least_hidden,
+            other=other or [],
+        )
     told = [one for one in found if not one.hides(minimum_frequency)]
     if form is not Format.table:
         columns = (*dimension, "lowest", "highest", "is_hidden_enough")
