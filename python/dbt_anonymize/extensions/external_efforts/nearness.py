@@ -75,7 +75,7 @@ def _nearest(records: Columns, others: Columns, ranges: Sequence[float]) -> Floa
 def _distance(known: NDArray[Any], shown: NDArray[Any], length: float) -> Floats:
     """Return the distance of each record to each other in one column, 0 to 1 (Gower 1971)."""
     if known.dtype.kind != "f":
-        return (known[:, None] != shown).astype(np.float64)
+        return np.asarray(known[:, None] != shown, dtype=np.float64)
     far = np.minimum(np.abs(known[:, None] - shown) / length, 1.0)
     is_alike = np.isnan(known)[:, None] & np.isnan(shown)
     return np.where(is_alike, 0.0, np.where(np.isnan(far), 1.0, far))
@@ -83,4 +83,6 @@ def _distance(known: NDArray[Any], shown: NDArray[Any], length: float) -> Floats
 
 def _ratio(distance: Floats, around: Floats) -> Floats:
     """Return distances as shares of those around; infinite where all around is equal."""
-    return np.divide(distance, around, out=np.full(len(distance), np.inf), where=around > 0)
+    shares = np.full(len(distance), np.inf)
+    np.divide(distance, around, out=shares, where=around > 0)
+    return shares
