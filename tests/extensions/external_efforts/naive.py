@@ -148,7 +148,9 @@ def close_alone(
             for (near, far), (_, inner_far) in zip(to_rows, to_inner, strict=True)
         ]
         is_record = [one <= limit for one in control]
-        pairs = list(zip(is_row, is_record, strict=True))
+        # Equal records count once.
+        once = {tuple(str(record[at]) for at in used): at for at, record in enumerate(outer)}
+        pairs = [(is_row[at], is_record[at]) for at in once.values()]
         counts.append((pairs.count((True, False)), pairs.count((False, True))))
     return counts
 

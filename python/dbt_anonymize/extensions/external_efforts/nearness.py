@@ -36,13 +36,20 @@ def close_alone(outer: Columns, rows: Columns, inner: Columns) -> Iterator[tuple
     """
     ranges = [_range(both) for both in zip(outer, inner, strict=True)]
     to_rows, to_inner = (_nearest(outer, other, ranges) for other in (rows, inner))
-    for (row, tenth_row), (record, tenth_record) in zip(to_rows, to_inner, strict=True):
+    codes = np.column_stack([np.unique(column, return_inverse=True)[1] for column in outer])
+    for place, ((row, tenth_row), (record, tenth_record)) in enumerate(
+        zip(to_rows, to_inner, strict=True)
+    ):
         control = _ratio(record, tenth_record)
         unequal = np.sort(control[(control > 0) & np.isfinite(control)])
         limit = unequal[math.ceil(CLOSE * len(unequal)) - 1] if len(unequal) else 0.0
         is_row = _ratio(row, np.minimum(tenth_row, tenth_record)) <= limit + _LEAST
         is_record = control <= limit + _LEAST
-        yield int((is_row & ~is_record).sum()), int((is_record & ~is_row).sum())
+        # Equal records say the same, and count once.
+        used = np.delete(codes, place - 1, axis=1) if place else codes
+        first = np.unique(used, axis=0, return_index=True)[1]
+        alone = [some[first].sum() for some in (is_row & ~is_record, is_record & ~is_row)]
+        yield int(alone[0]), int(alone[1])
 
 
 def _range(values: tuple[NDArray[Any], NDArray[Any]]) -> float:
