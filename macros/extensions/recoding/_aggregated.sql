@@ -53,7 +53,7 @@ earlier as (
         record_key,
         coalesce(person, record_key) as holder,
         aggregates
-    from {{ earlier }}
+    from {{ earlier }} as remembered
 
 ),
 

@@ -1,71 +1,58 @@
-"""On Postgres classes show the aggregates of the oracle, and labels while few people differ."""
+"""Means and modes of classes on Postgres are those of DuckDB, also in the second month."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from dbt_anonymize.project.generate import generate
 from tests.commands.conftest import command
-from tests.extensions.postgres.conftest import connect
+from tests.engines.compared import assert_same
 from tests.extensions.postgres.server import Server
+from tests.extensions.postgres.test_demonstration import on_postgres
+from tests.extensions.recoding import wages
 from tests.projects import Project
 
-pytestmark = pytest.mark.slow
-
-# An extension of its own, which may not be there.
-wages: Any = pytest.importorskip("tests.extensions.recoding.wages")
-check_effort: Any = pytest.importorskip("tests.extensions.recoding.test_aggregates").check_effort
+pytestmark = [pytest.mark.slow, pytest.mark.needs("recoding")]
 
 ROWS = wages.people(1, 300)
-CLASS = "n8:[20, 40)|n8:[20, 50)|t6:health"
+# They join the classes of others, who are as old as they are or not, and some leave.
+JOINED = [
+    [1000 + number, f"Newcomer {number}", age, 30.5, "nurse", "no"]
+    for number, age in enumerate([20] * 4 + [45, 50, 58, 47])
+]
+MONTHS = [ROWS, [*ROWS, *JOINED], [*ROWS[40:], *JOINED], ROWS]
 
 
 @pytest.fixture(scope="module")
-def built(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    folder = tmp_path_factory.mktemp("wages_on_postgres") / "project"
-    project = wages.wages_project(folder, ROWS, wages.SPECS[:2])
-    project.edit("seeds/_wages.yml", lambda text: text.replace("database: vault", "schema: vault"))
-    project.edit(
-        "dbt_project.yml",
-        lambda text: (
-            text + "vars:\n  dbt_anonymize_python: false\n"
-            f"  dbt_anonymize_custodians: [{server.custodians}]\n"
-        ),
-    )
-    generate(project.folder)
-    connect(project, server)
-    done = command(project, "build")
-    assert done.exit_code == 0, done.output
-    return project
+def both(server: Server, tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, Project]:
+    folder = tmp_path_factory.mktemp("aggregates")
+    there = wages.wages_project(folder / "duckdb", ROWS, [wages.SPEC | {"release": {"effort": 1}}])
+    here = on_postgres(there, folder / "postgres", server)
+    here.edit("seeds/_wages.yml", lambda text: text.replace("database: vault", "schema: vault"))
+    return here, there
 
 
-@pytest.mark.parametrize("spec", wages.SPECS[:2], ids=lambda spec: spec["name"])
-def test_a_build_shows_what_the_oracle_says(
-    built: Project, server: Server, spec: dict[str, Any]
+def test_every_month_shows_what_it_shows_on_duckdb(
+    both: tuple[Project, Project], server: Server
 ) -> None:
-    def query(sql: str) -> list[tuple[Any, ...]]:
-        sql = sql.replace("vault.main.wages", "shop_vault.wages")
-        return server.query(sql.replace(f"from {spec['name']}", f"from shop.{spec['name']}"))
-
-    for number in range(1, len(spec["efforts"]) + 1):
-        assert check_effort(query, spec, number) > 3
-
-
-def test_a_class_shows_its_label_until_k_people_differ(built: Project, server: Server) -> None:
-    def shown() -> str:
-        sql = f"select distinct age from shop_release.wages_anonymized where cqi = '{CLASS}'"
-        ((label,),) = server.query(sql)
-        return str(label)
-
-    before = shown()
-    assert not before.startswith("[")
-    for joined, is_label in ((1, True), (wages.K, False), (wages.K + 1, True)):
-        new = [[1000 + n, "Newcomer", 33, 30.5, "nurse", "no"] for n in range(joined)]
-        wages.write_people(built, [*ROWS, *new])
-        done = command(built, "build", "wages")
-        assert done.exit_code == 0, done.output
-        assert shown().startswith("[") == is_label
-    done = command(built, "verify", "wages", "--check", "recomputation")
+    here, there = both
+    labels = set()
+    for rows in MONTHS:
+        for project in both:
+            wages.write_people(project, rows)
+        there.build("--exclude", "resource_type:test")
+        built = command(here, "build", "wages")
+        assert built.exit_code == 0, built.output
+        for number, numbers in enumerate(("age", "age, income", "age, income"), start=1):
+            # Engines write a number as 29 or 29.0.
+            shown = ", ".join(f"cast({n} as double precision)" for n in numbers.split(", "))
+            columns = f"equivalence_class, is_new, compared_releases, {shown}"
+            rows_of = f"wages_aggregates_{number}"
+            known = there.query(f"select {columns} from {rows_of}")
+            found = server.query(f"select {columns} from shop.{rows_of}")
+            if known or found or number == 1:
+                assert_same(found, known, rows_of)
+        shown = "select count(*) from wages_effort_1 where not is_suppressed and age like '[%'"
+        labels.add(there.query(shown)[0][0])
+    assert len(labels) > 2  # no month shows the same of all
+    done = command(here, "verify", "wages", "--check", "recomputation", "--check", "aggregates")
     assert done.exit_code == 0, done.output

@@ -166,6 +166,17 @@ def test_verify_finds_two_releases_that_tell_a_value(project: Project) -> None:
     assert "pairs that do: 2." in " ".join(done.output.split())
 
 
+def test_verify_finds_people_who_are_in_classes_of_other_labels(project: Project) -> None:
+    project.execute(
+        "insert into vault.main.wages_aggregated select 2, record_key, person, 'other', 'another' "
+        "from vault.main.wages_aggregated union all "
+        "select 2, concat('new ', n), null, 'other', 'another' from range(99) as numbers(n)"
+    )
+    done = run(project, "verify", "wages", "--check", "aggregates")
+    assert done.exit_code == 1
+    assert "share 3 people under other labels" in " ".join(done.output.split())
+
+
 def test_verify_finds_a_record_that_shows_something_else(project: Project) -> None:
     project.execute(
         "create table shown as from wages_effort_1; drop view wages_effort_1; "

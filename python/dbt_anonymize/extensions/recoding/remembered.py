@@ -10,6 +10,7 @@ from dbt_anonymize.verify.finding import Finding
 # Of two who joined together, each would compute the other's value.
 _FEWEST = 3
 # Of every two classes of different releases: who is in one alone, and whether both show the same.
+# So many people as a class must have may not be in one of other labels as well.
 _PAIRS = """
 with entries as (
     select release, cqi, record_key, coalesce(person, record_key) as holder, aggregates
@@ -34,6 +35,7 @@ pairs as (
     select
         one.holders - shared.earlier_holders as gone,
         other.holders - shared.later_holders as joined,
+        one.cqi <> other.cqi and shared.later_holders >= {most} as are_shared,
         one.aggregates <> other.aggregates as differ
     from shared
     inner join sizes as one on shared.earlier = one.release and shared.earlier_cqi = one.cqi
@@ -41,7 +43,10 @@ pairs as (
 )
 select
     (select count(*) from sizes),
-    (select count(*) from pairs where {differing} < {k} and (gone + joined > 0 or differ))
+    (
+        select count(*) from pairs
+        where ({differing} < {fewest} or are_shared) and (gone + joined > 0 or differ)
+    )
 """
 
 
@@ -55,17 +60,18 @@ def check_remembered(warehouse: Warehouse, spec: Spec) -> list[Finding]:
         return []
     differing = "greatest(gone, joined)" if spec.subject else "gone + joined"
     fewest = max(spec.largest_k, _FEWEST)
-    sql = _PAIRS.format(relation=relation, differing=differing, k=fewest)
+    most = max(effort.k or spec.largest_k for effort in spec.numbered_efforts.values())
+    sql = _PAIRS.format(relation=relation, differing=differing, fewest=fewest, most=most)
     ((classes, close),) = warehouse.rows(sql)
     message = (
         f"no two of {pluralized(int(classes), 'class', 'classes')} that ever showed a mean, median "
-        f"or mode differ by fewer than {fewest}."
+        f"or mode differ by fewer than {fewest}, or share {most} people under other labels."
     )
     if close:
         message = (
             "no two classes that showed a mean, median or mode may differ by fewer than "
-            f"{fewest} unless both showed the same of the same people, or a value follows; "
-            f"pairs that do: {close:,}. Take the later releases back, and restore the vault from a "
-            "backup."
+            f"{fewest}, or share {most} people under other labels, unless both showed the same of "
+            f"the same people, or a value follows; pairs that do: {close:,}. Take the later "
+            "releases back, and restore the vault from a backup."
         )
     return [Finding("aggregates", relation.identifier, holds=not close, message=message)]
