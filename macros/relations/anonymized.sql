@@ -7,7 +7,7 @@
     "identifiers": none, "tokens": none, "composition": "report", "recompute": none, "sample": none,
     "sample_shares": {}, "budget": none, "with_modes": [], "formats": ["duckdb"], "membership": none, "labels": none,
     "hierarchies": [], "is_counted": false, "measured": [], "about": none, "has_midpoints": false,
-    "shown": {}, "external": [],
+    "shown": {}, "people": none, "external": [],
 }) -%}
 {%- set is_counted = given.is_counted and dbt_anonymize._is_counted_here() -%}
 {%- set generalized = [] -%}
@@ -51,6 +51,7 @@
         "budget": given.budget,
         "about": {"said": given.about.items() | map("list") | list} if given.about else none,
         "aggregates": aggregated,
+        "people": {"named": given.people.named, "column": given.people.column} if given.people else none,
         "waits": {"columns": generalized + given.kept_columns, "labels": given.labels} if given.membership else none,
     }},
 ) }}

@@ -7,6 +7,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from tests.oracle.grouping import reachable
+
 
 @dataclass(frozen=True)
 class Member:
@@ -20,13 +22,11 @@ def aggregate(
     members: Sequence[Member],
     show: str,
     bounds: tuple[int, int] = (0, 0),
-    ends: tuple[float, float] = (0, 0),
     p_percent: int = 10,
 ) -> Fraction | str | None:
     """Return the unrounded aggregate of a class, or None where the label is shown.
 
-    Somebody who knows all records of one holder must not know too much of the others. ``ends`` are
-    the lowest and the highest value within the ``bounds`` of the label.
+    Somebody who knows all records of one holder must not know too much of the others.
     """
     if any(member.value is None for member in members):
         return None
@@ -35,7 +35,7 @@ def aggregate(
         return _mode(members, attackers)
     values = sorted(Fraction(member.value or 0) for member in members)
     least = Fraction(p_percent, 100) * (bounds[1] - bounds[0])
-    lower, upper = map(Fraction, ends)
+    lower, upper = reachable(values, *bounds)
     center = values[(len(values) - 1) // 2]
     if show == "mean":
         center = sum(values, Fraction(0)) / len(values)
@@ -59,26 +59,3 @@ def _mode(members: Sequence[Member], attackers: set[Hashable]) -> str | None:
             return None
     counts = Counter(str(member.value) for member in members)
     return min(counts, key=lambda value: (-counts[value], value.encode()))
-
-
-def narrowest(
-    joined: Sequence[Fraction], gone: Sequence[Fraction], ends: tuple[int, int]
-) -> Fraction:
-    """Return the width of the narrowest interval of anybody's value, as any one other computes it.
-
-    Known are the sum of those who joined, less the sum of those who left, and that all values lie
-    between the ends.
-    """
-    lowest, highest = ends
-    # How far each contribution to the sum can fall and rise.
-    people = [(value - lowest, highest - value) for value in joined]
-    people += [(highest - value, value - lowest) for value in gone]
-    if len(people) < 3:
-        return Fraction(0)
-    falls, rises = (sum(person[place] for person in people) for place in (0, 1))
-    return min(
-        min(fall, rises - rise - own_rise) + min(rise, falls - fall - own_fall)
-        for attacker, (own_fall, own_rise) in enumerate(people)
-        for victim, (fall, rise) in enumerate(people)
-        if victim != attacker
-    )

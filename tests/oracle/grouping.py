@@ -97,14 +97,14 @@ def squares(values: Sequence[float], counts: Sequence[int], part: Sequence[int])
     return sum(counts[i] * (values[i] - mean) ** 2 for i in part)
 
 
-def reachable(known: Sequence[Any], lower: float, upper: float) -> tuple[float, float]:
+def reachable(values: Sequence[Any], lower: float, upper: float) -> tuple[float, float]:
     """Return the lowest and highest number from ``lower`` to below ``upper`` that values can be.
 
-    All known values may be multiples of 1, 5, 10, 50, ... up to a million.
+    The values of a class may all be multiples of 1, 5, 10, 50, ... up to a million.
     """
     steps = (s for n in range(6, -1, -1) for s in (5 * 10**n, 10**n) if s <= 10**6)
     for step in steps:
-        if all(value % step == 0 for value in known):
+        if all(value % step == 0 for value in values):
             first, last = -(-lower // step), -(-upper // step) - 1
             return first * step, last * step
     return lower, upper

@@ -6,14 +6,22 @@
 {% macro aggregates(given=none) -%}
 {%- set given = dbt_anonymize._declared(given, kwargs, [
     "anonymization", "effort", "microdata", "classes", "record_key", "quasi_identifiers", "shown", "k",
-], {"recoding": none, "share": none, "has_subject": false}) -%}
+], {"recoding": none, "share": none, "people": none}) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 {%- set earlier, is_known = none, true -%}
 {%- if dbt_anonymize._is_building() -%}
     {%- do dbt_anonymize._check_aggregates(given) -%}
     {%- set earlier = load_relation(dbt_anonymize._aggregated_relation(given.anonymization)) -%}
     {%- set is_known = earlier is not none or not dbt_anonymize._has_released(given.anonymization) -%}
-    {%- if not is_known -%}
+    {%- if earlier and not given.people and dbt_anonymize._has_other_keys(given, earlier) -%}
+        {%- set earlier, is_known = none, false -%}
+        {%- do exceptions.warn(
+            "WARNING: anonymization " ~ given.anonymization ~ ": most records of which the last release showed means,"
+            ~ " medians or modes are not in the source any more, by " ~ given.record_key ~ ". If their keys were drawn"
+            ~ " anew, nobody can tell who joined since. So effort " ~ given.effort ~ " shows labels. Declare the column"
+            ~ " that says who it is as `subject`, or keep the keys."
+        ) -%}
+    {%- elif not is_known -%}
         {%- do exceptions.warn(
             "WARNING: anonymization " ~ given.anonymization ~ ": there is an earlier release, and the vault does not"
             ~ " know of whom it showed means, medians and modes. So effort " ~ given.effort ~ " shows labels this time."
@@ -26,16 +34,11 @@
     {%- do labels.append({"name": "aggregate_" ~ loop.index, "kind": "categorical"}) -%}
 {%- endfor -%}
 {{ dbt_anonymize._records_of_effort(given, [], []) }},
-{%- set numbers = given.shown | rejectattr("show", "equalto", "mode") | list %}
-{%- if numbers %}
 
-{{ dbt_anonymize._steps_of(given.shown) }},
-{%- endif %}
-
-{{ dbt_anonymize._members_of_classes(given, has_numbers=numbers | length > 0) }},
+{{ dbt_anonymize._members_of_classes(given) }},
 {%- for column in given.shown %}
 
-{{ dbt_anonymize._aggregates_of(loop.index, column, is_masked=given.recoding is not none) }},
+{{ dbt_anonymize._aggregates_of(loop.index, loop.index, column, "members", given.recoding is not none) }},
 {%- endfor %}
 
 labelled as (
@@ -74,7 +77,8 @@ told as (
 )
 {%- if earlier %},
 
-{{ dbt_anonymize._compared_members(earlier, given.k, given.has_subject, given.shown) }}
+{{ dbt_anonymize._repeated_classes(earlier) }},
+{{- dbt_anonymize._open_classes(given.k, given.shown, given.people, given.record_key, given.recoding is not none) }}
 {%- endif %}
 
 select
@@ -83,13 +87,15 @@ select
     nullif(told.aggregate_{{ loop.index }}, '') as {{ dbt_anonymize._quote(column.name) }},
     {%- endfor %}
     told.aggregates,
-    {{ "coalesce(compared.is_repeated, 0) = 0" if earlier else "true" }} as is_new,
-    cast({{ "(select coalesce(max(release), 0) from " ~ earlier ~ ")" if earlier else 0 }} as {{ dbt.type_bigint() }})
+    {{ "repeated.equivalence_class is null" if earlier else "true" }} as is_new,
+    cast({{ "(select coalesce(max(release), 0) from earlier)" if earlier else 0 }} as {{ dbt.type_bigint() }})
         as compared_releases
 from told
 {%- if earlier %}
-left join compared on told.equivalence_class = compared.equivalence_class
-where coalesce(compared.is_close, 0) = 0
+left join repeated on told.equivalence_class = repeated.equivalence_class
+where
+    repeated.equivalence_class is not null
+    or told.equivalence_class in (select equivalence_class from open_classes)
 {%- elif not is_known %}
 where 1 = 0
 {%- endif %}
@@ -118,45 +124,29 @@ where 1 = 0
 {%- endmacro %}
 
 
-{# CTE `steps`: the largest of 1, 5, 10, 50, ... of which all values of a number are multiples, NULL without one. Whole
-   numbers in [20, 40) reach 39, and thousands in [20000, 40000) reach 39000: who has a mean of that is known. #}
-{% macro _steps_of(shown) -%}
-{%- set steps = [1000000, 500000, 100000, 50000, 10000, 5000, 1000, 500, 100, 50, 10, 5, 1] -%}
-steps as (
-
-    select
-        {%- for column in shown if column.show != "mode" %}
-        {%- set value = "value_" ~ (shown.index(column) + 1) %}
-        coalesce(
-            {%- for step in steps %}
-            case when max(case when {{ value }} / {{ step }} <> floor({{ value }} / {{ step }}) then 1 else 0 end) = 0
-                then {{ step }} end{{ "," if not loop.last }}
-            {%- endfor %}
-        ) as step_{{ shown.index(column) + 1 }}{{ "," if not loop.last }}
-        {%- endfor %}
-    from (
-        select
-            {%- for column in shown if column.show != "mode" %}
-            cast({{ dbt_anonymize._quote(column.name) }} as {{ dbt_anonymize._type_double() }})
-                as value_{{ shown.index(column) + 1 }}{{ "," if not loop.last }}
-            {%- endfor %}
-        from microdata
-    ) as numbers
-
-)
+{# Whether less than half of the records of the last release with aggregates are in the microdata. #}
+{% macro _has_other_keys(given, earlier) -%}
+    {%- set key = dbt_anonymize._as_text(dbt_anonymize._quote(given.record_key)) -%}
+    {%- set counted = run_query(
+        "select count(*), count(known.record_key) from " ~ earlier ~ " as earlier"
+        ~ " left join (select " ~ key ~ " as record_key from " ~ given.microdata ~ ") as known"
+        ~ " on earlier.record_key = known.record_key"
+        ~ " where release = (select max(release) from " ~ earlier ~ ")"
+    ).rows[0] -%}
+    {{ return(2 * counted[1] < counted[0]) }}
 {%- endmacro %}
 
 
 {# CTE `members`: the records of classes that are released, with what is aggregated of them; `holder` is who knows all
-   of her records; from `lowest` to `highest` are the values that the bounds allow. #}
-{% macro _members_of_classes(given, has_numbers) -%}
+   of her records. #}
+{% macro _members_of_classes(given) -%}
 {%- set double, key = dbt_anonymize._type_double(), dbt_anonymize._quote(given.record_key, "effort") -%}
 members as (
 
     select
         effort.equivalence_class,
         {{ dbt_anonymize._as_text(key) }} as record_key,
-        {{ "microdata.subject" if given.has_subject else key }} as holder
+        {{ "microdata.subject" if given.people else key }} as holder
         {%- for column in given.shown %},
         {%- set value = dbt_anonymize._quote(column.name, "microdata") %}
         {{ dbt_anonymize._quote(column.name, "effort") }} as label_{{ loop.index }},
@@ -164,20 +154,12 @@ members as (
         {{ dbt_anonymize._as_text(value) }} as value_{{ loop.index }}
         {%- else %}
         cast({{ value }} as {{ double }}) as value_{{ loop.index }},
-        {%- set lower = "cast(" ~ dbt_anonymize._quote(column.name ~ "_lower", "effort") ~ " as " ~ double ~ ")" %}
-        {%- set upper = "cast(" ~ dbt_anonymize._quote(column.name ~ "_upper", "effort") ~ " as " ~ double ~ ")" %}
-        {%- set step = "steps.step_" ~ loop.index %}
-        {{ lower }} as lower_{{ loop.index }},
-        {{ upper }} as upper_{{ loop.index }},
-        coalesce(ceil({{ lower }} / {{ step }}) * {{ step }}, {{ lower }}) as lowest_{{ loop.index }},
-        coalesce((ceil({{ upper }} / {{ step }}) - 1) * {{ step }}, {{ upper }}) as highest_{{ loop.index }}
+        cast({{ dbt_anonymize._quote(column.name ~ "_lower", "effort") }} as {{ double }}) as lower_{{ loop.index }},
+        cast({{ dbt_anonymize._quote(column.name ~ "_upper", "effort") }} as {{ double }}) as upper_{{ loop.index }}
         {%- endif %}
         {%- endfor %}
     from effort
     inner join microdata on {{ key }} = {{ dbt_anonymize._quote(given.record_key, "microdata") }}
-    {%- if has_numbers %}
-    cross join steps
-    {%- endif %}
     where
         effort.equivalence_class in (
             select equivalence_class
@@ -192,13 +174,13 @@ members as (
 {%- endmacro %}
 
 
-{# CTEs that end in `aggregates_<i>`: the aggregate of each class, as text, where it may be told. A suppressed cell
-   stays `*`: `is_masked` where there are any. #}
-{% macro _aggregates_of(i, column, is_masked) -%}
-    {%- set rows = "members where label_" ~ i ~ " <> '*'" if is_masked else "members" -%}
+{# CTEs that end in `aggregates_<name>`: the aggregate of each class in `rows`, as text, where it may be told. A
+   suppressed cell stays `*`: `is_masked` where there are any. #}
+{% macro _aggregates_of(name, i, column, rows, is_masked) -%}
+    {%- set rows = rows ~ " where label_" ~ i ~ " <> '*'" if is_masked else rows -%}
     {{ return(
-        dbt_anonymize._modes_of_classes(i, rows) if column.show == "mode"
-        else dbt_anonymize._centers_of_classes(i, column, rows)
+        dbt_anonymize._modes_of_classes(name, i, rows) if column.show == "mode"
+        else dbt_anonymize._centers_of_classes(name, i, column, rows)
     ) }}
 {%- endmacro %}
 
@@ -206,23 +188,50 @@ members as (
 {#
   The p %-rule: without the records of any one holder the others are two or more, and their distances from the lowest
   and from the highest value that the bounds allow add up to a share p of the interval. Half of a class lies between a
-  bound and its median, so that must be as far away.
+  bound and its median, so that must be as far away. Whole numbers in [20, 40) reach 39, and thousands in [20000, 40000)
+  reach 39000: of the steps 1, 5, 10, 50, ... the largest counts of which all values of the class are multiples.
 #}
-{% macro _centers_of_classes(i, column, rows) -%}
+{% macro _centers_of_classes(name, i, column, rows) -%}
 {%- set least = dbt_anonymize._number(column.p_percent) ~ " * (upper_end - lower_end)" -%}
-holders_{{ i }} as (
+{%- set steps = [1000000, 500000, 100000, 50000, 10000, 5000, 1000, 500, 100, 50, 10, 5, 1] -%}
+{%- set value = "value_" ~ i -%}
+ends_{{ name }} as (
 
     select
         equivalence_class,
-        min(lower_{{ i }}) as lower_end,
-        max(upper_{{ i }}) as upper_end,
+        lower_end,
+        upper_end,
+        median,
+        coalesce(ceil(lower_end / step) * step, lower_end) as lowest,
+        coalesce((ceil(upper_end / step) - 1) * step, upper_end) as highest
+    from (
+        select
+            equivalence_class,
+            min(lower_{{ i }}) as lower_end,
+            max(upper_{{ i }}) as upper_end,
+            percentile_disc(0.5) within group (order by {{ value }}) as median,
+            coalesce(
+                {%- for step in steps %}
+                {%- set parts = value ~ " / " ~ step %}
+                case
+                    when max(case when {{ parts }} <> floor({{ parts }}) then 1 else 0 end) = 0
+                        then {{ step }}
+                end{{ "," if not loop.last }}
+                {%- endfor %}
+            ) as step
+        from {{ rows }}
+        group by equivalence_class
+    ) as bounds_of_classes
+
+),
+
+holders_{{ name }} as (
+
+    select
+        equivalence_class,
         count(*) as records,
-        count(value_{{ i }}) as known,
-        sum(value_{{ i }} - lower_{{ i }}) as center,
-        sum(value_{{ i }} - lowest_{{ i }}) as above,
-        sum(highest_{{ i }} - value_{{ i }}) as below,
-        min(lowest_{{ i }}) as lowest,
-        max(highest_{{ i }}) as highest
+        count({{ value }}) as known,
+        sum({{ value }}) as total
     from {{ rows }}
     group by
         equivalence_class,
@@ -230,40 +239,34 @@ holders_{{ i }} as (
 
 ),
 
-centers_{{ i }} as (
+centers_{{ name }} as (
 
     select
-        holders_{{ i }}.equivalence_class,
-        min(holders_{{ i }}.lower_end) as lower_end,
-        max(holders_{{ i }}.upper_end) as upper_end,
-        sum(holders_{{ i }}.records) - max(holders_{{ i }}.records) as others,
-        sum(holders_{{ i }}.records) - sum(holders_{{ i }}.known) as missing,
+        holders.equivalence_class,
+        min(ends.lower_end) as lower_end,
+        min(ends.upper_end) as upper_end,
+        sum(holders.records) - max(holders.records) as others,
+        sum(holders.records) - sum(holders.known) as missing,
         {%- if column.show == "mean" %}
-        sum(holders_{{ i }}.center) / sum(holders_{{ i }}.records) as center,
-        sum(holders_{{ i }}.above) - max(holders_{{ i }}.above) as above,
-        sum(holders_{{ i }}.below) - max(holders_{{ i }}.below) as below
-    from holders_{{ i }}
+        sum(holders.total - holders.records * ends.lower_end) / sum(holders.records) as center,
+        {%- set above = "holders.total - holders.records * ends.lowest" %}
+        {%- set below = "holders.records * ends.highest - holders.total" %}
+        sum({{ above }}) - max({{ above }}) as above,
+        sum({{ below }}) - max({{ below }}) as below
         {%- else %}
-        min(medians.median) - min(holders_{{ i }}.lower_end) as center,
-        min(medians.median) - min(holders_{{ i }}.lowest) as above,
-        max(holders_{{ i }}.highest) - min(medians.median) as below
-    from holders_{{ i }}
-    inner join (
-        select
-            equivalence_class,
-            percentile_disc(0.5) within group (order by value_{{ i }}) as median
-        from {{ rows }}
-        group by equivalence_class
-    ) as medians
-        on holders_{{ i }}.equivalence_class = medians.equivalence_class
+        min(ends.median - ends.lower_end) as center,
+        min(ends.median - ends.lowest) as above,
+        min(ends.highest - ends.median) as below
         {%- endif %}
-    group by holders_{{ i }}.equivalence_class
+    from holders_{{ name }} as holders
+    inner join ends_{{ name }} as ends on holders.equivalence_class = ends.equivalence_class
+    group by holders.equivalence_class
 
 ),
 
 {#- To a thousandth of the range or finer, never beyond the whole number. #}
 
-scale_{{ i }} as (
+scale_{{ name }} as (
 
     select power(10, greatest(0, 3 - floor(log10({{ dbt_anonymize._width(
         "min(lower_bound)", "max(upper_bound)", column.hierarchy
@@ -272,15 +275,15 @@ scale_{{ i }} as (
 
 ),
 
-aggregates_{{ i }} as (
+aggregates_{{ name }} as (
 
     select
-        centers_{{ i }}.equivalence_class,
+        centers.equivalence_class,
         {{ dbt_anonymize._as_text(
             "cast(floor((lower_end + center) * scale + 0.5) / scale as " ~ dbt_anonymize._type_double() ~ ")"
         ) }} as label
-    from centers_{{ i }}
-    cross join scale_{{ i }}
+    from centers_{{ name }} as centers
+    cross join scale_{{ name }}
     where
         missing = 0
         and others >= 2
@@ -293,8 +296,8 @@ aggregates_{{ i }} as (
 
 {# A mode is told where without the records of any one holder the others still have two values; of equally frequent
    values it is the first by their bytes. #}
-{% macro _modes_of_classes(i, rows) -%}
-values_{{ i }} as (
+{% macro _modes_of_classes(name, i, rows) -%}
+values_{{ name }} as (
 
     select
         equivalence_class,
@@ -308,7 +311,7 @@ values_{{ i }} as (
 
 ),
 
-alone_{{ i }} as (
+alone_{{ name }} as (
 
     select
         equivalence_class,
@@ -317,7 +320,7 @@ alone_{{ i }} as (
         select
             equivalence_class,
             count(*) as different
-        from values_{{ i }}
+        from values_{{ name }}
         where sole is not null
         group by
             equivalence_class,
@@ -327,7 +330,7 @@ alone_{{ i }} as (
 
 ),
 
-ranked_{{ i }} as (
+ranked_{{ name }} as (
 
     select
         equivalence_class,
@@ -337,21 +340,21 @@ ranked_{{ i }} as (
         ) as place,
         count(*) over (partition by equivalence_class) as different,
         count(value) over (partition by equivalence_class) as known
-    from values_{{ i }}
+    from values_{{ name }}
 
 ),
 
-aggregates_{{ i }} as (
+aggregates_{{ name }} as (
 
     select
-        ranked_{{ i }}.equivalence_class,
-        ranked_{{ i }}.value as label
-    from ranked_{{ i }}
-    left join alone_{{ i }} on ranked_{{ i }}.equivalence_class = alone_{{ i }}.equivalence_class
+        ranked_{{ name }}.equivalence_class,
+        ranked_{{ name }}.value as label
+    from ranked_{{ name }}
+    left join alone_{{ name }} on ranked_{{ name }}.equivalence_class = alone_{{ name }}.equivalence_class
     where
-        ranked_{{ i }}.place = 1
-        and ranked_{{ i }}.known = ranked_{{ i }}.different
-        and ranked_{{ i }}.different - coalesce(alone_{{ i }}.different, 0) >= 2
+        ranked_{{ name }}.place = 1
+        and ranked_{{ name }}.known = ranked_{{ name }}.different
+        and ranked_{{ name }}.different - coalesce(alone_{{ name }}.different, 0) >= 2
 
 )
 {%- endmacro %}

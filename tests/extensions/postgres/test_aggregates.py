@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.needs("recoding")]
 ROWS = wages.people(1, 300)
 # They join the classes of others, who are as old as they are or not, and some leave.
 JOINED = [
-    [1000 + number, f"Newcomer {number}", age, 30.5, "nurse", "no"]
+    [1000 + number, f"Newcomer {number}", age, 30.5, ["nurse", "doctor"][number % 2], "no"]
     for number, age in enumerate([20] * 4 + [45, 50, 58, 47])
 ]
 MONTHS = [ROWS, [*ROWS, *JOINED], [*ROWS[40:], *JOINED], ROWS]

@@ -68,8 +68,7 @@ def checked_number(world: World, case: Case, keys: list[int], place: int, cell: 
     holders = [world.records[k].subject if case.has_subject else k for k in keys]
     if case.numbers == "interval":
         return False
-    everybody = [record.quasi_identifiers[place] for record in world.records]
-    ends = reachable([value for value in everybody if value is not None], lower, upper)
+    ends = reachable(values, lower, upper)
     told = Members(values, holders, lower, upper, ends).may_tell_the_mean(10)
     if not told and case.numbers == "mean":
         assert cell.label == "*" or cell.label.startswith("[") or cell.level is not None

@@ -116,46 +116,6 @@ effort as (
 
 ),
 
-steps as (
-
-    select
-        coalesce(
-            case when max(case when value_1 / 1000000 <> floor(value_1 / 1000000) then 1 else 0 end) = 0
-                then 1000000 end,
-            case when max(case when value_1 / 500000 <> floor(value_1 / 500000) then 1 else 0 end) = 0
-                then 500000 end,
-            case when max(case when value_1 / 100000 <> floor(value_1 / 100000) then 1 else 0 end) = 0
-                then 100000 end,
-            case when max(case when value_1 / 50000 <> floor(value_1 / 50000) then 1 else 0 end) = 0
-                then 50000 end,
-            case when max(case when value_1 / 10000 <> floor(value_1 / 10000) then 1 else 0 end) = 0
-                then 10000 end,
-            case when max(case when value_1 / 5000 <> floor(value_1 / 5000) then 1 else 0 end) = 0
-                then 5000 end,
-            case when max(case when value_1 / 1000 <> floor(value_1 / 1000) then 1 else 0 end) = 0
-                then 1000 end,
-            case when max(case when value_1 / 500 <> floor(value_1 / 500) then 1 else 0 end) = 0
-                then 500 end,
-            case when max(case when value_1 / 100 <> floor(value_1 / 100) then 1 else 0 end) = 0
-                then 100 end,
-            case when max(case when value_1 / 50 <> floor(value_1 / 50) then 1 else 0 end) = 0
-                then 50 end,
-            case when max(case when value_1 / 10 <> floor(value_1 / 10) then 1 else 0 end) = 0
-                then 10 end,
-            case when max(case when value_1 / 5 <> floor(value_1 / 5) then 1 else 0 end) = 0
-                then 5 end,
-            case when max(case when value_1 / 1 <> floor(value_1 / 1) then 1 else 0 end) = 0
-                then 1 end
-        ) as step_1
-    from (
-        select
-            cast("age" as double)
-                as value_1
-        from microdata
-    ) as numbers
-
-),
-
 members as (
 
     select
@@ -166,13 +126,10 @@ members as (
         cast(microdata."age" as double) as value_1,
         cast(effort."age_lower" as double) as lower_1,
         cast(effort."age_upper" as double) as upper_1,
-        coalesce(ceil(cast(effort."age_lower" as double) / steps.step_1) * steps.step_1, cast(effort."age_lower" as double)) as lowest_1,
-        coalesce((ceil(cast(effort."age_upper" as double) / steps.step_1) - 1) * steps.step_1, cast(effort."age_upper" as double)) as highest_1,
         effort."job" as label_2,
         cast(microdata."job" as TEXT) as value_2
     from effort
     inner join microdata on effort."person" = microdata."person"
-    cross join steps
     where
         effort.equivalence_class in (
             select equivalence_class
@@ -185,19 +142,88 @@ members as (
 
 ),
 
+ends_1 as (
+
+    select
+        equivalence_class,
+        lower_end,
+        upper_end,
+        median,
+        coalesce(ceil(lower_end / step) * step, lower_end) as lowest,
+        coalesce((ceil(upper_end / step) - 1) * step, upper_end) as highest
+    from (
+        select
+            equivalence_class,
+            min(lower_1) as lower_end,
+            max(upper_1) as upper_end,
+            percentile_disc(0.5) within group (order by value_1) as median,
+            coalesce(
+                case
+                    when max(case when value_1 / 1000000 <> floor(value_1 / 1000000) then 1 else 0 end) = 0
+                        then 1000000
+                end,
+                case
+                    when max(case when value_1 / 500000 <> floor(value_1 / 500000) then 1 else 0 end) = 0
+                        then 500000
+                end,
+                case
+                    when max(case when value_1 / 100000 <> floor(value_1 / 100000) then 1 else 0 end) = 0
+                        then 100000
+                end,
+                case
+                    when max(case when value_1 / 50000 <> floor(value_1 / 50000) then 1 else 0 end) = 0
+                        then 50000
+                end,
+                case
+                    when max(case when value_1 / 10000 <> floor(value_1 / 10000) then 1 else 0 end) = 0
+                        then 10000
+                end,
+                case
+                    when max(case when value_1 / 5000 <> floor(value_1 / 5000) then 1 else 0 end) = 0
+                        then 5000
+                end,
+                case
+                    when max(case when value_1 / 1000 <> floor(value_1 / 1000) then 1 else 0 end) = 0
+                        then 1000
+                end,
+                case
+                    when max(case when value_1 / 500 <> floor(value_1 / 500) then 1 else 0 end) = 0
+                        then 500
+                end,
+                case
+                    when max(case when value_1 / 100 <> floor(value_1 / 100) then 1 else 0 end) = 0
+                        then 100
+                end,
+                case
+                    when max(case when value_1 / 50 <> floor(value_1 / 50) then 1 else 0 end) = 0
+                        then 50
+                end,
+                case
+                    when max(case when value_1 / 10 <> floor(value_1 / 10) then 1 else 0 end) = 0
+                        then 10
+                end,
+                case
+                    when max(case when value_1 / 5 <> floor(value_1 / 5) then 1 else 0 end) = 0
+                        then 5
+                end,
+                case
+                    when max(case when value_1 / 1 <> floor(value_1 / 1) then 1 else 0 end) = 0
+                        then 1
+                end
+            ) as step
+        from members
+        group by equivalence_class
+    ) as bounds_of_classes
+
+),
+
 holders_1 as (
 
     select
         equivalence_class,
-        min(lower_1) as lower_end,
-        max(upper_1) as upper_end,
         count(*) as records,
         count(value_1) as known,
-        sum(value_1 - lower_1) as center,
-        sum(value_1 - lowest_1) as above,
-        sum(highest_1 - value_1) as below,
-        min(lowest_1) as lowest,
-        max(highest_1) as highest
+        sum(value_1) as total
     from members
     group by
         equivalence_class,
@@ -208,16 +234,17 @@ holders_1 as (
 centers_1 as (
 
     select
-        holders_1.equivalence_class,
-        min(holders_1.lower_end) as lower_end,
-        max(holders_1.upper_end) as upper_end,
-        sum(holders_1.records) - max(holders_1.records) as others,
-        sum(holders_1.records) - sum(holders_1.known) as missing,
-        sum(holders_1.center) / sum(holders_1.records) as center,
-        sum(holders_1.above) - max(holders_1.above) as above,
-        sum(holders_1.below) - max(holders_1.below) as below
-    from holders_1
-    group by holders_1.equivalence_class
+        holders.equivalence_class,
+        min(ends.lower_end) as lower_end,
+        min(ends.upper_end) as upper_end,
+        sum(holders.records) - max(holders.records) as others,
+        sum(holders.records) - sum(holders.known) as missing,
+        sum(holders.total - holders.records * ends.lower_end) / sum(holders.records) as center,
+        sum(holders.total - holders.records * ends.lowest) - max(holders.total - holders.records * ends.lowest) as above,
+        sum(holders.records * ends.highest - holders.total) - max(holders.records * ends.highest - holders.total) as below
+    from holders_1 as holders
+    inner join ends_1 as ends on holders.equivalence_class = ends.equivalence_class
+    group by holders.equivalence_class
 
 ),
 
@@ -231,9 +258,9 @@ scale_1 as (
 aggregates_1 as (
 
     select
-        centers_1.equivalence_class,
+        centers.equivalence_class,
         cast(cast(floor((lower_end + center) * scale + 0.5) / scale as double) as TEXT) as label
-    from centers_1
+    from centers_1 as centers
     cross join scale_1
     where
         missing = 0

@@ -44,7 +44,7 @@ def released_labels(
             if numbers == "median":
                 center = groups.medians(above)
             else:
-                lowest, highest = reachable_ends(lower, upper, step_of(values))
+                lowest, highest = reachable_ends(lower, upper, groups.steps(values))
                 least = p_percent / 100.0 * (upper - lower)
                 center = groups.means(above)
                 above = np.where(is_null, 0.0, values - lowest[parts])
@@ -107,6 +107,14 @@ class _Groups:
         """Return the mean of each group."""
         return self.total(values) / np.maximum(self.records, 1)
 
+    def steps(self, values: FloatArray) -> FloatArray:
+        """Return of each group the largest step of which its values are multiples, or 0."""
+        steps = np.zeros(self.count)
+        for step in _STEPS:
+            are_multiples = self.total(values % step > 0) == 0
+            steps = np.where((steps == 0) & are_multiples, step, steps)
+        return steps
+
     def medians(self, values: FloatArray) -> FloatArray:
         """Return the lower median of each group."""
         order = np.lexsort((values, self.parts))
@@ -163,34 +171,23 @@ class _Groups:
         return alone
 
 
-def step_of(values: FloatArray) -> float:
-    """Return the largest of 1, 5, 10, 50, ... 1,000,000 of which all values are multiples, or 0.
-
-    Examples
-    --------
-    >>> step_of(np.array([20.0, 35.0, np.nan])), step_of(np.array([20.5]))
-    (5.0, 0.0)
-    """
-    known = np.unique(values[~np.isnan(values)])
-    steps = (step for step in _STEPS if not np.any(known % step))
-    return next(steps, 0.0)
-
-
 def reachable_ends(
-    lower: FloatArray, upper: FloatArray, step: float
+    lower: FloatArray, upper: FloatArray, steps: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the lowest and highest multiple of a step within bounds; without one the bounds.
+    """Return the lowest and highest multiple of a step within bounds; where it is 0, the bounds.
 
     Whole numbers in [20, 40) reach 39: a mean of 39 tells that all have it.
 
     Examples
     --------
-    >>> reachable_ends(np.array([20.0]), np.array([40.0]), 5.0)
-    (array([20.]), array([35.]))
+    >>> reachable_ends(np.full(2, 20.0), np.full(2, 40.0), np.array([5.0, 0.0]))
+    (array([20., 20.]), array([35., 40.]))
     """
-    if not step:
-        return lower, upper
-    return np.ceil(lower / step) * step, (np.ceil(upper / step) - 1) * step
+    step = np.where(steps > 0, steps, 1.0)
+    return (
+        np.where(steps > 0, np.ceil(lower / step) * step, lower),
+        np.where(steps > 0, (np.ceil(upper / step) - 1) * step, upper),
+    )
 
 
 def _round_half_up(leaves: Leaves, lower: FloatArray, above: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""The check ``aggregates`` of `verify`: no two that were released tell who joined between them."""
+"""The check ``aggregates`` of `verify`: of all that was shown, nobody's value follows."""
 
 from __future__ import annotations
 
@@ -7,71 +7,49 @@ from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.finding import Finding
 
-# Of two who joined together, each would compute the other's value.
+# With fewer, each of two would know the other.
 _FEWEST = 3
-# Of every two classes of different releases: who is in one alone, and whether both show the same.
-# So many people as a class must have may not be in one of other labels as well.
-_PAIRS = """
+# Of each class: how many people had not been in one of an earlier release.
+_CLASSES = """
 with entries as (
-    select release, cqi, record_key, coalesce(person, record_key) as holder, aggregates
+    select
+        release, cqi, coalesce(person, record_key) as holder,
+        min(release) over (partition by record_key) as first_of_record,
+        min(release) over (partition by coalesce(person, record_key)) as first_of_holder
     from {relation}
 ),
-sizes as (
-    select release, cqi, max(aggregates) as aggregates, count(distinct holder) as holders
+classes as (
+    select
+        release, cqi,
+        count(distinct case when least(first_of_record, first_of_holder) = release then holder end)
+            as newcomers
     from entries
     group by release, cqi
-),
-shared as (
-    select
-        one.release as earlier, one.cqi as earlier_cqi, other.release as later,
-        other.cqi as later_cqi, count(distinct one.holder) as earlier_holders,
-        count(distinct other.holder) as later_holders
-    from entries as one
-    inner join entries as other
-        on one.record_key = other.record_key and one.release < other.release
-    group by one.release, one.cqi, other.release, other.cqi
-),
-pairs as (
-    select
-        one.holders - shared.earlier_holders as gone,
-        other.holders - shared.later_holders as joined,
-        one.cqi <> other.cqi and shared.later_holders >= {most} as are_shared,
-        one.aggregates <> other.aggregates as differ
-    from shared
-    inner join sizes as one on shared.earlier = one.release and shared.earlier_cqi = one.cqi
-    inner join sizes as other on shared.later = other.release and shared.later_cqi = other.cqi
 )
-select
-    (select count(*) from sizes),
-    (
-        select count(*) from pairs
-        where ({differing} < {fewest} or are_shared) and (gone + joined > 0 or differ)
-    )
+select count(*), count(case when newcomers < {fewest} then 1 end) from classes
 """
 
 
 def check_remembered(warehouse: Warehouse, spec: Spec) -> list[Finding]:
-    """Compare the aggregates of all releases that the vault remembers, two by two."""
+    """Count who is new in each class that the vault remembers to have shown an aggregate."""
     if spec.mapping == "none":
         return []
     vault = warehouse.relation_of_ref(f"{spec.name}_identifiers")
     relation = vault.incorporate(path={"identifier": f"{spec.name}_aggregated"}, type="table")
     if warehouse.find(relation) is None:
         return []
-    differing = "greatest(gone, joined)" if spec.subject else "gone + joined"
-    fewest = max(spec.largest_k, _FEWEST)
-    most = max(effort.k or spec.largest_k for effort in spec.numbered_efforts.values())
-    sql = _PAIRS.format(relation=relation, differing=differing, fewest=fewest, most=most)
-    ((classes, close),) = warehouse.rows(sql)
+    sql = _CLASSES.format(relation=relation, fewest=_FEWEST)
+    ((classes, telling),) = warehouse.rows(sql)
+    shown = pluralized(int(classes), "class", "classes")
     message = (
-        f"no two of {pluralized(int(classes), 'class', 'classes')} that ever showed a mean, median "
-        f"or mode differ by fewer than {fewest}, or share {most} people under other labels."
+        f"each of {shown} that ever showed a mean, median or mode had {_FEWEST} people or more of "
+        "whom none was shown before."
     )
-    if close:
+    if telling:
         message = (
-            "no two classes that showed a mean, median or mode may differ by fewer than "
-            f"{fewest}, or share {most} people under other labels, unless both showed the same of "
-            f"the same people, or a value follows; pairs that do: {close:,}. Take the later "
+            "each class that ever showed a mean, median or mode must have had "
+            f"{_FEWEST} people or more of whom none was shown before, since from several of them "
+            f"the values of the others may follow; {telling:,} of {shown} had not. Take the later "
             "releases back, and restore the vault from a backup."
         )
-    return [Finding("aggregates", relation.identifier, holds=not close, message=message)]
+    return [Finding("aggregates", relation.identifier, holds=not telling, message=message)]

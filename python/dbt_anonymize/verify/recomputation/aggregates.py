@@ -5,10 +5,13 @@
 from __future__ import annotations
 
 from dbt_anonymize.literals import quote_name
+from dbt_anonymize.validation import ShownLevel
 from dbt_anonymize.verify.recomputation.expected import SHOWN, Expected
-from dbt_anonymize.verify.recomputation.joiners import telling_joiners
+from dbt_anonymize.verify.recomputation.joiners import classes_with_few, newcomers
+from dbt_anonymize.verify.recomputation.labels import Generalization
 from dbt_anonymize.verify.recomputation.means import Numbers, judge_means, unit_of_numbers
 from dbt_anonymize.verify.recomputation.modes import judge_modes
+from dbt_anonymize.verify.recomputation.tables import Tables
 
 
 def wrong_aggregates(expected: Expected) -> int:
@@ -17,20 +20,33 @@ def wrong_aggregates(expected: Expected) -> int:
     Classes are those of labels, which are computed anew.
     """
     wrong = 0
+    tables, key = expected.tables, quote_name(expected.spec.record_key)
     for name, declared in expected.spec.numbered_efforts[expected.number].aggregates.items():
         generalization = expected.generalizations[name]
         members = _members(expected, name)
+        shown = f"(select * from {members} as members where not is_covered)"
         wrong += _differently_shown(expected, members)
-        if declared.show == "mode":
-            wrong += judge_modes(expected.tables, members)
-        else:
-            shown = f"(select * from {members} as members where not is_covered)"
-            known = f"(select cast({quote_name(name)} as double) as v from {expected.source})"
-            numbers = Numbers(shown, unit_of_numbers(generalization), known)
-            share = declared.least_percent / 100
-            wrong += judge_means(expected.tables, numbers, declared.show, share)
-            wrong += telling_joiners(expected.tables, numbers, share)
+        wrong += _judge(tables, shown, generalization, declared)
+        if tables.aggregated and tables.aggregates:
+            new = newcomers(tables, shown, key)
+            wrong += classes_with_few(tables, shown, new, key)
+            wrong += _judge(tables, new, generalization, declared, is_label=False)
     return wrong
+
+
+def _judge(
+    tables: Tables,
+    members: str,
+    generalization: Generalization,
+    declared: ShownLevel,
+    *,
+    is_label: bool = True,
+) -> int:
+    if declared.show == "mode":
+        return judge_modes(tables, members, is_label=is_label)
+    numbers = Numbers(members, unit_of_numbers(generalization))
+    share = declared.least_percent / 100
+    return judge_means(tables, numbers, declared.show, share, is_label=is_label)
 
 
 def _members(expected: Expected, name: str) -> str:

@@ -22,34 +22,39 @@ class Numbers:
     Attributes
     ----------
     members : query
-        Records with ``class``, ``key``, ``holder``, value ``v``, ``label`` and bounds ``lo`` and
+        Records with ``class``, ``holder``, value ``v``, ``label`` and bounds ``lo`` and
         ``hi``.
     unit : number
         What labels are rounded to.
-    known : query
-        All values of the column, as ``v``.
     whole : int
         What whole numbers are multiples of: the seconds of a day for dates.
     """
 
     members: str
     unit: str
-    known: str
     whole: int = 1
 
-    def ends(self, tables: Tables) -> tuple[str, str]:
-        """Return SQL of the lowest and highest value that the bounds allow.
+    @property
+    def reachable(self) -> str:
+        """Query of the members with the ``lowest`` and ``highest`` value that their bounds allow.
 
-        All values may be multiples of 1, 5, 10, ...: then the ends are, too.
+        All values of a class may be multiples of 1, 5, 10, ...: then the ends are, too.
         """
-        steps = [self.whole * unit * 10**digits for digits in range(7) for unit in (1, 5)][:-1]
-        known = f"(select distinct v from {self.known} as known where v is not null)"
-        counted = ", ".join(f"count(*) filter (v % {step} <> 0)" for step in steps)
-        (others,) = tables.rows(f"select {counted} from {known} as known")
-        step = max((step for step, odd in zip(steps, others, strict=True) if not odd), default=0)
-        if not step:
-            return "lo", "hi"
-        return f"(ceil(lo / {step}) * {step})", f"((ceil(hi / {step}) - 1) * {step})"
+        steps = [self.whole * unit * 10**digits for digits in range(7) for unit in (1, 5)][-2::-1]
+        divisor = "list_reduce(list(distinct cast(v as bigint)), lambda a, b: gcd(a, b))"
+        of_class = (
+            f"(select class, case when bool_and(v = floor(v)) then {divisor} end as divisor "
+            f"from {self.members} as members where v is not null group by class)"
+        )
+        stepped = (
+            f"(select class, list_filter({steps}, lambda step: divisor % step = 0)[1] as step "
+            f"from {of_class} as divisors)"
+        )
+        return (
+            "(select members.*, coalesce(ceil(lo / step) * step, lo) as lowest, "
+            "coalesce((ceil(hi / step) - 1) * step, hi) as highest "
+            f"from {self.members} as members left join {stepped} as stepped using (class))"
+        )
 
 
 def wrong_means(
@@ -61,7 +66,9 @@ def wrong_means(
     return judge_means(tables, numbers, effort.group_numbers, share)
 
 
-def judge_means(tables: Tables, numbers: Numbers, show: str, share: float | None) -> int:
+def judge_means(
+    tables: Tables, numbers: Numbers, show: str, share: float | None, *, is_label: bool = True
+) -> int:
     """Count the classes whose label is not the mean or median, or may not be told.
 
     A mean is that of all records of the class, rounded to a thousandth of the range of the
@@ -69,18 +76,18 @@ def judge_means(tables: Tables, numbers: Numbers, show: str, share: float | None
     The p %-rule: without the records of one holder (subject, or record) the others are two or more,
     and their distances from the lowest and from the highest value that the bounds allow sum up to
     at least a ``share`` of the interval; a median is as far from either. Without a share it has no
-    rule.
+    rule. Without ``is_label`` members are a part of the class, and only the rule counts.
     """
-    rows, (lowest, highest) = numbers.members, numbers.ends(tables)
     noise = f"{_NOISE} * (hi - lo)"
+    rows = f"{numbers.reachable} as members"
     holders = (
         "select class, holder, count(*) as n, count(v) as known, sum(v) as total, "
-        f"sum(v - {lowest}) as above, sum({highest} - v) as below from {rows} as members "
-        "group by class, holder"
+        f"sum(v - lowest) as above, sum(highest - v) as below from {rows} group by class, holder"
     )
     of_class = (
-        "select class, max(label) as label, max(lo) as lo, max(hi) as hi, "
-        f"quantile_disc(v, 0.5) as median from {rows} as members group by class"
+        "select class, max(label) as label, max(lo) as lo, max(hi) as hi, max(lowest) as lowest, "
+        "max(highest) as highest, quantile_disc(v, 0.5) as median "
+        f"from {rows} group by class"
     )
     of_holders = (
         "select class, sum(n) as n, sum(known) as known, sum(n) - max(n) as others, "
@@ -88,7 +95,7 @@ def judge_means(tables: Tables, numbers: Numbers, show: str, share: float | None
         f"sum(below) - max(below) as below_others from ({holders}) as holders group by class"
     )
     if show == "median":
-        center, above, below = "median", f"median - {lowest}", f"{highest} - median"
+        center, above, below = "median", "median - lowest", "highest - median"
     else:
         center, above, below = "total / n", "above_others", "below_others"
     right = f"abs(label - ({center})) <= 0.5 * {numbers.unit} + {noise} + {_NOISE} * abs({center})"
@@ -98,8 +105,8 @@ def judge_means(tables: Tables, numbers: Numbers, show: str, share: float | None
         is_allowed = f"others >= 2 and {above} >= {least} and {below} >= {least}"
     ((wrong,),) = tables.rows(
         f"select count(*) from ({of_class}) as classes "
-        f"inner join ({of_holders}) as counted using (class) "
-        f"where (known = n and {right} and {is_allowed}) is not true"
+        f"inner join ({of_holders}) as counted using (class) where "
+        f"(known = n and {right if is_label else 'true'} and {is_allowed}) is not true"
     )
     return int(wrong)
 
@@ -123,15 +130,13 @@ def _numbers(tables: Tables, spec: Spec, source: str, generalization: Generaliza
     if is_date or is_time:
         unit = "86400" if is_date else "1"
     members = (
-        f"select row({columns}) as class, {tables.text(f'rows_.{key}')} as key, "
-        f"rows_.{holder} as holder, {number(value)} as v, "
+        f"select row({columns}) as class, rows_.{holder} as holder, {number(value)} as v, "
         f"{label} as label, {number(lower)} as lo, {number(upper)} as hi, "
         f"{name} = '{ROOT}' or {generalization.is_label('effort', is_merged=True)} as is_known "
         f"from {source} as rows_ inner join {tables.effort} as effort on rows_.{key} = effort.{key}"
     )
     shown = f"(select * from ({members}) as members where is_known is not true)"
-    known = f"(select {number(value)} as v from {source} as rows_)"
-    return Numbers(shown, unit, known, whole=86400 if is_date else 1)
+    return Numbers(shown, unit, whole=86400 if is_date else 1)
 
 
 def unit_of_numbers(generalization: Generalization) -> str:

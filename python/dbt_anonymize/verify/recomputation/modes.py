@@ -25,13 +25,14 @@ def wrong_modes(tables: Tables, spec: Spec, source: str, generalization: General
     return judge_modes(tables, members)
 
 
-def judge_modes(tables: Tables, members: str) -> int:
+def judge_modes(tables: Tables, members: str, *, is_label: bool = True) -> int:
     """Count the classes whose label is neither of all their records nor a mode.
 
     ``members`` are records with ``class``, ``holder``, value ``v``, ``label``, and ``is_covered``
     where the label is one. A mode is a value of the class that no other outnumbers; a class with
     NULL has none. It is allowed if without the records of any one holder (subject, or record) the
-    others still have two values.
+    others still have two values. Without ``is_label`` members are a part of the class, and only
+    this counts.
     """
     # The number of records with a value, and their holder if there is only one.
     counted = (
@@ -53,9 +54,10 @@ def judge_modes(tables: Tables, members: str) -> int:
         "(select class, bool_and(is_covered) as is_covered "
         f"from {members} as members group by class)"
     )
+    right = "not is_covered and (own = most and" if is_label else "(true and"
     ((wrong,),) = tables.rows(
         f"select count(*) from {judged} as judged inner join {covered} as covered using (class) "
-        f"left join {alone} as alone using (class) where not is_covered "
-        "and (missing = 0 and own = most and different - coalesce(alone.n, 0) >= 2) is not true"
+        f"left join {alone} as alone using (class) where {right} "
+        "missing = 0 and different - coalesce(alone.n, 0) >= 2) is not true"
     )
     return int(wrong)

@@ -132,6 +132,7 @@ def tables_of(
         members=members_relation(warehouse, spec) if spec.holds_back_joiners else None,
         membership=built("membership") if spec.holds_back_joiners else None,
         frozen=built("frozen_labels") if spec.is_frozen and spec.recoded_efforts else None,
+        aggregates=built(f"aggregates_{effort}") if _has_aggregates(spec, effort) else None,
         aggregated=_aggregated(warehouse, spec, effort),
     )
     if isinstance(warehouse, CopiedWarehouse):
@@ -139,8 +140,12 @@ def tables_of(
     return tables
 
 
+def _has_aggregates(spec: Spec, effort: int) -> bool:
+    return bool(spec.numbered_efforts[effort].aggregates)
+
+
 def _aggregated(warehouse: Warehouse, spec: Spec, effort: int) -> str | None:
-    if not spec.numbered_efforts[effort].aggregates:
+    if not _has_aggregates(spec, effort):
         return None
     identifiers = warehouse.relation_of_ref(f"{spec.name}_identifiers")
     remembered = identifiers.incorporate(path={"identifier": f"{spec.name}_aggregated"})

@@ -24,8 +24,8 @@ class Tables:
     ``population`` is needed if the spec names a relation, ``effort`` if its levels differ per
     record, ``identifiers`` with ``mapping: token``, ``sample`` if an effort is released from one,
     ``mask_keys`` if a mask has a key, ``members`` and ``membership`` where new records wait,
-    ``frozen``, the seed of the labels, where a recoding is frozen, ``aggregated`` where the vault
-    remembers aggregates of classes.
+    ``frozen``, the seed of the labels, where a recoding is frozen, ``aggregates`` where the effort
+    shows aggregates of classes, and ``aggregated`` where the vault remembers them.
     ``release`` is the published table, where that is not ``anonymized`` itself; the others are
     those of the build and the vault. ``written`` is SQL of a value as the engine of the build
     writes it, with braces for the value.
@@ -46,6 +46,7 @@ class Tables:
     members: str | None = None
     membership: str | None = None
     frozen: str | None = None
+    aggregates: str | None = None
     aggregated: str | None = None
     written: str = _OF_DUCKDB
 

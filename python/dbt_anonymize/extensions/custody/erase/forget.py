@@ -148,12 +148,13 @@ def _withhold(vault: Vault, person: Person, cursor: Any) -> None:
 
 
 def _rename(vault: Vault, kind: str, person: Person, cursor: Any) -> None:
-    """Replace each record key by a random text, and released values by NULL."""
+    """Replace each record key by a random text, and released values and her name by NULL."""
     relation = vault.find(kind)
     if relation is None:
         return
     place = vault.identifiers.incorporate(path={"identifier": f"{vault.spec.name}_{kind}"})
-    values = [name for name, _ in vault.warehouse.columns(place) if name.startswith("v_")]
+    columns = [name for name, _ in vault.warehouse.columns(place)]
+    values = [name for name in columns if name.startswith("v_") or name == "person"]
     cleared = "".join(f", {quote_name(name)} = null" for name in values)
     for record in person.records:
         cursor.execute(
