@@ -39,7 +39,8 @@
         "folder": dbt_anonymize._project_folder(),
         "path": dbt_anonymize._release_path(declaration.anonymization),
         "composition": composition if not declaration.waits
-            and dbt_anonymize._is_published(declaration.anonymization) else none,
+            and dbt_anonymize._is_published(declaration.anonymization)
+            and not dbt_anonymize._has_rows_of_another_tool(declaration.anonymization) else none,
         "formats": declaration.formats,
         "about": about,
     })) }}

@@ -76,6 +76,9 @@
 {%- for column, level in dict(declaration.levels).get(chosen, {}).items() -%}
     {%- do levels.append(column ~ " " ~ level) -%}
 {%- endfor -%}
+{%- if chosen in (declaration.external or []) -%}
+    {%- do levels.append(dbt_anonymize._of_another_tool()) -%}
+{%- endif -%}
 {%- set risks = dbt_anonymize._prosecutor_risks() -%}
 {%- set known = {
     "release": "(select coalesce(max(register.release), 0) + 1 from " ~ register ~ " as register)",
@@ -140,6 +143,19 @@ select
 from {{ results }} as results
 cross join released
 where results.is_chosen
+{%- endmacro %}
+
+
+{# The levels of a release whose rows another tool made. #}
+{% macro _of_another_tool() -%}{{ return("of another tool") }}{%- endmacro %}
+
+
+{# Whether another tool made the rows of this release or of the one before, so that nobody joined or left. #}
+{% macro _has_rows_of_another_tool(anonymization) -%}
+    {%- set levels = run_query(
+        "select levels from " ~ dbt_anonymize._own_register(anonymization) ~ " order by release desc limit 2"
+    ).columns[0].values() -%}
+    {{ return(dbt_anonymize._of_another_tool() in levels) }}
 {%- endmacro %}
 
 

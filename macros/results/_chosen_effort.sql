@@ -84,6 +84,15 @@
             "where an effort qualifies and the rule does not choose it, add a weaker effort, whose QF is less below"
             ~ " that of effort 0, more repetitions, or change the margin, the rule of choice or release.effort"
         ) }}
+    {%- elif "measured_limits" in reason or "is above its limit" in reason -%}
+        {{ return(
+            "where the table of another tool does not keep measured_limits, or there are none, declare or change them,"
+            ~ " or let the tool protect people better"
+        ) }}
+    {%- elif "the tool has seen them" in reason -%}
+        {{ return("where another tool has seen outer records, give it nothing but the inner ones") }}
+    {%- elif "its privacy is not known" in reason -%}
+        {{ return("where outer records are too few to measure privacy, raise quality.outer_share") }}
     {%- elif "a guarantee" in reason or "record" in reason -%}
         {{ return(
             "where records break a guarantee or none is released, add a stronger effort, or change the guarantees or"

@@ -10,7 +10,8 @@ attacked as (
         effort,
         {#- `greatest` of NULL and 0 is 0. #}
         case when max(risk) is not null then greatest(max(risk), 0) end as attack_rate,
-        min(p_value) as p_value,
+        {#- Of several tests (Bonferroni). #}
+        least(min(p_value) * count(p_value), 1) as p_value,
         max(case when attack = 'closest_record' then guesses end) as attacked_people
     from {{ given.measured }}
     group by effort
@@ -125,8 +126,11 @@ judged as (
         case
             when attacked.p_value < 0.01
                 then
-                    'its rows equal outer records too often, so the tool has seen them (p '
-                    || {{ dbt_anonymize._figure("attacked.p_value") }} || ')'
+                    'its rows equal or resemble outer records too often, so the tool has seen them (p '
+                    || case
+                        when attacked.p_value < 0.0001 then '< 0.0001'
+                        else {{ dbt_anonymize._figure("attacked.p_value") }}
+                    end || ')'
             when coalesce(attacked.attacked_people, 0) < {{ least }}
                 then
                     'its privacy is not known from ' || coalesce(attacked.attacked_people, 0)

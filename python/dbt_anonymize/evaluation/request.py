@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from dbt_anonymize.errors import EvaluationError
 
@@ -40,6 +40,8 @@ class _Request:
     random_state: int
     reading: Mapping[str, str]
     suppressed: str
+    # An error may advise it.
+    may_fit_once: ClassVar[bool] = True
     subjects: Mapping[str, Any] | None = None
     guarantees: Sequence[Mapping[str, Any]] = ()
     population_size: int | None = None

@@ -63,7 +63,7 @@ def evaluate_request(
     targets = [TargetColumn(**target) for target in request.targets]
     reading = Reading(**request.reading)
     models = make_models(request.models, targets, reading)
-    check_recountable(request.guarantees)
+    check_recountable(request.guarantees, may_fit_once=request.may_fit_once)
     sample = _draw_sample(request, efforts[0])
     if sample.size == 0:
         log.info(f"{request.anonymization}: no records, so no models are trained")
@@ -100,11 +100,19 @@ def _draw_sample(request: EvaluationRequest, untouched: Effort) -> Sample:
     key, state = request.record_key, request.random_state
     is_inner = None if request.outer is None else inner_sql(request.outer, key)
     sample = draw_sample(untouched.relation, key, request.sample, state, is_inner)
-    report_sample(sample, fit=request.fit, random_state=state, anonymization=request.anonymization)
+    report_sample(
+        sample,
+        fit=request.fit,
+        random_state=state,
+        anonymization=request.anonymization,
+        may_fit_once=request.may_fit_once,
+    )
     return sample
 
 
-def report_sample(sample: Sample, *, fit: str, random_state: int, anonymization: str) -> None:
+def report_sample(
+    sample: Sample, *, fit: str, random_state: int, anonymization: str, may_fit_once: bool = True
+) -> None:
     """Log that a sample is evaluated; an `EvaluationError` where all records are needed."""
     if sample.size == sample.records:
         return
@@ -112,7 +120,8 @@ def report_sample(sample: Sample, *, fit: str, random_state: int, anonymization:
         raise EvaluationError(
             "fit: per_split must count equivalence classes in the whole table; got a sample of "
             f"{sample.size} of {sample.records} records, in which classes are smaller. Raise "
-            f"quality.sample to at least {sample.records} or write fit: once."
+            f"quality.sample to at least {sample.records}"
+            + (" or write fit: once." if may_fit_once else ".")
         )
     dbt_logger().info(
         f"{anonymization}: a sample of {sample.size} of {sample.records} records is evaluated, "

@@ -43,24 +43,27 @@ class Recount:
     population_size: int | None = None
 
 
-def check_recountable(guarantees: Sequence[Mapping[str, Any]]) -> None:
+def check_recountable(
+    guarantees: Sequence[Mapping[str, Any]], *, may_fit_once: bool = True
+) -> None:
     """Raise an `EvaluationError` if a guarantee needs more than the training records."""
+    remedy = "Use fit: once." if may_fit_once else "Declare another guarantee."
     for guarantee in guarantees:
         model = guarantee["model"]
         if counts_in_population(model, guarantee):
             raise EvaluationError(
                 f"fit: per_split must be able to check {model} on the training records alone, but "
-                "a population has no training part. Use fit: once."
+                f"a population has no training part. {remedy}"
             )
         if MODELS[model].READS_LABELS:
             raise EvaluationError(
                 "fit: per_split must be able to check a guarantee by the sizes and values of "
-                f"classes alone, but {model} reads what labels lose. Use fit: once."
+                f"classes alone, but {model} reads what labels lose. {remedy}"
             )
         if guarantee.get("distance") == "hierarchical":
             raise EvaluationError(
                 f"fit: per_split checks {model} with the distances equal and ordered; got "
-                "hierarchical. Use fit: once."
+                f"hierarchical. {remedy}"
             )
 
 

@@ -145,6 +145,7 @@ def draw(warehouse: Warehouse, spec: Spec, model: str | None = None) -> Drawn:
         fit=quality.fit,
         random_state=quality.random_state,
         anonymization=spec.name,
+        may_fit_once=not spec.external_efforts,
     )
     condition = f"{digits} <= {quote_text(limit)}"
     return Drawn(spec.record_key, f"{condition} and {seen}" if seen else condition)

@@ -98,7 +98,7 @@ def _the_data_choose_nothing(draft: RawSpec) -> Iterator[Problem]:
         yield Problem(
             ("mapping",),
             f"must be class or none {_UNDER}: a token leads to one person",
-            "Write mapping: class.",
+            f"Write mapping: {'none' if draft.has_external_efforts else 'class'}.",
             "token",
         )
 

@@ -84,6 +84,11 @@ class RawSpec:
             if effort and not is_shorthand(effort):
                 yield number, effort
 
+    @property
+    def has_external_efforts(self) -> bool:
+        """Tell whether an effort is a relation of another tool."""
+        return any(effort.get("relation") for _, effort in self.efforts_with_keys)
+
     @staticmethod
     def differs_by_record(effort: Mapping[str, Any]) -> bool:
         """Tell whether an effort gives records levels of their own."""

@@ -322,7 +322,9 @@ def _splits_fit_no_recoding(draft: RawSpec) -> Iterator[Problem]:
             ("quality", "fit"),
             "must be once where an effort is recoded: its levels differ per record and are not "
             "declared, so they cannot be found again for the training records alone",
-            "Write fit: once, or efforts with levels.",
+            "Write efforts with levels."
+            if draft.has_external_efforts
+            else "Write fit: once, or efforts with levels.",
             "per_split",
         )
 

@@ -26,7 +26,9 @@ def _tokens_are_not_public(draft: RawSpec) -> Iterator[Problem]:
             ("mapping",),
             "must be class or none where release.access is public: a token is the same in every "
             "release, so that whoever has two of them knows which rows belong to one person",
-            "Write mapping: class, or release: {access: protected}.",
+            "Write mapping: none."
+            if draft.has_external_efforts
+            else "Write mapping: class, or release: {access: protected}.",
             "token",
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -104,3 +105,60 @@ def taken_for_members(rows: Sequence[Row], groups: Sequence[Sequence[Row]]) -> l
         / len(some)
         for some in closest
     ]
+
+
+def close_alone(
+    outer: Sequence[Row], rows: Sequence[Row], inner: Sequence[Row], numbers: Sequence[int]
+) -> list[tuple[int, int]]:
+    """Count records that are close to a row alone, and to an inner record alone.
+
+    ``numbers`` are the places of columns that are no category.
+    """
+    width = len(outer[0])
+    ranges = {}
+    for at in numbers:
+        known = [record[at] for record in [*outer, *inner] if not math.isnan(record[at])]
+        ranges[at] = (max(known) - min(known)) or 1.0
+
+    def apart(one: Row, other: Row, at: int) -> float:
+        if at not in numbers:
+            return float(one[at] != other[at])
+        unknown = [math.isnan(value) for value in (one[at], other[at])]
+        if any(unknown):
+            return float(not all(unknown))
+        return float(min(abs(one[at] - other[at]) / ranges[at], 1))
+
+    def ends(record: Row, others: Sequence[Row], used: Sequence[int]) -> tuple[float, float]:
+        found = sorted(round(sum(apart(record, one, at) for at in used), 9) for one in others)
+        return found[0], found[:10][-1]
+
+    def share(distance: float, around: float) -> float:
+        return distance / around if around else math.inf
+
+    counts = []
+    for left_out in [None, *range(width)] if width > 1 else [None]:
+        used = [at for at in range(width) if at != left_out]
+        to_rows = [ends(record, rows, used) for record in outer]
+        to_inner = [ends(record, inner, used) for record in outer]
+        control = [share(*one) for one in to_inner]
+        unequal = sorted(one for one in control if 0 < one < math.inf)
+        limit = (unequal[math.ceil(0.05 * len(unequal)) - 1] if unequal else 0.0) + 1e-7
+        is_row = [
+            share(near, min(far, inner_far)) <= limit
+            for (near, far), (_, inner_far) in zip(to_rows, to_inner, strict=True)
+        ]
+        is_record = [one <= limit for one in control]
+        # Equal records count once.
+        once = {tuple(str(record[at]) for at in used): at for at, record in enumerate(outer)}
+        pairs = [(is_row[at], is_record[at]) for at in once.values()]
+        counts.append((pairs.count((True, False)), pairs.count((False, True))))
+    return counts
+
+
+def sign_test(more: int, less: int) -> float:
+    """Return the chance of so many heads, or more, of a coin with 0.55."""
+    throws = more + less
+    return sum(
+        math.comb(throws, heads) * 0.55**heads * 0.45 ** (throws - heads)
+        for heads in range(more, throws + 1)
+    )

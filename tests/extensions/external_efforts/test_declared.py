@@ -7,6 +7,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from dbt_anonymize.errors import EvaluationError
+from dbt_anonymize.evaluation.suppression import check_recountable
+from dbt_anonymize.extensions.external_efforts.evaluation import ExternalRequest
 from dbt_anonymize.project.generate import render
 from dbt_anonymize.project.steps import steps_of
 from dbt_anonymize.spec import Spec
@@ -99,6 +102,37 @@ def test_what_cannot_be_said_of_foreign_rows_is_refused(
     found = list(map(str, violations(declared(**changes))))
     assert any(problem.startswith(message) for problem in found), found
     assert all("\n" not in problem for problem in found)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"relinking": {"k": 3}},
+        {"mapping": "token", "release": {"access": "public"}},
+        {"release": {"joiners": "wait"}},
+        {"efforts": [{"recoding": "mondrian"}, EXTERNAL]},
+        {"efforts": [{"age": {"level": 1, "show": "mean"}, "city": 1}, EXTERNAL]},
+        {
+            "mapping": "token",
+            "guarantees": {
+                "differential_privacy": {"epsilon": 1, "delta": 1e-5, "k": 3, "draw": 1}
+            },
+        },
+    ],
+)
+def test_nothing_is_advised_that_is_refused_beside_foreign_rows(changes: dict[str, Any]) -> None:
+    found = "\n".join(map(str, violations(declared(**changes))))
+    assert found
+    assert "mapping: class" not in found, found
+    assert "fit: once" not in found, found
+
+
+@pytest.mark.parametrize("other", [{"population_size": 9}, {"distance": "hierarchical"}])
+def test_an_evaluation_advises_no_other_fit(other: dict[str, Any]) -> None:
+    model = "t_closeness" if "distance" in other else "k_map"
+    with pytest.raises(EvaluationError, match="Declare another guarantee") as error:
+        check_recountable([{"model": model, **other}], may_fit_once=ExternalRequest.may_fit_once)
+    assert "fit: once" not in str(error.value)
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def risks(world: World, effort: int) -> dict[str, float]:
 def p_values(world: World) -> dict[str, float]:
     found = world.measured()
     seen = found[found.attack == "seen"]
-    return dict(zip(seen.measure, seen.p_value, strict=True))
+    return {str(name): float(p) for name, p in seen.groupby("measure").p_value.min().items()}
 
 
 def test_a_copy_of_the_inner_records_fails_on_privacy() -> None:

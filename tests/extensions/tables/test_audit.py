@@ -6,10 +6,12 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
-from dbt_anonymize.extensions.tables.audit import Known, intervals
+from dbt_anonymize.extensions.tables.audit import intervals
 from dbt_anonymize.extensions.tables.cube import Cube, Dimension, Floats
 from dbt_anonymize.extensions.tables.errors import TableError
+from dbt_anonymize.extensions.tables.programs import Known
 
 FLAT = Cube((Dimension.flat("a", ["p", "q"]), Dimension.flat("b", ["x", "y", "z"])))
 NESTED = Cube(
@@ -105,6 +107,37 @@ def test_totals_that_no_table_has_are_refused() -> None:
         published[wrong] += 1
         with pytest.raises(TableError, match="must add up"):
             intervals(FLAT, Known.of_published(published), [0])
+
+
+@pytest.mark.parametrize("sizes", [(8,), (6, 7), (3, 4, 5)])
+@pytest.mark.parametrize("scale", [1.0, 123_456.789])
+def test_ends_are_those_of_one_program_each(sizes: tuple[int, ...], scale: float) -> None:
+    """Hidden cells move together; an end by itself, in a program without groups, is the same."""
+    rng = np.random.default_rng(7)
+    cube = Cube(tuple(Dimension.flat(str(n), [*"abcdefgh"[:size]]) for n, size in enumerate(sizes)))
+    for _ in range(3):
+        values = cube.totals(rng.negative_binomial(0.8, 0.1, cube.size) * scale)
+        is_hidden = (rng.random(cube.size) < 0.5) & (values > 0)
+        least = np.where(is_hidden, scale, 0.0)
+        known = Known.of_published(np.where(is_hidden, np.nan, values), least=least)
+        hidden = np.flatnonzero(is_hidden)
+        lowest, highest = intervals(cube, known, hidden)
+        inner = np.flatnonzero(cube.is_inner)
+        below = np.array([cube.totals(one)[:] for one in np.eye(cube.size)[inner]]).T
+        told, free = below[~is_hidden], below[is_hidden]
+        for cell, low, high in zip(free, lowest, highest, strict=True):
+            for sign, end in ((1, low), (-1, high)):
+                one = linprog(
+                    sign * cell, A_eq=told, b_eq=values[~is_hidden], A_ub=-free, b_ub=-least[hidden]
+                )
+                found = np.inf if one.status == 3 else sign * one.fun
+                assert end == pytest.approx(found, rel=1e-6, abs=1e-6 * scale)
+        middle = (lowest + np.minimum(highest, values[hidden] + scale)) / 2
+        some_low, some_high = intervals(cube, known, hidden, enough=(middle, middle))
+        assert (some_low <= middle + 1e-6 * scale).all()
+        assert (some_high >= middle - 1e-6 * scale).all()
+        assert (some_low >= lowest - 1e-6 * scale).all()
+        assert (some_high <= highest + 1e-6 * scale).all()
 
 
 def test_sums_of_cents_add_up_in_any_order() -> None:

@@ -5,7 +5,7 @@ attacked as (
     select
         effort,
         case when max(risk) is not null then greatest(max(risk), 0) end as attack_rate,
-        min(p_value) as p_value,
+        least(min(p_value) * count(p_value), 1) as p_value,
         max(case when attack = 'closest_record' then guesses end) as attacked_people
     from "memory"."main"."measured"
     group by effort
@@ -69,8 +69,11 @@ judged as (
         case
             when attacked.p_value < 0.01
                 then
-                    'its rows equal outer records too often, so the tool has seen them (p '
-                    || cast(floor((attacked.p_value) * 1e4 + 0.5) / 1e4 as TEXT) || ')'
+                    'its rows equal or resemble outer records too often, so the tool has seen them (p '
+                    || case
+                        when attacked.p_value < 0.0001 then '< 0.0001'
+                        else cast(floor((attacked.p_value) * 1e4 + 0.5) / 1e4 as TEXT)
+                    end || ')'
             when coalesce(attacked.attacked_people, 0) < 100
                 then
                     'its privacy is not known from ' || coalesce(attacked.attacked_people, 0)

@@ -17,7 +17,7 @@ def _relinking_has_a_way_back(draft: RawSpec) -> Iterator[Problem]:
         yield Problem(
             ("relinking",),
             "must not be declared with mapping none, which stores no way back to people",
-            "Remove it, or write mapping: class.",
+            "Remove it." if draft.has_external_efforts else "Remove it, or write mapping: class.",
         )
     yield from less_than_guaranteed(("relinking", "k"), mapping(declared).get("k"), draft)
 

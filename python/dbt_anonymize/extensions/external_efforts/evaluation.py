@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -60,6 +60,7 @@ class ExternalRequest(EvaluationRequest):
         Record keys with ``is_outer``; these records alone are tested.
     """
 
+    may_fit_once: ClassVar[bool] = False
     external: Sequence[Mapping[str, Any]]
     tested: duckdb.DuckDBPyRelation
 

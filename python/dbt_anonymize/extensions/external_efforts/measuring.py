@@ -76,7 +76,7 @@ def measure(
     """Attack every effort; called by a generated model.
 
     ``spec`` is the spec as JSON, ``relations`` are microdata, hierarchies and efforts by name.
-    Returns a row per effort and measure of an attack, and two for the tests of each foreign table.
+    Returns a row per effort and measure of an attack, and one per test of a foreign table.
     """
     import pandas as pd  # noqa: PLC0415
 
@@ -230,6 +230,7 @@ def _seen_row(number: int, test: SeenTest) -> dict[str, Any]:
         "effort": number,
         "attack": "seen",
         "measure": test.measure,
+        "attribute": test.left_out,
         "rate": outer / records if records else None,
         "control_rate": compared / of if of else None,
         "guesses": records,

@@ -16,12 +16,8 @@ QNF_COLUMNS = ("k", "equivalence_classes", "attack_rate")
 _WORD = re.compile(r"[a-z_][a-z0-9_]*")
 
 
-def _external(draft: RawSpec) -> bool:
-    return any(effort.get("relation") for _, effort in draft.efforts_with_keys)
-
-
 def _limits_are_of_external_efforts(draft: RawSpec) -> Iterator[Problem]:
-    if _external(draft):
+    if draft.has_external_efforts:
         return
     if draft.raw.get("measured_limits"):
         yield Problem(
@@ -39,7 +35,7 @@ def _limits_are_of_external_efforts(draft: RawSpec) -> Iterator[Problem]:
 
 
 def _outer_records_are_hidden_from_the_tool(draft: RawSpec) -> Iterator[Problem]:
-    if not _external(draft):
+    if not draft.has_external_efforts:
         return
     quality = draft.quality
     if quality.get("outer_share") is None:
@@ -138,7 +134,7 @@ _REFUSED: tuple[tuple[Callable[[RawSpec], object], KeyPath, str, str], ...] = (
 
 def _nothing_is_said_of_foreign_rows(draft: RawSpec) -> Iterator[Problem]:
     """Refuse what needs to know whose rows they are, or how they were made."""
-    if not _external(draft):
+    if not draft.has_external_efforts:
         return
     for is_declared, place, rule, remedy in _REFUSED:
         if is_declared(draft):

@@ -58,6 +58,7 @@ def _aggregates_are_allowed(draft: RawSpec) -> Iterator[Problem]:
 
 
 def _reasons(draft: RawSpec, number: str | int) -> Iterator[tuple[str, str]]:
+    without = "Write the levels alone." if draft.has_external_efforts else None
     if draft.freeze and draft.release_effort == number:
         yield (
             "of a frozen effort: it is of those who are in a class now",
@@ -67,12 +68,12 @@ def _reasons(draft: RawSpec, number: str | int) -> Iterator[tuple[str, str]]:
         yield (
             "with mapping none: the vault keeps no members, so nobody could tell whether two "
             "releases of an aggregate give away who joined between them",
-            "Write mapping: class or token.",
+            without or "Write mapping: class or token.",
         )
     if draft.quality.get("fit") == "per_split":
         yield (
             "with fit per_split: it is of the whole class, test records included",
-            "Write fit: once.",
+            without or "Write fit: once.",
         )
     for place, guarantee in declared_guarantees(draft):
         model = str(place[1])

@@ -70,7 +70,7 @@ def _joiners_can_wait(draft: RawSpec) -> Iterator[Problem]:
         yield Problem(
             ("mapping",),
             f"must be class or token {_WAITING}: the vault must remember who was released",
-            f"Write mapping: class. {_PUBLISH}",
+            _PUBLISH if draft.has_external_efforts else f"Write mapping: class. {_PUBLISH}",
             "none",
         )
     if draft.raw.get("relinking") is not None:

@@ -8,49 +8,20 @@ negative. The smallest and the largest value of a cell under all constraints is 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import reduce
+from dataclasses import replace
 
 import numpy as np
 from scipy import sparse  # type: ignore[import-untyped]
-from scipy.optimize import (  # type: ignore[import-untyped]
-    Bounds,
-    LinearConstraint,
-    milp,
-)
-from scipy.sparse.csgraph import connected_components  # type: ignore[import-untyped]
 
-from dbt_anonymize.extensions.tables.cube import Cube, Dimension, Floats, Integers
-from dbt_anonymize.extensions.tables.errors import TableError
+from dbt_anonymize.extensions.tables.cube import Cube, Floats, Integers
+from dbt_anonymize.extensions.tables.programs import Known, Program
 
-# Inner cells that are solved together as whole numbers; above that bounds are those of fractions,
-# which are wider at most by what rounding would cut off: they are never too narrow.
-MOST_INTEGERS = 2_000
-_INFEASIBLE = 2
-# Sums of floats depend on their order; relative to the total.
-_ROUNDING = 1e-12
-
-
-@dataclass(frozen=True)
-class Known:
-    """Bounds of each cell that an attacker knows, infinite where nothing is: two arrays by cell."""
-
-    lowest: Floats
-    highest: Floats
-
-    @classmethod
-    def of_published(
-        cls, values: Floats, *, within: float = 0.0, least: Floats | float = -np.inf
-    ) -> Known:
-        """Return what published values tell, each true within a distance.
-
-        Of cells that are NaN everybody knows the ``least`` value alone.
-        """
-        is_hidden = np.isnan(values)
-        return cls(
-            np.where(is_hidden, least, values - within),
-            np.where(is_hidden, np.inf, values + within),
-        )
+# Ends below and above, as numbers that become larger the farther they are.
+_SIGNS = np.array([[-1.0], [1.0]])
+# Solvers leave off as much, relative to a value.
+_NEAR = 1e-7
+# Bounds of lines become narrower by less and less.
+_MOST_ROUNDS = 20
 
 
 def known_of_totals(cube: Cube, least: Floats) -> Floats:
@@ -60,7 +31,7 @@ def known_of_totals(cube: Cube, least: Floats) -> Floats:
     --------
     Where zeros are shown, a hidden total has somebody in each cell that is not zero:
 
-    >>> import numpy as np
+    >>> from dbt_anonymize.extensions.tables.cube import Dimension
     >>> cube = Cube((Dimension.flat("ward", ["north", "south", "west"]),))
     >>> known_of_totals(cube, np.array([1.0, 1.0, 1.0, 0.0]))
     array([2., 1., 1., 0.])
@@ -69,133 +40,124 @@ def known_of_totals(cube: Cube, least: Floats) -> Floats:
 
 
 def intervals(
-    cube: Cube, known: Known, cells: Sequence[int] | Integers, *, are_integers: bool = False
+    cube: Cube,
+    known: Known,
+    cells: Sequence[int] | Integers,
+    *,
+    are_integers: bool = False,
+    enough: tuple[Floats, Floats] | None = None,
 ) -> tuple[Floats, Floats]:
     """Return the smallest and the largest possible values of some cells.
 
     With ``are_integers`` inner cells are whole numbers, as far as no more than `MOST_INTEGERS` hang
-    together. Raises a `TableError` where no table has these published values.
+    together. A smallest value that is at most the first array of ``enough``, or a largest one that
+    is at least the second, is one that the cell may have, and maybe not the end: it is found much
+    sooner. Raises a `TableError` where no table has these published values.
 
     Examples
     --------
     A hidden cell is the total minus the others; two of them have an interval each:
 
-    >>> import numpy as np
+    >>> from dbt_anonymize.extensions.tables.cube import Dimension
     >>> cube = Cube((Dimension.flat("ward", ["north", "south", "west"]),))
     >>> intervals(cube, Known.of_published(np.array([10, 7, np.nan, 1])), [2])
     (array([2.]), array([2.]))
     >>> intervals(cube, Known.of_published(np.array([10, 7, np.nan, np.nan])), [2])
     (array([0.]), array([3.]))
     """
-    program = _Program.of(cube, known, are_integers=are_integers)
-    bounds = [program.bounds(int(cell)) for cell in cells]
-    lowest, highest = np.array(bounds, dtype=float).reshape(-1, 2).T
+    cells = np.asarray(cells, dtype=np.int64)
+    program = Program.of(cube, known)
+    members = program.members[cells]
+    farthest = _SIGNS * np.stack(line_bounds(cube, known))[:, cells]
+    demanded = np.full(farthest.shape, np.inf) if enough is None else _SIGNS * np.stack(enough)
+    reached = _reached(program, members, farthest, np.minimum(farthest, demanded))
+    if are_integers:
+        # Whole numbers reach no farther than fractions, which are sooner found.
+        farthest = np.floor(reached + _NEAR * np.maximum(1.0, np.abs(reached)))
+        whole = replace(program, are_integers=True)
+        reached = _reached(whole, members, farthest, np.minimum(farthest, demanded))
+    lowest, highest = _SIGNS * reached
     return np.maximum(lowest, known.lowest[cells]), np.minimum(highest, known.highest[cells])
 
 
-@dataclass(frozen=True)
-class _Program:
-    """The inner cells that are not known, in groups that no constraint connects.
+def _reached(
+    program: Program, members: sparse.csr_matrix, farthest: Floats, aims: Floats
+) -> Floats:
+    """Return the ends of cells, the lower ones with the other sign (2 by cells): larger is farther.
 
-    ``members`` has the inner cells below each cell, ``group`` the number of the group of each inner
-    cell, -1 of a known one. Of each group, ``inner`` has its inner cells, and ``constraints`` what
-    is told of their sums.
+    Each solution is a table that may be, and tells of all cells how far they may go. Cells that
+    have not yet reached their aims move together: fewer of them, where too many do not arrive. The
+    last ones move one by one.
     """
+    near = _NEAR * np.maximum(1.0, np.abs(np.where(np.isfinite(aims), aims, 0.0)))
+    reached = np.full(aims.shape, -np.inf)
+    is_open = np.ones(aims.shape, dtype=bool)
 
-    members: sparse.csr_matrix
-    lower: Floats
-    upper: Floats
-    group: Integers
-    inner: tuple[Integers, ...]
-    constraints: tuple[LinearConstraint | tuple[()], ...]
-    are_integers: bool
+    def move(side: int, moved: Integers) -> bool:
+        weights = _SIGNS[side] * np.asarray(members[moved].sum(axis=0)).ravel()
+        values = program.solution(weights)
+        if values is not None:
+            np.fmax(reached, _SIGNS * (members @ values), out=reached)
+            is_open[reached >= aims - near] = False
+        return values is not None
 
-    @classmethod
-    def of(cls, cube: Cube, known: Known, *, are_integers: bool) -> _Program:
-        members = _members(cube)
-        inner = np.flatnonzero(cube.is_inner)
-        lower = np.maximum(known.lowest[inner], 0.0)
-        upper = known.highest[inner]
-        is_free = lower < upper
-        is_told = np.isfinite(known.lowest) | np.isfinite(known.highest)
-        told = np.flatnonzero(is_told & ~cube.is_inner)
-        constraints = members[told]
-        fixed = constraints @ np.where(is_free, 0.0, lower)
-        constraints = constraints[:, is_free].tocsr()
-        least, most = known.lowest[told] - fixed, known.highest[told] - fixed
-        touched = np.flatnonzero(constraints.getnnz(axis=1))
-        empty = np.setdiff1d(np.arange(len(told)), touched)
-        noise = _ROUNDING * np.abs(known.highest[told][empty])
-        noise[~np.isfinite(noise)] = 0.0
-        if (lower > upper).any() or (least[empty] > noise).any() or (most[empty] < -noise).any():
-            raise _contradiction()
-        constraints, least, most = constraints[touched], least[touched], most[touched]
-        number, labels = connected_components(constraints.T @ constraints, directed=False)
-        group = np.full(len(inner), -1)
-        group[is_free] = labels
-        of_row = labels[constraints.indices[constraints.indptr[:-1]]]
-        grouped = []
-        for one in range(number):
-            rows, columns = np.flatnonzero(of_row == one), np.flatnonzero(labels == one)
-            matrix = constraints[rows][:, columns]
-            grouped.append(LinearConstraint(matrix, least[rows], most[rows]) if len(rows) else ())
-        free = [np.flatnonzero(group == one) for one in range(number)]
-        return cls(members, lower, upper, group, tuple(free), tuple(grouped), are_integers)
-
-    def bounds(self, cell: int) -> tuple[float, float]:
-        """Return the smallest and the largest sum of the inner cells below a cell."""
-        below = self.members[cell].indices
-        group = self.group[below]
-        smallest = largest = float(self.lower[below[group < 0]].sum())
-        for one in np.unique(group[group >= 0]):
-            costs = np.isin(self.inner[one], below).astype(float)
-            smallest += self._solve(int(one), costs)
-            largest -= self._solve(int(one), -costs)
-        return smallest, largest
-
-    def _solve(self, one: int, costs: Floats) -> float:
-        inner = self.inner[one]
-        is_integer = self.are_integers and len(inner) <= MOST_INTEGERS
-        solved = milp(
-            costs,
-            integrality=np.full(len(inner), int(is_integer)),
-            bounds=Bounds(self.lower[inner], self.upper[inner]),
-            constraints=self.constraints[one],
-        )
-        if solved.status == _INFEASIBLE:
-            raise _contradiction()
-        if solved.x is None:
-            return -np.inf  # nothing bounds the cell
-        return float(round(solved.fun)) if is_integer else float(solved.fun)
+    random = np.random.default_rng(0)
+    for side in (1, 0):
+        # Where nothing bounds a cell, the others would not move.
+        together = random.permutation(np.flatnonzero(np.isfinite(farthest[side])))
+        size = len(together)
+        while size > 1 and len(together := together[is_open[side, together]]):
+            moved = together[:size]
+            move(side, moved)
+            if 2 * np.count_nonzero(is_open[side, moved]) > len(moved):
+                size = len(moved) // 2
+            together = np.roll(together, -len(moved))
+    for side, cell in np.argwhere(is_open):
+        if is_open[side, cell]:
+            is_bounded = move(side, np.array([cell]))
+            reached[side, cell] = reached[side, cell] if is_bounded else np.inf
+            is_open[side, cell] = False
+    return np.where(reached >= aims - near, np.clip(reached, aims, farthest), reached)
 
 
-def _members(cube: Cube) -> sparse.csr_matrix:
-    """Return which inner cells are below each cell: cells by inner cells, 0 or 1."""
-    each = [_ancestors(dimension) for dimension in cube.dimensions]
-    members = sparse.csr_matrix(reduce(sparse.kron, each))
-    members.eliminate_zeros()  # of dense blocks
-    return members
+def line_bounds(cube: Cube, known: Known) -> tuple[Floats, Floats]:
+    """Return bounds of all cells that follow from one line after the other: never too narrow.
 
-
-def _ancestors(dimension: Dimension) -> sparse.csr_matrix:
-    leaves = dimension.leaves
-    rows, columns = [], []
-    for column, leaf in enumerate(leaves):
-        category = int(leaf)
-        while True:
-            rows.append(category)
-            columns.append(column)
-            if category == int(dimension.parents[category]):
-                break
-            category = int(dimension.parents[category])
-    shape = (len(dimension.labels), len(leaves))
-    return sparse.csr_matrix((np.ones(len(rows)), (rows, columns)), shape=shape)
-
-
-def _contradiction() -> TableError:
-    return TableError(
-        "the published cells must add up, or hide what is missing by a row with NULL; no table "
-        "without negative cells, and with somebody in each hidden one, has these totals. Show such "
-        "rows, or say that hidden cells may be empty (--least-hidden 0), or by how much counts "
-        "differ (--within) if they are rounded or perturbed."
-    )
+    Examples
+    --------
+    >>> from dbt_anonymize.extensions.tables.cube import Dimension
+    >>> cube = Cube((Dimension.flat("ward", ["north", "south", "west"]),))
+    >>> line_bounds(cube, Known.of_published(np.array([10, 7, np.nan, np.nan])))
+    (array([10.,  7.,  0.,  0.]), array([10.,  7.,  3.,  3.]))
+    """
+    lowest = np.maximum(known.lowest, 0.0).reshape(cube.shape)
+    highest = known.highest.reshape(cube.shape).copy()
+    families = [
+        (place, category, children)
+        for place, dimension in enumerate(cube.dimensions)
+        for category in range(len(dimension.labels))
+        if len(children := dimension.children(category))
+    ]
+    for _ in range(_MOST_ROUNDS):
+        before = lowest.sum(), highest[np.isfinite(highest)].sum(), np.isfinite(highest).sum()
+        for place, category, children in families:
+            low, high = np.moveaxis(lowest, place, 0), np.moveaxis(highest, place, 0)
+            least, most = low[children], high[children]
+            is_bounded = np.isfinite(most)
+            bounded = np.where(is_bounded, most, 0.0)
+            unbounded = (~is_bounded).sum(axis=0)
+            # Within what is known already: the rounding of sums would grow from round to round.
+            low[category] = np.clip(least.sum(axis=0), low[category], high[category])
+            total = np.where(unbounded, np.inf, bounded.sum(axis=0))
+            high[category] = np.clip(total, low[category], high[category])
+            others = np.where(unbounded - ~is_bounded, np.inf, bounded.sum(axis=0) - bounded)
+            low[children] = np.clip(low[category] - others, least, most)
+            below = least.sum(axis=0) - least
+            high[children] = np.clip(high[category] - below, low[children], most)
+        if before == (
+            lowest.sum(),
+            highest[np.isfinite(highest)].sum(),
+            np.isfinite(highest).sum(),
+        ):
+            break
+    return lowest.ravel(), highest.ravel()

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dbt_anonymize.errors import WarehouseError
-from dbt_anonymize.extensions.tables.audit import Known, intervals, known_of_totals
+from dbt_anonymize.extensions.tables.audit import intervals, known_of_totals
+from dbt_anonymize.extensions.tables.programs import Known
 from dbt_anonymize.extensions.tables.reading import (
     STATUS,
     Published,

@@ -18,7 +18,7 @@ from scipy import sparse  # type: ignore[import-untyped]
 from scipy.optimize import linprog  # type: ignore[import-untyped]
 
 from dbt_anonymize.extensions.tables import tau
-from dbt_anonymize.extensions.tables.audit import Known, intervals, known_of_totals
+from dbt_anonymize.extensions.tables.audit import intervals, known_of_totals
 from dbt_anonymize.extensions.tables.calls import call, private_folder
 from dbt_anonymize.extensions.tables.cube import (
     ROOT,
@@ -30,12 +30,13 @@ from dbt_anonymize.extensions.tables.cube import (
 )
 from dbt_anonymize.extensions.tables.errors import TableError
 from dbt_anonymize.extensions.tables.primary import Primary
+from dbt_anonymize.extensions.tables.programs import Known
 
 # Cells; see the measurements on the page of tables.
 LARGEST_OPTIMAL = 250
 MOST_CHILDREN = 4
-# Every interval of a primary cell is computed, which takes minutes above.
-LARGEST_CHECKED = 5_000
+# The package takes minutes above, a quarter of an hour for 100,000.
+LARGEST_CHECKED = 25_000
 # Dimensions; the package crashes at more.
 MOST_MODULAR_DIMENSIONS = 3
 # Sums are calculated in whole units, this many of the largest one.
@@ -125,7 +126,9 @@ def suppress(
     if method == tau.MODULAR and is_narrow.any():
         price = np.where(is_hidden, 0.0, cost)
         is_hidden |= _widened(cube, values, primary, is_narrow, cost=price, least=least)
-        is_narrow = _is_narrow(cube, values, primary, is_hidden, least)
+        # The intervals of the others have become no narrower by it.
+        left = primary._replace(is_primary=np.asarray(is_narrow.any(axis=0)))
+        is_narrow = _is_narrow(cube, values, left, is_hidden, least)
     if is_narrow.any():
         count, narrow = int(primary.is_primary.sum()), int(is_narrow.any(axis=0).sum())
         raise TableError(
@@ -306,10 +309,12 @@ def _is_narrow(
     scale = 2.0 ** max(0, int(np.ceil(np.log2(values.max() / _MOST_CHECKED))))
     shown = values / scale
     known = Known(np.where(is_hidden, least / scale, shown), np.where(is_hidden, np.inf, shown))
-    lowest, highest = (bound * scale for bound in intervals(cube, known, cells))
+    low, high = np.maximum(values - primary.lower, 0)[cells], (values + primary.upper)[cells]
+    ends = intervals(cube, known, cells, enough=(low / scale, high / scale))
+    lowest, highest = (bound * scale for bound in ends)
     room = _TOLERANCE * max(1.0, float(values.max()))
-    is_narrow[0, cells] = lowest > np.maximum(values - primary.lower, 0)[cells] + room
-    is_narrow[1, cells] = highest < (values + primary.upper)[cells] - room
+    is_narrow[0, cells] = lowest > low + room
+    is_narrow[1, cells] = highest < high - room
     return is_narrow
 
 

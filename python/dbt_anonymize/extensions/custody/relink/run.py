@@ -113,7 +113,13 @@ def relink(
     if spec.mapping not in LINKS:
         raise RelinkingError(
             f"{spec.name}: re-linking needs a mapping; the spec says mapping: {spec.mapping}, so "
-            "nothing leads back from its release. Declare mapping: class or token, and build again."
+            "nothing leads back from its release. "
+            + (
+                "Remove efforts that are relations of other tools first. "
+                if spec.external_efforts
+                else ""
+            )
+            + "Declare mapping: class or token, and build again."
         )
     if not warehouse.has_transactions:
         raise RelinkingError(
