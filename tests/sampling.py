@@ -14,22 +14,27 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from tests import tiers
+
 FULL = os.environ.get("DBT_ANONYMIZE_FULL", "") not in {"", "0"}
 IS_SEEDED = "DBT_ANONYMIZE_SEED" in os.environ
 SEED = int(os.environ.get("DBT_ANONYMIZE_SEED", "20"))
 _TESTS = Path(__file__).parent
+# Of the modules of a folder whose tests start dbt, besides those of the demonstrations.
+_SHARE_OF_MODULES = 0.33
+_ALWAYS = {"end_to_end/test_demo.py", "end_to_end/test_verify.py"}
 # Of costly tests that several modules have, how many run of each group.
 GROUPS = {
-    "builds": 3,
+    "builds": 2,
     "bytes": 1,
     "commands": 1,
-    "fail closed": 2,
+    "fail closed": 1,
     "faults": 1,
-    "installation": 2,
-    "postgres": 2,
+    "installation": 1,
+    "postgres": 1,
     "processes": 1,
     "recipes": 1,
-    "relink": 2,
+    "relink": 1,
 }
 # What is counted: how many of how many run.
 drawn: dict[str, tuple[int, int]] = {}
@@ -52,7 +57,7 @@ def mark_undrawn(items: Iterable[pytest.Item]) -> None:
 
     Of the cases of a test with the mark ``sampled(n)`` n run, and of what is left of a module with
     the mark ``sampled_tests(n)``, n again; of all with ``sampled_tests(group="...")`` as many as
-    ``GROUPS`` says.
+    ``GROUPS`` says. Of what is left and starts dbt, some modules of each folder run.
     """
     items = list(items)
     _draw_of_each(
@@ -60,10 +65,31 @@ def mark_undrawn(items: Iterable[pytest.Item]) -> None:
     )
     left = [item for item in items if not item.get_closest_marker("slow")]
     _draw_of_each(left, "sampled_tests", "costly tests", _group_or_module)
+    _draw_modules(item for item in left if not item.get_closest_marker("slow"))
 
 
 def _group_or_module(item: pytest.Item) -> str:
     return str(next(item.iter_markers("sampled_tests")).kwargs.get("group", item.path))
+
+
+def _draw_modules(items: Iterable[pytest.Item]) -> None:
+    folders: dict[Path, dict[Path, list[pytest.Item]]] = {}
+    for item in items:
+        grouped = any(mark.kwargs for mark in item.iter_markers("sampled_tests"))
+        is_drawn = grouped or item.get_closest_marker("sampled") is not None
+        if not is_drawn and tiers.tier(item) == "dbt":
+            folders.setdefault(item.path.parent, {}).setdefault(item.path, []).append(item)
+    ran, of = 0, 0
+    for folder, modules in folders.items():
+        number = len(modules) if FULL else max(1, round(_SHARE_OF_MODULES * len(modules)))
+        label = str(folder.relative_to(_TESTS))
+        chosen = random.Random(f"{SEED} {label}").sample(sorted(modules), number)
+        chosen += [path for path in modules if str(path.relative_to(_TESTS)) in _ALWAYS]
+        for path in modules.keys() - chosen:
+            for item in modules[path]:
+                item.add_marker("slow")
+        ran, of = ran + len({*chosen}), of + len(modules)
+    drawn["modules that start dbt"] = (ran, of)
 
 
 def _draw_of_each(
