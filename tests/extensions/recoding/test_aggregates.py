@@ -110,6 +110,16 @@ def test_a_build_shows_what_the_oracle_says(built: Project, spec: dict[str, Any]
         assert check_effort(built.query, spec, number) > 3
 
 
+def test_the_vault_remembers_people_by_name(built: Project) -> None:
+    ((people, others),) = built.query(
+        "select count(*), count(case when person is distinct from name then 1 end) "
+        "from vault.main.workers_aggregated inner join vault.main.wages "
+        "on record_key = cast(id as varchar)"
+    )
+    assert people > 0
+    assert not others
+
+
 class Warehouse:
     """The compiled models, run on other tables."""
 

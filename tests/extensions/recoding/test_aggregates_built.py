@@ -184,3 +184,17 @@ def test_verify_finds_a_record_that_shows_something_else(project: Project) -> No
     done = run(project, "verify", "wages", "--check", "recomputation")
     assert done.exit_code == 1
     assert "aggregates of classes" in done.output
+
+
+@pytest.mark.needs("custody")
+def test_an_erased_person_is_remembered_without_her_name(tmp_path: Path) -> None:
+    project = wages.wages_project(tmp_path / "project", ROWS, wages.SPECS[1:2])
+    project.build()
+    remembered = "from vault.main.workers_aggregated"
+    ((name, records),) = project.query(f"select min(person), count(*) {remembered}")
+    wages.write_people(project, [row for row in ROWS if row[1] != name])
+    assert project.dbt("seed").succeeded
+    done = run(project, "erase", "workers", "--subject", name, "--yes")
+    assert done.exit_code == 0, done.output
+    assert not project.query(f"select 1 {remembered} where person = '{name}'")
+    assert project.query(f"select count(*) {remembered}") == [(records,)]
