@@ -109,9 +109,9 @@ newcomers as (
     left join people on members.record_key = people.record_key
     {%- endif %}
     where
-        members.record_key not in (select record_key from earlier)
+        members.record_key not in (select earlier.record_key from earlier)
         {%- if people %}
-        and coalesce(people.person, '') not in (select person from earlier where person is not null)
+        and coalesce(people.person, '') not in (select earlier.person from earlier where earlier.person is not null)
         {%- endif %}
 
 ),
@@ -136,7 +136,7 @@ open_classes as (
         {%- for column in shown %}
         and (
             told.aggregate_{{ loop.index }} = ''
-            or told.equivalence_class in (select equivalence_class from aggregates_new_{{ loop.index }})
+            or told.equivalence_class in (select shown.equivalence_class from aggregates_new_{{ loop.index }} as shown)
         )
         {%- endfor %}
 

@@ -59,9 +59,9 @@ labelled as (
 told as (
 
     select
-        equivalence_class,
+        known.equivalence_class,
         {%- for column in given.shown %}
-        aggregate_{{ loop.index }},
+        known.aggregate_{{ loop.index }},
         {%- endfor %}
         {{ dbt_anonymize.equivalence_class(labels, "known") }} as aggregates
     from (
@@ -72,7 +72,7 @@ told as (
             {%- endfor %}
         from labelled
     ) as known
-    where {% for column in given.shown %}aggregate_{{ loop.index }} <> ''{{ " or " if not loop.last }}{% endfor %}
+    where {% for column in given.shown %}known.aggregate_{{ loop.index }} <> ''{{ " or " if not loop.last }}{% endfor %}
 
 )
 {%- if earlier %},
@@ -95,7 +95,7 @@ from told
 left join repeated on told.equivalence_class = repeated.equivalence_class
 where
     repeated.equivalence_class is not null
-    or told.equivalence_class in (select equivalence_class from open_classes)
+    or told.equivalence_class in (select open_classes.equivalence_class from open_classes)
 {%- elif not is_known %}
 where 1 = 0
 {%- endif %}
@@ -162,12 +162,12 @@ members as (
     inner join microdata on {{ key }} = {{ dbt_anonymize._quote(given.record_key, "microdata") }}
     where
         effort.equivalence_class in (
-            select equivalence_class
-            from {{ given.classes }}
+            select judged.equivalence_class
+            from {{ given.classes }} as judged
             where
-                effort = {{ given.effort }}
-                and not is_violating
-                and not is_suppressed
+                judged.effort = {{ given.effort }}
+                and not judged.is_violating
+                and not judged.is_suppressed
         )
 
 )
@@ -192,7 +192,7 @@ members as (
   reach 39000: of the steps 1, 5, 10, 50, ... the largest counts of which all values of the class are multiples.
 #}
 {% macro _centers_of_classes(name, i, column, rows) -%}
-{%- set least = dbt_anonymize._number(column.p_percent) ~ " * (upper_end - lower_end)" -%}
+{%- set least = dbt_anonymize._number(column.p_percent) ~ " * (centers.upper_end - centers.lower_end)" -%}
 {%- set steps = [1000000, 500000, 100000, 50000, 10000, 5000, 1000, 500, 100, 50, 10, 5, 1] -%}
 {%- set value = "value_" ~ i -%}
 ends_{{ name }} as (
@@ -280,15 +280,16 @@ aggregates_{{ name }} as (
     select
         centers.equivalence_class,
         {{ dbt_anonymize._as_text(
-            "cast(floor((lower_end + center) * scale + 0.5) / scale as " ~ dbt_anonymize._type_double() ~ ")"
+            "cast(floor((centers.lower_end + centers.center) * scales.scale + 0.5) / scales.scale as "
+            ~ dbt_anonymize._type_double() ~ ")"
         ) }} as label
     from centers_{{ name }} as centers
-    cross join scale_{{ name }}
+    cross join scale_{{ name }} as scales
     where
-        missing = 0
-        and others >= 2
-        and 100 * above >= {{ least }}
-        and 100 * below >= {{ least }}
+        centers.missing = 0
+        and centers.others >= 2
+        and 100 * centers.above >= {{ least }}
+        and 100 * centers.below >= {{ least }}
 
 )
 {%- endmacro %}

@@ -94,7 +94,7 @@ def mean_of(text: str, ages: Mapping[int, int]) -> Fraction | None:
 
 
 class Vault:
-    """What is remembered, and the SQL that reads it."""
+    """Releases that are remembered, and the SQL that compares with them."""
 
     def __init__(self, compared: str, k: int = wages.K) -> None:
         self.compared, self.k, self.release = compared, k, 0

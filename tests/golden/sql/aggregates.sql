@@ -132,12 +132,12 @@ members as (
     inner join microdata on effort."person" = microdata."person"
     where
         effort.equivalence_class in (
-            select equivalence_class
-            from "memory"."main"."mixed_classes"
+            select judged.equivalence_class
+            from "memory"."main"."mixed_classes" as judged
             where
-                effort = 1
-                and not is_violating
-                and not is_suppressed
+                judged.effort = 1
+                and not judged.is_violating
+                and not judged.is_suppressed
         )
 
 ),
@@ -259,14 +259,14 @@ aggregates_1 as (
 
     select
         centers.equivalence_class,
-        cast(cast(floor((lower_end + center) * scale + 0.5) / scale as double) as TEXT) as label
+        cast(cast(floor((centers.lower_end + centers.center) * scales.scale + 0.5) / scales.scale as double) as TEXT) as label
     from centers_1 as centers
-    cross join scale_1
+    cross join scale_1 as scales
     where
-        missing = 0
-        and others >= 2
-        and 100 * above >= 10.0 * (upper_end - lower_end)
-        and 100 * below >= 10.0 * (upper_end - lower_end)
+        centers.missing = 0
+        and centers.others >= 2
+        and 100 * centers.above >= 10.0 * (centers.upper_end - centers.lower_end)
+        and 100 * centers.below >= 10.0 * (centers.upper_end - centers.lower_end)
 
 ),
 
@@ -347,9 +347,9 @@ labelled as (
 told as (
 
     select
-        equivalence_class,
-        aggregate_1,
-        aggregate_2,
+        known.equivalence_class,
+        known.aggregate_1,
+        known.aggregate_2,
         concat('t', cast(length(known."aggregate_1") as TEXT), ':', known."aggregate_1", '|t', cast(length(known."aggregate_2") as TEXT), ':', known."aggregate_2") as aggregates
     from (
         select
@@ -358,7 +358,7 @@ told as (
             coalesce(aggregate_2, '') as aggregate_2
         from labelled
     ) as known
-    where aggregate_1 <> '' or aggregate_2 <> ''
+    where known.aggregate_1 <> '' or known.aggregate_2 <> ''
 
 )
 
