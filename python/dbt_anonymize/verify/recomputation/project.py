@@ -141,7 +141,8 @@ def tables_of(
 
 
 def _has_aggregates(spec: Spec, effort: int) -> bool:
-    return bool(spec.numbered_efforts[effort].aggregates)
+    declared = spec.numbered_efforts.get(effort)  # not one that is a table of another tool
+    return declared is not None and bool(declared.aggregates)
 
 
 def _aggregated(warehouse: Warehouse, spec: Spec, effort: int) -> str | None:
