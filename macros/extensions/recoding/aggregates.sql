@@ -1,7 +1,7 @@
 {#
   What classes of an effort show for labels: the mean or median of a number, the mode of a category, where it tells
   nobody's value: of classes that are released, by the p %-rule and the rule of modes, and not where the vault remembers
-  an aggregate of nearly the same people.
+  aggregates of too many of the same people.
 #}
 {% macro aggregates(given=none) -%}
 {%- set given = dbt_anonymize._declared(given, kwargs, [

@@ -184,8 +184,7 @@ def compose(
     """Count records that joined, left and moved between two releases that the vault remembers."""
     if spec.mapping == "none" or earlier.released_at is None or later.released_at is None:
         return None
-    vault = warehouse.relation_of_ref(f"{spec.name}_identifiers")
-    releases = warehouse.find(vault.incorporate(path={"identifier": f"{spec.name}_releases"}))
+    releases = warehouse.find_in_vault(spec.name, "releases")
     if releases is None:
         return None
     sql = warehouse.macro(

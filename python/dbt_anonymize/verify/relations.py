@@ -153,9 +153,8 @@ def people_of(warehouse: Warehouse, spec: Spec) -> str:
     source = source_relation(warehouse, spec.source)
     if spec.mapping == "none":
         return str(source)
-    identifiers = warehouse.relation_of_ref(f"{spec.name}_identifiers")
-    withheld = identifiers.incorporate(path={"identifier": f"{spec.name}_withheld"})
-    if warehouse.find(withheld) is None:
+    withheld = warehouse.find_in_vault(spec.name, "withheld")
+    if withheld is None:
         return str(source)
     key = text_of(spec.record_key)
     return f"(select * from {source} where {key} not in (select record_key from {withheld}))"  # noqa: S608

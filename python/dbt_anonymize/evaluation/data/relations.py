@@ -72,17 +72,29 @@ def column_kind(relation: duckdb.DuckDBPyRelation, column: str) -> Kind:
             f"column `{column}` must be in the relation that is evaluated; it is not. "
             "Run `dbt-anonymize generate` and build the efforts again."
         )
-    name = types[column.lower()].split("(")[0].strip()
-    if name in _NUMBERS:
-        return "number"
-    if name == "DATE" or name.startswith("TIMESTAMP"):
-        return "date"
-    if name in _TEXTS:
-        return "text"
+    kind = kind_of_type(types[column.lower()])
+    if kind:
+        return kind
     raise EvaluationError(
         f"column `{column}` must be a number, a date, a text or a boolean to be used by a model; "
         f"got {types[column.lower()]}. Cast it in the source or leave it out of the features."
     )
+
+
+def kind_of_type(type_: str) -> Kind | None:
+    """Return the kind of values of a data type of DuckDB, None of another one.
+
+    Examples
+    --------
+    >>> kind_of_type("DECIMAL(9,2)"), kind_of_type("TIMESTAMP WITH TIME ZONE"), kind_of_type("BLOB")
+    ('number', 'date', None)
+    """
+    name = type_.split("(", maxsplit=1)[0].strip()
+    if name in _NUMBERS:
+        return "number"
+    if name == "DATE" or name.startswith("TIMESTAMP"):
+        return "date"
+    return "text" if name in _TEXTS else None
 
 
 def number_sql(column: str, kind: Kind) -> str:
@@ -105,7 +117,7 @@ def read_arrays(
     sql = f"select {aliased} from {SOURCE} order by {quote_name(order_by)}"  # noqa: S608
     fetched = query(relation, sql).fetchnumpy()
     names = ["record_hash", *expressions]
-    return {name: _unmask(fetched[f"c{position}"]) for position, name in enumerate(names)}
+    return {name: unmasked(fetched[f"c{position}"]) for position, name in enumerate(names)}
 
 
 def query(relation: duckdb.DuckDBPyRelation, sql: str) -> duckdb.DuckDBPyRelation:
@@ -116,7 +128,8 @@ def query(relation: duckdb.DuckDBPyRelation, sql: str) -> duckdb.DuckDBPyRelatio
     return result
 
 
-def _unmask(array: NDArray[Any] | np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
+def unmasked(array: NDArray[Any] | np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
+    """Return an array that DuckDB fetched, with NaN for NULL."""
     if isinstance(array, np.ma.MaskedArray):
         return np.asarray(array.filled(np.nan))
     return np.asarray(array)

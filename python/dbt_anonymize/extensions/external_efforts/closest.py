@@ -16,14 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.evaluation.data.relations import unmasked
 from dbt_anonymize.extensions.attacks.rates import Rate, with_rates
 from dbt_anonymize.extensions.attacks.result import AttackResult
 from dbt_anonymize.extensions.attacks.trial import Column, Trial
+from dbt_anonymize.extensions.external_efforts.nearness import AT_ONCE, Floats
 from dbt_anonymize.literals import quote_text
-
-Floats = NDArray[np.float64]
-# Distances that are held at once.
-_AT_ONCE = 4_000_000
 
 
 def attack_closest(trial: Trial, guesses: int) -> AttackResult:
@@ -62,7 +60,7 @@ def closest_distances(trial: Trial, targets: str) -> tuple[NDArray[np.bool_], Fl
     )
     size = len(next(iter(rows.values())))
     closest = np.empty(len(people["is_member"]))
-    step = max(1, _AT_ONCE // size)
+    step = max(1, AT_ONCE // size)
     for start in range(0, len(closest), step):
         some = slice(start, start + step)
         total = np.zeros((len(closest[some]), size))
@@ -74,10 +72,7 @@ def closest_distances(trial: Trial, targets: str) -> tuple[NDArray[np.bool_], Fl
 
 def _fetch(trial: Trial, sql: str) -> dict[str, NDArray[Any]]:
     fetched = trial.knowledge.session.cursor.execute(sql).fetchnumpy()
-    return {
-        name: np.asarray(array.filled(np.nan) if isinstance(array, np.ma.MaskedArray) else array)
-        for name, array in fetched.items()
-    }
+    return {name: unmasked(array) for name, array in fetched.items()}
 
 
 class _Compared:

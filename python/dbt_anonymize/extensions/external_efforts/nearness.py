@@ -26,7 +26,7 @@ CLOSE = 0.05
 # Below it, a distance is that of adding doubles.
 _LEAST = 1e-9
 # Distances that are held at once.
-_AT_ONCE = 4_000_000
+AT_ONCE = 4_000_000
 
 
 def close_alone(outer: Columns, rows: Columns, inner: Columns) -> Iterator[tuple[int, int]]:
@@ -65,7 +65,7 @@ def _nearest(records: Columns, others: Columns, ranges: Sequence[float]) -> Floa
     count, size, width = len(records[0]), len(others[0]), len(records)
     nearest = np.empty((1 + width if width > 1 else 1, 2, count))
     last = min(NEIGHBOURS, size) - 1
-    step = max(1, _AT_ONCE // (size * width))
+    step = max(1, AT_ONCE // (size * width))
     for start in range(0, count, step):
         some = slice(start, start + step)
         parts = [

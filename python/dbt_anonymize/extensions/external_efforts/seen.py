@@ -23,8 +23,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 
-import numpy as np
-
+from dbt_anonymize.evaluation.data.relations import kind_of_type, unmasked
 from dbt_anonymize.extensions.attacks.session import Session
 from dbt_anonymize.extensions.external_efforts.nearness import Columns, close_alone
 from dbt_anonymize.literals import quote_name
@@ -35,7 +34,6 @@ _RECORDS, _ROWS = 500, 500_000
 # A synthesizer may crowd more than people do: more than a half may be close to a row; or vary more:
 # so many outer records may be close to one where few people are.
 _CHANCE, _SLACK = 0.55, 0.01
-_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
 
 
 @dataclass(frozen=True)
@@ -180,12 +178,12 @@ def _values(spec: Spec, types: Mapping[str, str], levels: Sequence[int]) -> list
     labelled = [level or tree.kind != "interval" for tree, level in zip(trees, levels, strict=True)]
     values = [f"hash(c_{place})" for place in range(len(names))]
     for place, name in enumerate(names):
-        kind = types[name]
         if place < len(labelled) and labelled[place]:
             continue
-        if kind == "DATE" or kind.startswith("TIMESTAMP"):
-            values[place] = f"epoch(try_cast(c_{place} as {kind}))"
-        elif kind.removeprefix("U").startswith(_NUMBERS):
+        kind = kind_of_type(types[name])
+        if kind == "date":
+            values[place] = f"epoch(try_cast(c_{place} as {types[name]}))"
+        elif kind == "number":
             values[place] = f"try_cast(c_{place} as double)"
     return values
 
@@ -196,10 +194,7 @@ def _sample(session: Session, relation: str, values: Sequence[str], most: int) -
     fetched = session.cursor.execute(
         f"select {listed} from {relation} as r order by md5(cast(r as varchar)) limit {most}"
     ).fetchnumpy()
-    return [
-        array.filled(np.nan) if isinstance(array, np.ma.MaskedArray) else array
-        for array in fetched.values()
-    ]
+    return [unmasked(array) for array in fetched.values()]
 
 
 def _records(session: Session, spec: Spec, microdata: str, levels: Sequence[int]) -> str:

@@ -34,9 +34,8 @@ def check_remembered(warehouse: Warehouse, spec: Spec) -> list[Finding]:
     """Count who is new in each class that the vault remembers to have shown an aggregate."""
     if spec.mapping == "none":
         return []
-    vault = warehouse.relation_of_ref(f"{spec.name}_identifiers")
-    relation = vault.incorporate(path={"identifier": f"{spec.name}_aggregated"}, type="table")
-    if warehouse.find(relation) is None:
+    relation = warehouse.find_in_vault(spec.name, "aggregated")
+    if relation is None:
         return []
     sql = _CLASSES.format(relation=relation, fewest=_FEWEST)
     ((classes, telling),) = warehouse.rows(sql)

@@ -73,15 +73,14 @@ def read_intervals(
             f"{model}: must have the columns {', '.join((*dimensions, measure))}; missing: "
             f"{', '.join(missing)}. It has {', '.join(sorted(there))}."
         )
-    if STATUS in there - {*dimensions, measure, *other}:
-        columns = ", ".join(map(quote_name, (measure, STATUS)))
-        rows = warehouse.rows(f"select {columns} from {relation}")  # noqa: S608
-        if all(status == status_of(count is None) for count, status in rows):
-            there.remove(STATUS)
-    refuse_unfit_columns(sorted(there), dimensions, [measure], other)
-    columns = ", ".join(map(quote_name, (*dimensions, measure)))
+    named = [*dimensions, measure]
+    status = [STATUS] if STATUS in there - {*named, *other} else []
+    columns = ", ".join(map(quote_name, [*named, *status]))
     rows = warehouse.rows(f"select {columns} from {relation}")  # noqa: S608
-    table = read_table(rows, dimensions, total)
+    if status and all(told == status_of(count is None) for *_, count, told in rows):
+        there.remove(STATUS)
+    refuse_unfit_columns(sorted(there), dimensions, [measure], other)
+    table = read_table([row[: len(named)] for row in rows], dimensions, total)
     return hidden_intervals(table, within=within, least_hidden=least_hidden)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.validation import ShownLevel
 from dbt_anonymize.verify.recomputation.expected import SHOWN, Expected
-from dbt_anonymize.verify.recomputation.joiners import classes_with_few, newcomers
+from dbt_anonymize.verify.recomputation.joiners import classes_with_few, newcomers, shown_anew
 from dbt_anonymize.verify.recomputation.labels import Generalization
 from dbt_anonymize.verify.recomputation.means import Numbers, judge_means, unit_of_numbers
 from dbt_anonymize.verify.recomputation.modes import judge_modes
@@ -28,8 +28,9 @@ def wrong_aggregates(expected: Expected) -> int:
         wrong += _differently_shown(expected, members)
         wrong += _judge(tables, shown, generalization, declared)
         if tables.aggregated and tables.aggregates:
-            new = newcomers(tables, shown, key)
-            wrong += classes_with_few(tables, shown, new, key)
+            anew = shown_anew(tables, shown, key)
+            new = newcomers(tables, anew)
+            wrong += classes_with_few(tables, anew, new)
             wrong += _judge(tables, new, generalization, declared, is_label=False)
     return wrong
 

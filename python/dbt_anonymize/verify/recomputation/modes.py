@@ -54,10 +54,11 @@ def judge_modes(tables: Tables, members: str, *, is_label: bool = True) -> int:
         "(select class, bool_and(is_covered) as is_covered "
         f"from {members} as members group by class)"
     )
-    right = "not is_covered and (own = most and" if is_label else "(true and"
+    is_wrong = "(missing = 0 and different - coalesce(alone.n, 0) >= 2) is not true"
+    if is_label:
+        is_wrong = f"not is_covered and ({is_wrong} or (own = most) is not true)"
     ((wrong,),) = tables.rows(
         f"select count(*) from {judged} as judged inner join {covered} as covered using (class) "
-        f"left join {alone} as alone using (class) where {right} "
-        "missing = 0 and different - coalesce(alone.n, 0) >= 2) is not true"
+        f"left join {alone} as alone using (class) where {is_wrong}"
     )
     return int(wrong)

@@ -113,6 +113,9 @@ def tables_of(
         return str(warehouse.relation_of_ref(f"{spec.name}_{part}"))
 
     population = spec.population_relation
+    declared = spec.numbered_efforts.get(effort)  # none of a table of another tool
+    shows_aggregates = declared is not None and bool(declared.aggregates)
+    aggregated = warehouse.find_in_vault(spec.name, "aggregated") if shows_aggregates else None
     tables = Tables(
         connection=cursor,  # type: ignore[arg-type]
         source=people_of(warehouse, spec),
@@ -132,25 +135,12 @@ def tables_of(
         members=members_relation(warehouse, spec) if spec.holds_back_joiners else None,
         membership=built("membership") if spec.holds_back_joiners else None,
         frozen=built("frozen_labels") if spec.is_frozen and spec.recoded_efforts else None,
-        aggregates=built(f"aggregates_{effort}") if _has_aggregates(spec, effort) else None,
-        aggregated=_aggregated(warehouse, spec, effort),
+        aggregates=built(f"aggregates_{effort}") if shows_aggregates else None,
+        aggregated=str(aggregated) if aggregated else None,
     )
     if isinstance(warehouse, CopiedWarehouse):
         return replace(tables, written=warehouse.written)
     return tables
-
-
-def _has_aggregates(spec: Spec, effort: int) -> bool:
-    declared = spec.numbered_efforts.get(effort)  # not one that is a table of another tool
-    return declared is not None and bool(declared.aggregates)
-
-
-def _aggregated(warehouse: Warehouse, spec: Spec, effort: int) -> str | None:
-    if not _has_aggregates(spec, effort):
-        return None
-    identifiers = warehouse.relation_of_ref(f"{spec.name}_identifiers")
-    remembered = identifiers.incorporate(path={"identifier": f"{spec.name}_aggregated"})
-    return str(remembered) if warehouse.find(remembered) is not None else None
 
 
 def _seed_findings(
