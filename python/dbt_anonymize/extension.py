@@ -220,6 +220,10 @@ class Extension:
         Types of adapters, and the module for each, relative to the package, that commands read and
         write it by, a `project.engines.Server`. It imports no driver before it connects. Its macros
         need no registry: `adapter.dispatch` finds them by their names, ``<type>__...``.
+    other_release : str
+        Module, relative to the package, of specs that release something else than records:
+        ``is_of(spec)`` tells which, ``results(warehouse, spec)`` returns `project.results.
+        OtherResults`, ``findings(warehouse, read, project, spec)`` yields those of `verify`.
     needs : tuple of str
         Extensions that it imports from, or whose relations it reads.
     """
@@ -236,6 +240,7 @@ class Extension:
     dossier: tuple[DossierFigures, ...] = ()
     has_relations: bool = False
     engines: Mapping[str, str] = field(default_factory=dict)
+    other_release: str = ""
     needs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -299,6 +304,16 @@ def engines() -> dict[str, str]:
         for extension in extensions()
         for adapter, module in extension.engines.items()
     }
+
+
+def other_release(spec: Any) -> Any:
+    """Return the module by which a spec releases something else than records, or None."""
+    for extension in extensions():
+        if extension.other_release:
+            module = import_module(f"{extension.package}.{extension.other_release}")
+            if module.is_of(spec):
+                return module
+    return None
 
 
 def function(name: str) -> Any:

@@ -39,7 +39,7 @@ def generate(
             for line in limits_in_seeds(place.project.root, spec):
                 note(line)
         for spec in specs:
-            if not spec.efforts:
+            if spec.awaits_search:
                 note(
                     f"Next: `dbt build -s +{spec.name}_frequencies`, then "
                     f"`dbt-anonymize search {spec.name}` finds efforts."
@@ -47,7 +47,7 @@ def generate(
         for line in unmet_settings(place.project.root):
             say(line)
         _warn_of_missing_refs(place, specs)
-        if any(spec.efforts for spec in specs):
+        if not all(spec.awaits_search for spec in specs):
             note("Next: `dbt build`.")
         return
     drifts = generator.check(place.folder, names or ())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,6 +20,7 @@ from dbt_anonymize.cli.common import (
 )
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import WarehouseError
+from dbt_anonymize.extension import other_release
 from dbt_anonymize.output import Format
 from dbt_anonymize.pluralize import pluralized
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from dbt_anonymize.project.failures import Failure
     from dbt_anonymize.project.left_out import LeftOut
     from dbt_anonymize.project.register import RegisteredRelease
-    from dbt_anonymize.project.results import EffortResult
+    from dbt_anonymize.project.results import EffortResult, OtherResults
     from dbt_anonymize.project.warehouse import Warehouse
     from dbt_anonymize.spec import Spec
 
@@ -80,22 +81,25 @@ def results(
         _show_history(place, names, form)
         return
     from dbt_anonymize.project.failures import last_failure  # noqa: PLC0415
+    from dbt_anonymize.project.results import OtherResults  # noqa: PLC0415
 
-    builds, missing = list[_LastBuild](), list[str]()
-    with machine_readable_stdout(form):
-        specs = place.specs(names)
-        with place.reading() as warehouse:
-            for spec in specs:
-                failure = last_failure(place.project, warehouse.manifest, spec.name)
-                try:
+    builds, others, missing = list[_LastBuild](), dict[str, OtherResults](), list[str]()
+    with machine_readable_stdout(form), place.reading() as warehouse:
+        for spec in place.specs(names):
+            failure = last_failure(place.project, warehouse.manifest, spec.name)
+            try:
+                if release := other_release(spec):
+                    others[spec.name] = release.results(warehouse, spec)
+                else:
                     builds.append(_read_last_build(warehouse, spec, failure))
-                except WarehouseError as error:
-                    missing.append(failure.text if failure else str(error))
-        if not builds:
+            except WarehouseError as error:
+                missing.append(failure.text if failure else str(error))
+        if not builds and not others:
             raise WarehouseError("\n".join(missing))
     for text in missing:  # the others are shown below
         say(f"{text}\n", err=True)
-    if form is not Format.table:
+    _show_others(others, form)
+    if form is not Format.table and builds:
         _show_rows(builds, form)
     for build in builds:
         warnings = list(_warnings(place, build))
@@ -104,6 +108,39 @@ def results(
         else:
             for warning in warnings:
                 say(warning, err=True)
+
+
+def _show_others(others: Mapping[str, OtherResults], form: Format) -> None:
+    """Show the results of specs that release something else than records."""
+    for name, other in others.items():
+        _show_other(name, other, form)
+
+
+def _show_other(name: str, other: OtherResults, form: Format) -> None:
+    if form is not Format.table:
+        rows = [(name, *row.values()) for row in other.rows]
+        show_rows(["anonymization", *other.rows[0]], rows, form)
+        return
+    console = SafeConsole()
+    console.print(name)
+    table = figures_table([name.replace("_", " ") for name in other.figures], ())
+    for row in other.rows:
+        cells = (_cell(row[name]) for name in other.figures)
+        table.add_row(*cells, style="bold" if row["is_chosen"] else None)
+    console.print(table)
+    for sentence in other.sentences:
+        console.print(sentence)
+    if not is_quiet():
+        console.print()
+        console.print(other.legend, style="dim")
+        console.print(f"next: `dbt-anonymize verify {name}` checks what is promised")
+    console.print()
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return _number(value) if isinstance(value, float) or value is None else str(value)
 
 
 def _show_history(place: Place, names: list[str] | None, form: Format) -> None:

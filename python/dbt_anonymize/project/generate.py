@@ -143,7 +143,7 @@ def render(spec: Spec, *, has_python: bool = True, words: Words | None = None) -
             )
     if not has_python:
         _replace_python(files, spec, functools.partial(_render, owner=owner, command=command))
-    context["described"] = describe_all(spec, steps)
+    context["described"] = list(describe_all(spec, steps))
     context["seeds"] = [
         describe(kept, f"{spec.name}_{kept.name}", context)
         for kept in KEPT.values()

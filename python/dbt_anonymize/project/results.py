@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.information_loss.names import LOSS
@@ -75,6 +76,20 @@ class EffortResult:
         if above < below:
             return f"{text} (≥ {self.qf_low:.3f})"
         return f"{text} (≤ {self.qf_high:.3f})"
+
+
+@dataclass(frozen=True)
+class OtherResults:
+    """Results of a spec that releases something else than records.
+
+    ``rows`` are shown by columns of ``figures``, and have ``is_chosen`` too;
+    ``sentences`` say why one is chosen and where the release is, the ``legend`` what columns mean.
+    """
+
+    figures: Sequence[str]
+    rows: Sequence[Mapping[str, Any]]
+    sentences: Sequence[str]
+    legend: str
 
 
 def read_results(warehouse: Warehouse, name: str) -> list[EffortResult]:

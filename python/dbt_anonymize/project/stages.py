@@ -98,7 +98,7 @@ def _run_here(root: Path, words: list[str]) -> int:
 def stages_of(project: Project, spec: Spec) -> list[Stage]:
     """Return the stages of an anonymization; only one where models may be Python."""
     own = f"path:{(project.models / spec.name).relative_to(project.root).as_posix()}"
-    if project.has_python or not spec.efforts or spec.is_frozen:
+    if project.has_python or not steps_of(spec):
         return [Stage(None, (f"+{own}",), (), has_results=bool(spec.efforts))]
     return list(_stages(own, spec))
 

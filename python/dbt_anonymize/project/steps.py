@@ -56,14 +56,14 @@ class Step:
 
 def steps_of(spec: Spec) -> list[Step]:
     """Return the steps of a spec in the order in which they can run."""
-    if not spec.efforts or spec.is_frozen:
+    if spec.is_frozen:
         return []
     efforts = tuple(f"{spec.name}_effort_{number}" for number in spec.numbered_efforts)
     steps = [step for of_extension in added_steps() for step in of_extension(spec)]
-    if spec.is_tested:
+    if spec.efforts and spec.is_tested:
         columns = kinds(outputs.COLUMN_TYPES)
         steps.append(Step(spec.name, EVALUATION, columns, after=efforts))
-    if spec.outer_share and not spec.is_chosen_by_outer:
+    if spec.efforts and spec.outer_share and not spec.is_chosen_by_outer:
         columns, after = kinds(outer.COLUMN_TYPES), (f"{spec.name}_results", *efforts)
         steps.append(Step(spec.name, OUTER_QUALITY, columns, after=after))
     return steps

@@ -322,6 +322,11 @@ class CoreSpec(ColumnsByRole, TestedByModels, Strict):
         return key_digests_of(self)
 
     @property
+    def awaits_search(self) -> bool:
+        """Tell whether efforts must be found before anything can be released."""
+        return not self.efforts
+
+    @property
     def is_frozen(self) -> bool:
         """Tell whether every build releases the same effort with the same labels."""
         return False

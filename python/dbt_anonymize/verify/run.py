@@ -6,9 +6,10 @@ import contextlib
 import functools
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from dbt_anonymize.errors import VerificationError, WarehouseError, safe_reason
-from dbt_anonymize.extension import Reads
+from dbt_anonymize.extension import Reads, other_release
 from dbt_anonymize.project.driver_errors import as_warehouse_error, is_statement_error
 from dbt_anonymize.project.engines import engine_names, find_engine, is_refused, missing_engine
 from dbt_anonymize.project.layout import Project
@@ -48,6 +49,9 @@ def verify(
     findings: list[Finding] = []
     checks = _require_known(check_names() if checks is None else checks)
     require_reachable(project.root, target)
+    if release := other_release(spec):
+        yield from _verify_other(release, project, spec, checks, target)
+        return
     manifest = None
     # For compiling, dbt opens the warehouse itself.
     for added in (check for check in checks_that_read(Reads.sources) if check.name in checks):
@@ -93,6 +97,23 @@ def verify(
                 warehouse, spec, checks, findings, current_content(warehouse, spec, content)
             ),
         )
+
+
+def _verify_other(
+    release: Any, project: Project, spec: Spec, checks: Collection[str], target: str | None
+) -> Iterator[Finding]:
+    """Check the release of a spec that releases something else than records."""
+    with contextlib.ExitStack() as stack:
+        warehouse = stack.enter_context(open_warehouse(project, target))
+        read = warehouse
+        if not warehouse.is_duckdb:
+            read = stack.enter_context(copied_to_duckdb(warehouse, spec))
+
+        def run() -> list[Finding]:
+            return list(release.findings(warehouse, read, project, spec))
+
+        found = _run_or_fail("recomputation", spec, run, warehouse)
+        yield from (finding for finding in found if finding.check in checks)
 
 
 def _require_built(warehouse: Warehouse, spec: Spec) -> None:

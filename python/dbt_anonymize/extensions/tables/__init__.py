@@ -1,6 +1,6 @@
 """Tables of counts that give nobody away: small cells hidden, noise, rounding, and audits."""
 
-from dbt_anonymize.extension import Command, Extension, Stage
+from dbt_anonymize.extension import Command, Extension, Part, Stage
 
 EXTENSION = Extension(
     name="tables",
@@ -10,4 +10,9 @@ EXTENSION = Extension(
         "perturb_table": "noise.perturb_table",
         "round_table": "noise.round_table",
     },
+    keys={Part.spec: "declared.Keys"},
+    rules="rules.RULES",
+    has_relations=True,
+    steps="steps.steps_of",
+    other_release="release",
 )

@@ -129,19 +129,9 @@ def suppress_table(
         )
     declared = _rules(rules)
     table = read_table(_rows(cells, [*dimensions, count]), dimensions, total)
-    counts = _figures(table, count)
-    if (counts != np.round(counts)).any():
-        raise TableError(f"{count} must have whole numbers; some have fractions.")
-
-    def beside(name: str) -> Published:
-        return table.beside([figure for (figure,) in _rows(cells, [name])])
-
-    verdicts = [(counts, declared.of_counts(counts))]
-    for name, pair in sums.items():
-        first, second = (np.nan_to_num(beside(one).values) for one in pair)
-        figures = _figures(beside(name), name)
-        verdicts.append((figures, declared.of_sums(figures, first, second)))
-    is_hidden = _hidden(table, verdicts, seconds, _private_folder(folder))
+    is_hidden = hidden_cells(
+        table, judged(table, cells, count, sums, declared), seconds, own_folder(folder)
+    )
     of_row = is_hidden[table.of_row]
     shown = cells.drop(columns=contributions).assign(
         **{
@@ -150,6 +140,33 @@ def suppress_table(
         }
     )
     return shown.assign(**{STATUS: [status_of(is_one) for is_one in of_row]})
+
+
+def judged(
+    table: Published,
+    cells: pd.DataFrame,
+    count: str,
+    sums: Mapping[str, tuple[str, str]],
+    rules: TableRules,
+) -> list[tuple[Floats, Primary]]:
+    """Return the figures of each measure, that of people first, and what rules say of them.
+
+    Arrays are by cell of the table's cube. Raises a `TableError` where figures are missing, do not
+    add up or are below zero.
+    """
+    counts = _figures(table, count)
+    if (counts != np.round(counts)).any():
+        raise TableError(f"{count} must have whole numbers; some have fractions.")
+
+    def beside(name: str) -> Published:
+        return table.beside([figure for (figure,) in _rows(cells, [name])])
+
+    measures = [(counts, rules.of_counts(counts))]
+    for name, pair in sums.items():
+        first, second = (np.nan_to_num(beside(one).values) for one in pair)
+        figures = _figures(beside(name), name)
+        measures.append((figures, rules.of_sums(figures, first, second)))
+    return measures
 
 
 def _rules(given: Mapping[str, object]) -> TableRules:
@@ -168,20 +185,28 @@ def _rows(cells: pd.DataFrame, names: Sequence[str]) -> list[list[object]]:
     return rows
 
 
-def _hidden(
-    table: Published, verdicts: Sequence[tuple[Floats, Primary]], seconds: float, folder: Path
+def hidden_cells(
+    table: Published, measures: Sequence[tuple[Floats, Primary]], seconds: float, folder: Path
 ) -> Booleans:
     """Hide cells of one measure after the other; those that are hidden already cost nothing."""
-    people = verdicts[0][0]
+    people = measures[0][0]
     is_hidden = np.zeros(table.cube.size, dtype=bool)
-    for figures, primary in verdicts:
+    for figures, primary in measures:
         cost = np.where(table.is_shown & ~is_hidden, people, 0.0)
-        # Zeros are shown, so a hidden cell has somebody; her contribution may be next to nothing.
-        least = np.where(table.is_shown & (figures is people), np.minimum(people, 1.0), 0.0)
+        least = least_known(table, people) if figures is people else np.zeros(table.cube.size)
         is_hidden |= suppress(
             table.cube, figures, primary, cost, least, seconds=seconds, folder=folder
         )
     return is_hidden
+
+
+def least_known(table: Published, people: Floats) -> Floats:
+    """Return how many people everybody knows to be in each cell if it is hidden.
+
+    Zeros are shown, so a hidden cell has somebody; her contribution to a sum may be next to
+    nothing.
+    """
+    return np.where(table.is_shown, np.minimum(people, 1.0), 0.0)
 
 
 def _figures(table: Published, name: str) -> Floats:
@@ -208,7 +233,7 @@ def _figures(table: Published, name: str) -> Floats:
     return values
 
 
-def _private_folder(declared: str | Path | None) -> Path:
+def own_folder(declared: str | Path | None) -> Path:
     """Return the folder, made if it is not there; others may not read it."""
     name = f"dbt_anonymize_tables_{os.getuid()}"
     folder = Path(tempfile.gettempdir()) / name if declared is None else Path(declared)

@@ -77,11 +77,18 @@ def refuse_unfit_columns(
         )
 
 
-def read_table(rows: Sequence[Row], dimensions: Sequence[str], total: str | None) -> Published:
+def read_table(
+    rows: Sequence[Row],
+    dimensions: Sequence[str],
+    total: str | None,
+    *,
+    are_totals_known: bool = False,
+) -> Published:
     """Read rows, each the labels of the dimensions and then the count.
 
     A label that is ``total`` (None: NULL) stands for all of its dimension. A cell that is not there
-    is zero where others of the same dimensions are. Raises a `TableError` where cells stand there
+    is zero where others of the same dimensions are. ``are_totals_known``: all totals are under
+    ``total``, whatever other labels look like. Raises a `TableError` where cells stand there
     twice, a count is negative, nothing is a ``total``, another label has the sums, or the table is
     too large.
 
@@ -128,7 +135,7 @@ def read_table(rows: Sequence[Row], dimensions: Sequence[str], total: str | None
     margins = (cube.categories > 0) @ (1 << np.arange(len(trees)))
     is_shown = np.isin(margins, np.unique(margins[numbers]))
     published = _published(cube, numbers, is_shown, [row[-1] for row in rows])
-    for name, label in unnamed_totals(cube, published.values):
+    for name, label in () if are_totals_known else unnamed_totals(cube, published.values):
         raise TableError(
             f"total must name the label of totals: the label {label!r} of {name} has the sum of "
             "the others, or is named so. Write totals of all dimensions alike, and name their "

@@ -110,7 +110,7 @@ def suppress(
             "suppression must find the package pytauargus; it is not installed. "
             "Install it with: pip install dbt-anonymize[tables]"
         )
-    primary = _reachable(cube, values, primary, least)
+    primary = reachable(cube, values, primary, least)
     method = method_of(cube)
     numbers, solved = _prepared(cube, method)
     if solved.dimensions:
@@ -122,19 +122,19 @@ def suppress(
         is_found = np.zeros(solved.size, dtype=bool)
         is_found[found] = True
         is_hidden |= is_found[numbers] & (values > 0)
-    is_narrow = _is_narrow(cube, values, primary, is_hidden, least)
-    if method == tau.MODULAR and is_narrow.any():
+    narrow = narrow_cells(cube, values, primary, is_hidden, least)
+    if method == tau.MODULAR and narrow.any():
         price = np.where(is_hidden, 0.0, cost)
-        is_hidden |= _widened(cube, values, primary, is_narrow, cost=price, least=least)
+        is_hidden |= _widened(cube, values, primary, narrow, cost=price, least=least)
         # The intervals of the others have become no narrower by it.
-        left = primary._replace(is_primary=np.asarray(is_narrow.any(axis=0)))
-        is_narrow = _is_narrow(cube, values, left, is_hidden, least)
-    if is_narrow.any():
-        count, narrow = int(primary.is_primary.sum()), int(is_narrow.any(axis=0).sum())
+        left = primary._replace(is_primary=np.asarray(narrow.any(axis=0)))
+        narrow = narrow_cells(cube, values, left, is_hidden, least)
+    if narrow.any():
+        count, left_over = int(primary.is_primary.sum()), int(narrow.any(axis=0).sum())
         raise TableError(
             f"suppression ({method}) must protect all of {count} primary cells; pytauargus left "
-            f"{narrow} of them too narrow. Coarsen a dimension, or protect the table by noise or "
-            "rounding."
+            f"{left_over} of them too narrow. Coarsen a dimension, or protect the table by noise "
+            "or rounding."
         )
     return is_hidden
 
@@ -191,7 +191,7 @@ def _refuse_unfit(
         )
 
 
-def _reachable(cube: Cube, values: Floats, primary: Primary, least: Floats) -> Primary:
+def reachable(cube: Cube, values: Floats, primary: Primary, least: Floats) -> Primary:
     """Demand of no total that it could be less than what everybody knows of its parts."""
     room = np.maximum(values - known_of_totals(cube, least), 0)
     return primary._replace(lower=np.minimum(primary.lower, room))
@@ -295,7 +295,7 @@ def _whole_costs(cost: Floats, method: str) -> Floats:
     return np.where(cost > 0, np.maximum(scaled, 1), 0.0)
 
 
-def _is_narrow(
+def narrow_cells(
     cube: Cube,
     values: Floats,
     primary: Primary,

@@ -1,0 +1,204 @@
+{% macro table(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, [
+    "anonymization", "table_cells", "table_efforts", "table_results", "dimensions", "sums", "minimum_frequency",
+]) -%}
+{{ config(
+    materialized="dbt_anonymize_table",
+    pre_hook="{{ dbt_anonymize._refuse_clone() }}",
+    schema=dbt_anonymize._release_schema(),
+    meta={"dbt_anonymize": {
+        "anonymization": given.anonymization,
+        "folder": dbt_anonymize._release_folder(),
+        "dimensions": given.dimensions,
+        "sums": given.sums,
+        "minimum_frequency": given.minimum_frequency,
+    }},
+) }}
+{%- set chosen = dbt_anonymize._chosen_protection(given) -%}
+{%- set columns = [] -%}
+{%- for name in given.dimensions + ["people"] + given.sums + ["status"] -%}
+    {%- do columns.append(dbt_anonymize._quote(name)) -%}
+{%- endfor -%}
+select
+    {{ columns | join(",\n    ") }}
+from {{ given.table_efforts if chosen else this }}
+{%- if chosen %}
+where
+    kind = 'cell'
+    and effort = {{ chosen }}
+{%- endif %}
+order by
+    {{ columns[: given.dimensions | length] | join(",\n    ") }}
+{%- endmacro %}
+
+
+{# The chosen effort, or a stop; none where no effort may replace the table that was released before. #}
+{% macro _chosen_protection(given) -%}
+    {%- if not dbt_anonymize._is_building() -%}{{ return(1) }}{%- endif -%}
+    {%- set reasons = [] -%}
+    {%- for effort, is_chosen, reason in run_query(
+        "select effort, is_chosen, reason from " ~ given.table_results ~ " order by effort"
+    ).rows -%}
+        {%- if is_chosen -%}{{ return(effort | int) }}{%- endif -%}
+        {%- do reasons.append("effort " ~ effort ~ " " ~ reason) -%}
+    {%- endfor -%}
+    {%- set reasons = reasons | join("; ") -%}
+    {%- if not dbt_anonymize._released_protections(given.anonymization) -%}
+        {%- do dbt_anonymize._raise_errors(given.anonymization, [
+            "an effort of the table must qualify; " ~ (reasons or "there are no results") ~ ". In anonymizations/"
+            ~ given.anonymization ~ ".yml, coarsen dimensions by levels, show fewer margins, or declare another effort."
+        ]) -%}
+    {%- endif -%}
+    {%- if load_relation(this) is none -%}
+        {%- do dbt_anonymize._raise_errors(given.anonymization, [
+            "the table was released before and no effort may replace it (" ~ reasons ~ "); " ~ this ~ " is not there."
+            ~ " Restore it from a backup, or release another table under another name, of other people or with noise"
+        ]) -%}
+    {%- endif -%}
+    {%- do exceptions.warn(
+        "anonymization " ~ given.anonymization ~ ": the table that was released before stays as it is: " ~ reasons
+        ~ ". Show a table that changes with noise, or give each period labels of its own and no total over them."
+    ) -%}
+    {{ return(none) }}
+{%- endmacro %}
+
+
+{#
+  As a release of records is published: built beside the earlier one, checked, remembered in the vault, and then put in
+  its place. On DuckDB it is a file of its own.
+#}
+{% materialization dbt_anonymize_table, default %}
+    {%- set target_relation = this.incorporate(type="table") -%}
+    {%- set existing_relation = load_cached_relation(this) -%}
+    {%- if dbt_anonymize._is_trial() and existing_relation is not none -%}
+        {% call statement("main") -%}
+            select 1 as nothing from ({{ sql }}) as candidate
+        {%- endcall %}
+        {{ return({"relations": [existing_relation]}) }}
+    {%- endif -%}
+    {%- set candidate = make_intermediate_relation(target_relation) -%}
+    {%- set existing_type = existing_relation.type if existing_relation else "table" -%}
+    {%- set backup_relation = make_backup_relation(target_relation, existing_type) -%}
+    {%- set declaration = model.config.meta.dbt_anonymize -%}
+    {{ drop_relation_if_exists(load_cached_relation(candidate)) }}
+    {{ drop_relation_if_exists(load_cached_relation(backup_relation)) }}
+    {{ run_hooks(pre_hooks, inside_transaction=False) }}
+    {{ run_hooks(pre_hooks, inside_transaction=True) }}
+    {% call statement("main") -%}
+        {{ create_table_as(False, candidate, sql) }}
+    {%- endcall %}
+    {%- if not dbt_anonymize._is_trial() -%}
+        {%- do dbt_anonymize._check_table(candidate, declaration) -%}
+    {%- endif -%}
+    {%- do adapter.commit() -%}
+    {%- if not dbt_anonymize._is_trial() and dbt_anonymize._is_published(declaration.anonymization) -%}
+        {%- do dbt_anonymize._remember_table(declaration) -%}
+    {%- endif -%}
+    {% call statement("swap") -%}
+        select 1 as begins_a_transaction
+    {%- endcall %}
+    {{ dbt_anonymize._swap_in(candidate, target_relation, existing_relation, backup_relation) }}
+    {%- do apply_grants(
+        target_relation, config.get("grants"), should_revoke(existing_relation, full_refresh_mode=True)
+    ) -%}
+    {%- do persist_docs(target_relation, model) -%}
+    {%- if not dbt_anonymize._is_trial() -%}
+        {%- set step = adapter.dispatch("_publication_of_table", "dbt_anonymize")(candidate, declaration) -%}
+        {%- if step -%}
+            {% call statement("publish", language="python") -%}
+                {{ dbt_anonymize._python_code(step) }}
+            {%- endcall %}
+        {%- endif -%}
+    {%- endif -%}
+    {%- do adapter.commit() -%}
+    {{ drop_relation_if_exists(backup_relation) }}
+    {{ run_hooks(post_hooks, inside_transaction=False) }}
+    {{ return({"relations": [target_relation]}) }}
+{% endmaterialization %}
+
+
+{# The last gate, on the very rows that are about to be published. #}
+{% macro _check_table(candidate, declaration) -%}
+    {%- set counts = run_query(
+        "select count(*), count(case when status = 'published' and people > 0 and people < "
+        ~ declaration.minimum_frequency ~ " then 1 end), count(case when status = 'hidden' and people is not null"
+        ~ " or status <> 'hidden' and people is null then 1 end), count(case when status = 'hidden' then 1 end) from "
+        ~ candidate
+    ).rows[0] -%}
+    {%- set errors = [] -%}
+    {%- if counts[0] == 0 -%}{%- do errors.append("the table must have cells; it has none.") -%}{%- endif -%}
+    {%- if counts[1] or counts[2] -%}
+        {%- do errors.append(
+            "every cell must be hidden or have at least " ~ declaration.minimum_frequency ~ " people; " ~ counts[1]
+            ~ " shown cells have fewer, and " ~ counts[2] ~ " do not say rightly whether they are hidden. Run"
+            ~ " `dbt build -s +" ~ model.name ~ "`."
+        ) -%}
+    {%- endif -%}
+    {%- do dbt_anonymize._raise_errors(declaration.anonymization, errors) -%}
+{%- endmacro %}
+
+
+{# Before publishing, in a transaction of its own: what is remembered and was never published only keeps later tables
+   from changing. Cells that are remembered are of the same people, or the table would not be released. #}
+{% macro _remember_table(declaration) -%}
+    {%- set name = declaration.anonymization -%}
+    {%- set releases = dbt_anonymize._table_releases(name) -%}
+    {%- set cells, efforts, results =
+        ref(name ~ "_table_cells"), ref(name ~ "_table_efforts"), ref(name ~ "_table_results") -%}
+    {%- do dbt_anonymize._create_schema_of(releases) -%}
+    {% call statement("remember_table") -%}
+        create table if not exists {{ releases }} (
+            released_at {{ dbt.type_timestamp() }},
+            protection {{ dbt.type_string() }},
+            cell {{ dbt.type_string() }},
+            people {{ dbt.type_bigint() }},
+            keys {{ dbt.type_bigint() }},
+            status {{ dbt.type_string() }}
+        );
+        {{ dbt_anonymize._closed_to_others(releases, "select") }}
+        insert into {{ releases }} (released_at, protection, cell, people, keys, status)
+        select
+            cast({{ dbt_anonymize._literal(run_started_at.strftime("%Y-%m-%d %H:%M:%S")) }}
+                as {{ dbt.type_timestamp() }}),
+            results.protection,
+            cells.cell,
+            cells.people,
+            cells.keys,
+            efforts.status
+        from {{ results }} as results
+        inner join {{ efforts }} as efforts on results.effort = efforts.effort
+        inner join {{ cells }} as cells
+            on
+                efforts.effort = cells.effort
+                and efforts.cell = cells.cell
+        where
+            results.is_chosen
+            and efforts.kind = 'cell'
+            and not exists (
+                select 1
+                from {{ releases }} as known
+                where
+                    known.protection = results.protection
+                    and known.cell = cells.cell
+            )
+    {%- endcall %}
+    {%- do dbt_anonymize._commit_step() -%}
+{%- endmacro %}
+
+
+{# The step that publishes the candidate outside the warehouse; none where the released table itself is it. #}
+{% macro default___publication_of_table(candidate, declaration) -%}{{ return(none) }}{%- endmacro %}
+
+{% macro duckdb___publication_of_table(candidate, declaration) -%}
+    {%- if not dbt_anonymize._has_python() -%}
+        {%- do dbt_anonymize._raise_errors(declaration.anonymization, [
+            "a table is published by Python on DuckDB; dbt_anonymize_python is false. Remove it from the vars."
+        ]) -%}
+    {%- endif -%}
+    {{ return(dbt_anonymize._python_step("dbt_anonymize.release.publish", "publish", {
+        "relation": candidate | string,
+        "table": declaration.anonymization ~ "_table",
+        "folder": dbt_anonymize._project_folder(),
+        "path": dbt_anonymize._release_path(declaration.anonymization),
+    })) }}
+{%- endmacro %}

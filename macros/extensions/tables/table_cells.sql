@@ -1,0 +1,299 @@
+{% macro table_cells(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, [
+    "anonymization", "microdata", "draws", "record_key", "dimensions", "efforts", "sums", "protections",
+], {"people": none}) -%}
+{{ config(materialized="table") }}
+{%- set places = range(1, given.dimensions | length + 1) | list -%}
+{%- set by_person = given.people is not none or given.sums -%}
+with
+
+{{ dbt_anonymize._labelled(given) }}
+
+{{ dbt_anonymize._contributions(given) if by_person else dbt_anonymize._counted_labels(given) }}
+{%- for number, levels in given.efforts.items() %}
+
+{{ dbt_anonymize._cells_by_person(given, number, levels) if by_person
+    else dbt_anonymize._cells_by_count(number, levels) }},
+{%- endfor %}
+
+cells as (
+
+    select
+        all_cells.*,
+        {%- set parts = [] %}
+        {%- for place in places %}
+        {%- set label = "all_cells.label_" ~ place %}
+        {%- do parts.append(
+            "case when " ~ label ~ " is null then '-' else " ~ dbt_anonymize._concatenated(
+                [dbt_anonymize._as_text("length(" ~ label ~ ")"), "':'", label]
+            ) ~ " end"
+        ) %}
+        {%- if not loop.last %}{%- do parts.append("'|'") %}{%- endif %}
+        {%- endfor %}
+        {{ dbt_anonymize._concatenated(parts) if parts | length > 1 else parts[0] }} as cell
+    from (
+        {%- for number in given.efforts %}
+        select * from cells_{{ number }}
+        {{- "\n        union all" if not loop.last }}
+        {%- endfor %}
+    ) as all_cells
+
+),
+
+{{ dbt_anonymize._earlier_cells(given) }}
+
+select
+    coalesce(cells.effort, earlier.effort) as effort,
+    coalesce(cells.cell, earlier.cell) as cell,
+    {%- for dimension in given.dimensions %}
+    cells.label_{{ loop.index }} as {{ dbt_anonymize._quote(dimension.name) }},
+    {%- endfor %}
+    coalesce(cells.people, 0) as people,
+    coalesce(cells.keys, 0) as keys,
+    {%- for name in given.sums %}
+    {%- for part, end in {"sum": "", "first": "_first", "second": "_second"}.items() %}
+    coalesce(cells.{{ part }}_{{ loop.index }}, 0) as {{ dbt_anonymize._quote(name ~ end) }},
+    {%- endfor %}
+    {%- endfor %}
+    earlier.status as released,
+    coalesce(cells.people = earlier.people and cells.keys = earlier.keys, false) as is_same
+from cells
+full outer join earlier
+    on
+        cells.effort = earlier.effort
+        and cells.cell = earlier.cell
+{%- endmacro %}
+
+
+{# CTEs that end in `generalized`: every record with the labels of its dimensions at all levels that efforts have,
+   `label_<place>_<level>`. #}
+{% macro _labelled(given) -%}
+{%- set plain, generalized = [], [] -%}
+{%- for dimension in given.dimensions -%}
+    {%- set place = loop.index0 -%}
+    {%- set levels = [] -%}
+    {%- for of_effort in given.efforts.values() -%}{%- do levels.append(of_effort[place]) -%}{%- endfor -%}
+    {%- for level in levels | unique | sort -%}
+        {%- set label = "label_" ~ (place + 1) ~ "_" ~ level -%}
+        {%- if dimension.hierarchy is defined -%}
+            {%- do generalized.append({
+                "name": label, "kind": dimension.kind, "hierarchy": dimension.hierarchy, "level": level,
+                "column": dimension.name,
+            }) -%}
+        {%- else -%}
+            {%- do plain.append({"name": label, "column": dimension.name}) -%}
+        {%- endif -%}
+    {%- endfor -%}
+{%- endfor -%}
+labelled as (
+
+    select
+        {%- if given.draws %}
+        {{ dbt_anonymize._quote(given.record_key, "microdata") if not given.people
+            else "microdata.subject" }} as person,
+        case
+            when drawn.draw is null
+                then {{ dbt_anonymize._raise_in_sql(
+                    model.name ~ ": a person has no draw. Build again from " ~ given.draws.identifier ~ " on.",
+                    "cast(0 as " ~ dbt.type_bigint() ~ ")"
+                ) }}
+            else cast(floor(drawn.draw * 4294967296) as {{ dbt.type_bigint() }})
+        end as person_key,
+        {%- for name in given.sums %}
+        coalesce(cast({{ dbt_anonymize._quote(name, "microdata") }} as {{ dbt_anonymize._type_double() }}), 0)
+            as sum_{{ loop.index }},
+        {%- endfor %}
+        {%- endif %}
+        {%- for one in generalized %}
+        {{ dbt_anonymize._quote(one.column, "microdata") }} as {{ dbt_anonymize._quote(one.name) }},
+        {{ dbt_anonymize._quote(one.column ~ "_leaf", "microdata") }} as {{ dbt_anonymize._quote(one.name ~ "_leaf") }}
+        {{- "," if plain or not loop.last }}
+        {%- endfor %}
+        {%- for one in plain %}
+        coalesce({{ dbt_anonymize._as_text(dbt_anonymize._quote(one.column, "microdata")) }}, '*')
+            as {{ dbt_anonymize._quote(one.name) }}{{ "," if not loop.last }}
+        {%- endfor %}
+    from {{ given.microdata }} as microdata
+    {%- if given.draws %}
+    {%- set key = dbt_anonymize._quote(given.record_key) %}
+    {%- if given.people %}
+    left join {{ given.people.source }} as people on microdata.{{ key }} = people.{{ key }}
+    {%- endif %}
+    left join {{ given.draws }} as drawn
+        on {{ dbt_anonymize._quote(given.people.column, "people") if given.people else "microdata." ~ key }}
+            = drawn.person
+    {%- endif %}
+
+),
+{%- set carried = ["person", "person_key"] if given.draws else [] -%}
+{%- for name in given.sums or [] -%}{%- do carried.append("sum_" ~ loop.index) -%}{%- endfor %}
+{{- dbt_anonymize.generalize("labelled", generalized, carried + plain | map(attribute="name") | list) }}
+{%- endmacro %}
+
+
+{# CTE `counted`: people and their keys by labels at all levels, where everybody has one record. #}
+{% macro _counted_labels(given) -%}
+{%- set labels = dbt_anonymize._all_labels(given) -%}
+counted as (
+
+    select
+        {{ labels | join(",\n        ") }},
+        count(*) as people,
+        sum(person_key) as person_keys
+    from generalized
+    group by
+        {{ labels | join(",\n        ") }}
+
+),
+{%- endmacro %}
+
+
+{% macro _cells_by_count(number, levels) -%}
+cells_{{ number }} as (
+
+    select
+        {{ number }} as effort,
+        {%- for level in levels %}
+        label_{{ loop.index }}_{{ level }} as label_{{ loop.index }},
+        {%- endfor %}
+        cast(sum(people) as {{ dbt.type_bigint() }}) as people,
+        cast(sum(person_keys) as {{ dbt.type_bigint() }}) as keys
+    from counted
+    group by
+        cube ({% for level in levels %}label_{{ loop.index }}_{{ level }}{{ ", " if not loop.last }}{% endfor %})
+
+)
+{%- endmacro %}
+
+
+{# CTE `contributions`: what each person adds, by labels at all levels. #}
+{% macro _contributions(given) -%}
+{%- set labels = dbt_anonymize._all_labels(given) -%}
+contributions as (
+
+    select
+        {{ labels | join(",\n        ") }},
+        person,
+        max(person_key) as person_key
+        {%- for name in given.sums %},
+        sum(sum_{{ loop.index }}) as sum_{{ loop.index }}
+        {%- endfor %}
+    from generalized
+    group by
+        {{ labels | join(",\n        ") }},
+        person
+
+),
+{%- endmacro %}
+
+
+{# First by person and cell, of all margins; then by cell. #}
+{% macro _cells_by_person(given, number, levels) -%}
+{%- set labels = [] -%}
+{%- for level in levels -%}{%- do labels.append("label_" ~ loop.index ~ "_" ~ level) -%}{%- endfor -%}
+{%- set sets = namespace(found=[["person"]]) -%}
+{%- for label in labels -%}
+    {%- set longer = [] -%}
+    {%- for found in sets.found -%}{%- do longer.append([label] + found) -%}{%- endfor -%}
+    {%- set sets.found = sets.found + longer -%}
+{%- endfor -%}
+of_people_{{ number }} as (
+
+    select
+        {%- for label in labels %}
+        {{ label }} as label_{{ loop.index }},
+        {%- endfor %}
+        person,
+        max(person_key) as person_key
+        {%- for name in given.sums %},
+        sum(sum_{{ loop.index }}) as sum_{{ loop.index }}
+        {%- endfor %}
+    from contributions
+    group by
+        grouping sets (
+            {%- for found in sets.found %}
+            ({{ found | join(", ") }}){{ "," if not loop.last }}
+            {%- endfor %}
+        )
+
+),
+
+ranked_{{ number }} as (
+
+    select
+        of_people.*
+        {%- for name in given.sums %},
+        row_number() over (
+            partition by
+                {%- for label in labels %}
+                label_{{ loop.index }}{{ "," if not loop.last }}
+                {%- endfor %}
+            order by sum_{{ loop.index }} desc
+        ) as rank_{{ loop.index }}
+        {%- endfor %}
+    from of_people_{{ number }} as of_people
+
+),
+
+cells_{{ number }} as (
+
+    select
+        {{ number }} as effort,
+        {%- for label in labels %}
+        label_{{ loop.index }},
+        {%- endfor %}
+        count(*) as people,
+        cast(sum(person_key) as {{ dbt.type_bigint() }}) as keys
+        {%- for name in given.sums %},
+        {%- set value = "sum_" ~ loop.index %}
+        sum({{ value }}) as {{ value }},
+        max(case when rank_{{ loop.index }} = 1 then {{ value }} end) as first_{{ loop.index }},
+        max(case when rank_{{ loop.index }} = 2 then {{ value }} end) as second_{{ loop.index }}
+        {%- endfor %}
+    from ranked_{{ number }}
+    group by
+        {%- for label in labels %}
+        label_{{ loop.index }}{{ "," if not loop.last }}
+        {%- endfor %}
+
+)
+{%- endmacro %}
+
+
+{% macro _all_labels(given) -%}
+    {%- set labels = [] -%}
+    {%- for levels in given.efforts.values() -%}
+        {%- for level in levels -%}{%- do labels.append("label_" ~ loop.index ~ "_" ~ level) -%}{%- endfor -%}
+    {%- endfor -%}
+    {{ return(labels | unique | list) }}
+{%- endmacro %}
+
+
+{# CTE `earlier`: the cells of earlier releases, for each effort that protects as they did. #}
+{% macro _earlier_cells(given) -%}
+{%- set releases = load_relation(dbt_anonymize._table_releases(given.anonymization))
+    if dbt_anonymize._is_building() -%}
+earlier as (
+    {%- for number, protection in given.protections.items() %}
+
+    select
+        {{ number }} as effort,
+        {%- if releases %}
+        cell,
+        people,
+        keys,
+        status
+    from {{ releases }}
+    where protection = {{ dbt_anonymize._literal(protection) }}
+        {%- else %}
+        {{ dbt_anonymize._as_text("null") }} as cell,
+        cast(null as {{ dbt.type_bigint() }}) as people,
+        cast(null as {{ dbt.type_bigint() }}) as keys,
+        {{ dbt_anonymize._as_text("null") }} as status
+    where 1 = 0
+        {%- endif %}
+    {{- "\n    union all" if not loop.last }}
+    {%- endfor %}
+
+)
+{%- endmacro %}

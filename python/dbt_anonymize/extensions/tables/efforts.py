@@ -1,0 +1,301 @@
+"""The body of ``<n>_table_efforts``: the table, protected in each way, and how well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dbt_anonymize.errors import SpecError
+from dbt_anonymize.extensions.tables.audit import intervals
+from dbt_anonymize.extensions.tables.cell_keys import perturbation_table, perturbed
+from dbt_anonymize.extensions.tables.declared import PEOPLE, Hide, Noise, Round, Table, TableEffort
+from dbt_anonymize.extensions.tables.errors import TableError
+from dbt_anonymize.extensions.tables.hiding import hidden_cells, judged, least_known, own_folder
+from dbt_anonymize.extensions.tables.programs import Known
+from dbt_anonymize.extensions.tables.questions import Finest, answers, score
+from dbt_anonymize.extensions.tables.reading import Published, read_table
+from dbt_anonymize.extensions.tables.rounding import rounded
+from dbt_anonymize.extensions.tables.suppression import LARGEST_CHECKED, narrow_cells, reachable
+
+if TYPE_CHECKING:
+    import duckdb
+    import pandas as pd
+
+    from dbt_anonymize.extensions.tables.cube import Booleans, Floats
+    from dbt_anonymize.extensions.tables.primary import Primary
+
+_STATUS = {"hide": "published", "noise": "perturbed", "round": "rounded"}
+_NOBODY = "nobody is in the table"
+
+
+@dataclass(frozen=True)
+class _Protected:
+    """Cells as an effort shows them, and its privacy; or why it cannot be released."""
+
+    cells: pd.DataFrame
+    qnf: float | None = None
+    refusal: str | None = None
+    quality: tuple[float | None, float | None] = field(default=(None, None))
+
+
+def table_efforts(
+    cells: duckdb.DuckDBPyRelation, labels: duckdb.DuckDBPyRelation, table: str
+) -> pd.DataFrame:
+    """Protect a table in every declared way; called by a generated model.
+
+    Parameters
+    ----------
+    cells, labels : relations
+        ``<n>_table_cells`` and ``<n>_table_labels``.
+    table : str
+        The key ``table`` of the spec, as JSON.
+
+    Returns
+    -------
+    DataFrame
+        The columns of ``<n>_table_efforts``: rows of cells, then one of the effort itself. An
+        effort that cannot be released has a ``refusal`` and no cells.
+    """
+    import pandas as pd  # noqa: PLC0415
+
+    declared = Table.model_validate_json(table)
+    counted, names = cells.df(), labels.df()
+    untouched = counted[(counted["effort"] == 0) & (counted[PEOPLE] > 0)]
+    frames = []
+    for number, effort in enumerate(declared.efforts, start=1):
+        own = counted[counted["effort"] == number]
+        shown = _protected(own, effort, declared)
+        if shown.refusal is None:
+            finest = _finest(names, number, declared)
+            quality = _quality(untouched, shown.cells, declared, finest)
+            shown = replace(shown, quality=quality)
+        frames.append(_rows(number, shown, declared))
+    return pd.concat(frames, ignore_index=True)
+
+
+def _protected(own: pd.DataFrame, effort: TableEffort, declared: Table) -> _Protected:
+    nothing = own.iloc[:0].assign(status="")
+    cells = own[own[PEOPLE] > 0].reset_index(drop=True)
+    if not len(cells):
+        return _Protected(nothing, refusal=_NOBODY)
+    try:
+        if isinstance(effort, Hide):
+            return _hidden(own, cells, effort, declared)
+        return _changed(cells, effort, declared)
+    except (TableError, SpecError) as error:
+        return _Protected(nothing, refusal=str(error))
+
+
+def _hidden(own: pd.DataFrame, cells: pd.DataFrame, effort: Hide, declared: Table) -> _Protected:
+    """Hide cells; those that were released before keep their status."""
+    _require_same_people(own)
+    table, measures = _judged(cells, declared)
+    is_hidden = hidden_cells(table, measures, effort.seconds, own_folder(None))
+    earlier = cells["released"].to_numpy()
+    is_known = cells["released"].notna().to_numpy()
+    is_hidden[table.of_row[is_known]] = earlier[is_known] == "hidden"
+    qnf = min(
+        _least_width(table, figures, primary, is_hidden, least)
+        for figures, primary, least in _with_least(table, measures)
+    )
+    of_row = is_hidden[table.of_row]
+    shown = cells.assign(status=np.where(of_row, "hidden", _STATUS["hide"]))
+    for name in (PEOPLE, *declared.sums):
+        shown[name] = shown[name].astype("Int64" if name == PEOPLE else "Float64").mask(of_row)
+    return _Protected(_of_margins(shown, declared), qnf)
+
+
+def _require_same_people(own: pd.DataFrame) -> None:
+    was = own["released"].notna()
+    others = int((was & ~own["is_same"].astype(bool)).sum())
+    if others:
+        raise TableError(
+            f"cells of an earlier release must be of the same people; {others:,} of {was.sum():,} "
+            "are of others, and the difference would tell of the few who came or left"
+        )
+
+
+def _with_least(
+    table: Published, measures: list[tuple[Floats, Primary]]
+) -> Iterator[tuple[Floats, Primary, Floats]]:
+    people = measures[0][0]
+    for figures, primary in measures:
+        is_count = figures is people
+        yield figures, primary, least_known(table, people) if is_count else np.zeros(len(people))
+
+
+def _judged(cells: pd.DataFrame, declared: Table) -> tuple[Published, list[tuple[Floats, Primary]]]:
+    """Return the table of which only the declared margins are shown, and its measures."""
+    dimensions = list(declared.dimensions)
+    labels = cells[[*dimensions, PEOPLE]]
+    rows = labels.astype(object).where(labels.notna(), None).to_numpy().tolist()
+    table = read_table(rows, dimensions, None, are_totals_known=True)
+    pairs = {name: (f"{name}_first", f"{name}_second") for name in declared.sums}
+    measures = judged(table, cells, PEOPLE, pairs, declared.rules)
+    return replace(table, is_shown=_is_shown(table, declared)), measures
+
+
+def _is_shown(table: Published, declared: Table) -> Booleans:
+    of_cell = table.cube.categories > 0
+    wanted = np.array([[n in margin for n in declared.dimensions] for margin in declared.margins])
+    is_shown: Booleans = (of_cell[:, None, :] == wanted[None]).all(axis=2).any(axis=1)
+    return is_shown
+
+
+def _changed(cells: pd.DataFrame, effort: Noise | Round, declared: Table) -> _Protected:
+    """Change counts by the keys of those who are counted."""
+    counts, keys = (cells[name].to_numpy(dtype=np.int64) for name in (PEOPLE, "keys"))
+    if isinstance(effort, Round):
+        shown, largest = rounded(counts, keys, effort.base), effort.base - 1
+    else:
+        noise = perturbation_table(
+            variance=effort.variance, largest=effort.largest, forbidden=effort.forbidden
+        )
+        shown, largest = perturbed(counts, keys, noise), effort.largest
+    changed = cells.assign(**{PEOPLE: shown}, status=_STATUS[effort.method])
+    return _Protected(
+        _of_margins(changed, declared), _qnf_of_changed(cells, shown, largest, declared)
+    )
+
+
+def _qnf_of_changed(cells: pd.DataFrame, shown: np.ndarray, largest: int, declared: Table) -> float:
+    """Return QNF where each shown count may be off by so many.
+
+    An interval as wide as the minimum frequency less one is demanded, wherever it lies.
+    """
+    demanded = declared.minimum_frequency - 1.0
+    try:
+        table, ((counts, primary),) = _judged(cells, declared)
+    except TableError:
+        # People are in several cells, so that no total narrows what a cell says of itself.
+        counts = cells[PEOPLE].to_numpy(dtype=float)
+        width = (shown + largest - np.maximum(shown - largest, 0)).astype(float)
+        return _narrowest(width[declared.rules.of_counts(counts).is_primary], demanded)
+    if table.cube.size > LARGEST_CHECKED:
+        raise TableError(
+            f"a table must have at most {LARGEST_CHECKED:,} cells, totals included, to be checked "
+            f"as a whole; got {table.cube.size:,}. Coarsen a dimension."
+        )
+    told = np.where(table.is_shown, 0.0, np.nan)
+    is_row = table.is_shown[table.of_row]
+    told[table.of_row[is_row]] = shown[is_row]
+    known = Known.of_published(told, within=largest)
+    # Nobody is in cells without a row, which everybody sees.
+    is_empty = table.is_shown & (counts == 0)
+    known = Known(
+        np.where(is_empty, 0.0, np.maximum(known.lowest, 0.0)),
+        np.where(is_empty, 0.0, known.highest),
+    )
+    found = np.flatnonzero(primary.is_primary)
+    low, high = intervals(table.cube, known, found, are_integers=True)
+    return _narrowest(high - low, demanded)
+
+
+def _least_width(
+    table: Published, figures: Floats, primary: Primary, is_hidden: Booleans, least: Floats
+) -> float:
+    """Return QNF of one measure: of small cells, how wide the interval of an attacker is.
+
+    Raises a `TableError` where one ends too early at either side.
+    """
+    demanded = reachable(table.cube, figures, primary, least)
+    if narrow_cells(table.cube, figures, demanded, is_hidden, least).any():
+        raise TableError(
+            "small cells must stay hidden beside those of an earlier release, which keep their "
+            "status; some would be told too closely"
+        )
+    found = np.flatnonzero(primary.is_primary)
+    known = Known(np.where(is_hidden, least, figures), np.where(is_hidden, np.inf, figures))
+    are_integers = bool((figures == np.round(figures)).all())
+    low, high = intervals(table.cube, known, found, are_integers=are_integers)
+    return _narrowest(high - low, (demanded.lower + demanded.upper)[found])
+
+
+def _narrowest(width: Floats, demanded: Floats | float) -> float:
+    """Return the smallest w / (w + d), 1 where nothing is demanded or nothing bounds a cell."""
+    if not len(width):
+        return 1.0
+    is_bounded = np.isfinite(width)
+    shares = np.ones(len(width))
+    shares[is_bounded] = (width / (width + demanded))[is_bounded]
+    return float(shares.min())
+
+
+def _of_margins(cells: pd.DataFrame, declared: Table) -> pd.DataFrame:
+    there = cells[[*declared.dimensions]].notna().to_numpy()
+    wanted = np.array([[n in margin for n in declared.dimensions] for margin in declared.margins])
+    is_shown = (there[:, None, :] == wanted[None]).all(axis=2).any(axis=1)
+    shown: pd.DataFrame = cells[is_shown]
+    return shown
+
+
+def _finest(names: pd.DataFrame, number: int, declared: Table) -> dict[str, Finest]:
+    own = names[names["effort"] == number]
+    return {n: Finest.of(own[own["dimension"] == n]) for n in declared.dimensions}
+
+
+def _quality(
+    untouched: pd.DataFrame, shown: pd.DataFrame, declared: Table, finest: Mapping[str, Finest]
+) -> tuple[float, float]:
+    """Return QF and that of an answer that knows nothing: means over the questions."""
+    itself = {
+        name: one._replace(labels=one.finest, coarse=np.arange(len(one.finest)))
+        for name, one in finest.items()
+    }
+    dimensions, scores = declared.dimensions, []
+    asked: list[tuple[str, tuple[str, ...], str, bool]] = [
+        (one.kind, one.margin, one.of, False) for one in declared.questions
+    ] or [("share", margin, PEOPLE, True) for margin in declared.margins if margin]
+    for kind, margin, of, is_joint in asked:
+        truth = answers(untouched, dimensions, margin, of, itself)
+        told = answers(shown, dimensions, margin, of, finest)
+        if is_joint:
+            truth, told = truth.ravel(), told.ravel()
+        scores.append(score(kind, truth, told))
+    if not scores:  # a single number is shown
+        return 1.0, 0.0
+    own, zero = np.array(scores).T
+    return float(own.mean()), float(zero.mean())
+
+
+def _rows(number: int, shown: _Protected, declared: Table) -> pd.DataFrame:
+    import pandas as pd  # noqa: PLC0415
+
+    of_effort: dict[str, Any] = {
+        "kind": "effort",
+        "qf": shown.quality[0],
+        "zero_rule": shown.quality[1],
+        "qnf": shown.qnf,
+        "refusal": shown.refusal,
+    }
+    types = {
+        "effort": "int64",
+        "kind": "str",
+        **dict.fromkeys((*declared.dimensions, "cell"), "str"),
+        PEOPLE: "Int64",
+        **dict.fromkeys(declared.sums, "Float64"),
+        "status": "str",
+        **dict.fromkeys(("qf", "zero_rule", "qnf"), "Float64"),
+        "refusal": "str",
+    }
+    records = shown.cells.to_dict("records")
+    rows: list[dict[Any, Any]] = [*({**row, "kind": "cell"} for row in records), of_effort]
+    return pd.DataFrame(
+        {
+            name: pd.Series(
+                [_known(number if name == "effort" else row.get(name)) for row in rows],
+                dtype="object" if kind == "str" else kind,
+            )
+            for name, kind in types.items()
+        }
+    )
+
+
+def _known(value: Any) -> Any:
+    """Return None of what is missing in any of pandas' ways."""
+    import pandas as pd  # noqa: PLC0415
+
+    return None if value is None or value is pd.NA or value != value else value  # noqa: PLR0124

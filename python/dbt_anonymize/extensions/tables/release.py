@@ -1,0 +1,234 @@
+"""What is released of a spec with a table, for the commands `results` and `verify`."""
+
+# ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from dbt_anonymize.errors import VerificationError
+from dbt_anonymize.extensions.tables.declared import PEOPLE, Hide, Noise, Table
+from dbt_anonymize.extensions.tables.hidden import hidden_intervals
+from dbt_anonymize.extensions.tables.reading import read_table
+from dbt_anonymize.literals import quote_name
+from dbt_anonymize.pluralize import pluralized
+from dbt_anonymize.project.results import OtherResults
+from dbt_anonymize.verify.finding import Finding
+from dbt_anonymize.verify.recomputation.labels import Generalization
+from dbt_anonymize.verify.recomputation.tables import Tables
+from dbt_anonymize.verify.relations import source_relation
+
+if TYPE_CHECKING:
+    from dbt_anonymize.project.layout import Project
+    from dbt_anonymize.project.warehouse import Warehouse
+    from dbt_anonymize.spec import Spec
+
+Cell = tuple[str | None, ...]
+_RESULTS = (
+    *("effort", "cells", "hidden_cells", "qf", "zero_rule", "qnf", "q", "qualifies"),
+    *("protection", "is_chosen", "reason"),
+)
+
+
+class _Released(NamedTuple):
+    """The released table, and the effort that it was released by."""
+
+    effort: int
+    cells: dict[Cell, tuple[Any, ...]]
+
+
+def is_of(spec: Spec) -> bool:
+    """Tell whether a spec releases a table, and no records."""
+    return _table(spec) is not None
+
+
+def results(warehouse: Warehouse, spec: Spec) -> OtherResults:
+    """Read ``<n>_table_results``; a `WarehouseError` if it is not built."""
+    relation = warehouse.relation_of_ref(f"{spec.name}_table_results")
+    rows = [
+        dict(zip(_RESULTS, row, strict=True))
+        for row in warehouse.rows(f"select {', '.join(_RESULTS)} from {relation} order by effort")
+    ]
+    location = _location(warehouse, spec, Path())
+    reasons = [f"effort {row['effort']}, {row['protection']}, is {row['reason']}" for row in rows]
+    legend = (
+        "QF: how well the table answers its questions; QNF: how little it tells of small cells, "
+        "0.5 is just enough"
+    )
+    sentences = [*reasons, f"released: {location or 'nothing'}"]
+    return OtherResults(_RESULTS[:8], rows, sentences, legend)
+
+
+def findings(
+    warehouse: Warehouse, read: Warehouse, project: Project, spec: Spec
+) -> Iterator[Finding]:
+    """Yield what a released table must keep: it is counted again, and its hidden cells audited.
+
+    ``read`` is the warehouse, or a copy of it on DuckDB.
+    """
+    table = cast(Table, _table(spec))
+    if not (location := _location(warehouse, spec, project.root)):
+        raise VerificationError(f"{spec.name}: nothing is released. Run `dbt build`.")
+    released = _read_release(warehouse, read, project, spec, location)
+    effort = table.efforts[released.effort - 1]
+    truth = dict(_recounted(read, spec, table.levels(released.effort)))
+    wrong = _wrong_cells(released.cells, truth, effort)
+    yield Finding(
+        "recomputation",
+        "table",
+        not wrong,
+        f"every cell must follow from the source; {_counted(len(truth), 'cell')} counted again, "
+        f"{wrong or 'none'} differ" + (". Run `dbt build`." if wrong else ""),
+    )
+    yield _guarantee(released.cells, truth, table, is_hidden=isinstance(effort, Hide))
+
+
+def _table(spec: Spec) -> Table | None:
+    return cast("Table | None", cast(Any, spec).table)
+
+
+def _counted(number: int, word: str) -> str:
+    return pluralized(number, word)
+
+
+def _location(warehouse: Warehouse, spec: Spec, root: Path) -> str | None:
+    """Return the file of the release on DuckDB, relative to the project's root, or its relation."""
+    name = f"{spec.name}_table"
+    if not warehouse.is_duckdb:
+        return str(warehouse.relation_of_ref(name))
+    path = Path(warehouse.meta(name)["folder"], warehouse.target_name, f"{spec.name}.duckdb")
+    return str(path) if (root / path).is_file() else None
+
+
+def _read_release(
+    warehouse: Warehouse, read: Warehouse, project: Project, spec: Spec, location: str
+) -> _Released:
+    table = cast(Table, _table(spec))
+    columns = ", ".join(map(quote_name, (*table.dimensions, PEOPLE, *table.sums, "status")))
+    name = f"{spec.name}_table"
+    if warehouse.is_duckdb:
+        import duckdb  # noqa: PLC0415 (slow to import)
+
+        with duckdb.connect(str(project.root / location), read_only=True) as session:
+            rows = session.execute(f"select {columns} from {quote_name(name)}").fetchall()
+    else:
+        rows = read.rows(f"select {columns} from {read.relation_of_ref(name)}")
+    relation = warehouse.relation_of_ref(f"{spec.name}_table_results")
+    chosen = warehouse.rows(f"select max(effort) from {relation} where is_chosen")[0][0]
+    if chosen is None:
+        chosen = _remembered(warehouse, spec, table)
+    width = len(table.dimensions)
+    return _Released(int(chosen), {tuple(row[:width]): tuple(row[width:]) for row in rows})
+
+
+def _remembered(warehouse: Warehouse, spec: Spec, table: Table) -> int:
+    """Return the effort of an earlier table that stays."""
+    draws = warehouse.place_of_ref(f"{spec.name}_table_draws")
+    releases = draws.incorporate(path={"identifier": f"{spec.name}_table_releases"})
+    found = {one for (one,) in warehouse.rows(f"select distinct protection from {releases}")}
+    for number, effort in enumerate(table.efforts, start=1):
+        if effort.protection in found:
+            return number
+    raise VerificationError(
+        f"{spec.name}: the table was released by an effort that the spec no longer has "
+        f"({', '.join(sorted(found)) or 'none'}). Declare it again to verify it."
+    )
+
+
+def _recounted(
+    read: Warehouse, spec: Spec, levels: dict[str, int]
+) -> Iterator[tuple[Cell, tuple[float, ...]]]:
+    """Yield the measures of each cell, counted from the source margin by margin."""
+    table, source = cast(Table, _table(spec)), str(source_relation(read, spec.source))
+    tables = Tables(
+        read.cursor(), source, {}, written=getattr(read, "written", "cast({} as varchar)")
+    )
+    joins, labels = [], {}
+    for place, name in enumerate(table.dimensions):
+        value = f"rows_.{quote_name(name)}"
+        tree = spec.quasi_identifiers.get(name)
+        if tree is None:
+            labels[name] = f"coalesce({tables.text(value)}, '*')"
+            continue
+        hierarchy = str(read.relation_of_ref(tree.ref))
+        one = Generalization(name, tree, hierarchy, tables.text)
+        lookup = one.label(source, one.null_if_unknown(value), levels[name], f"tree_{place}")
+        joins.append(lookup.join)
+        labels[name] = lookup.columns[name]
+    person = f"rows_.{quote_name(spec.person_column)}"
+    measures = [f"count(distinct {person})"]
+    measures += [f"coalesce(sum(rows_.{quote_name(name)}), 0)" for name in table.sums]
+    for margin in table.margins:
+        shown = [labels[name] if name in margin else "null" for name in table.dimensions]
+        grouped = ", ".join(labels[name] for name in margin)
+        rows = tables.rows(
+            f"select {', '.join([*shown, *measures])} from {source} as rows_ {' '.join(joins)}"
+            + (f" group by {grouped}" if grouped else "")
+        )
+        for row in rows:
+            cell, figures = row[: len(table.dimensions)], row[len(table.dimensions) :]
+            if figures[0]:
+                yield cell, tuple(map(float, figures))
+
+
+def _wrong_cells(
+    released: dict[Cell, tuple[Any, ...]],
+    truth: dict[Cell, tuple[float, ...]],
+    effort: object,
+) -> int:
+    """Return how many cells are not what they must be, those that only one of both has too."""
+    wrong = len(released.keys() ^ truth.keys())
+    for cell in released.keys() & truth.keys():
+        *figures, status = released[cell]
+        if status == "hidden":
+            wrong += any(figure is not None for figure in figures)
+        elif any(figure is None for figure in figures):
+            wrong += 1
+        else:
+            wrong += not all(map(_agrees(effort), figures, truth[cell]))
+    return wrong
+
+
+def _agrees(effort: object) -> Any:
+    """Return a function that compares a shown figure with the true one."""
+    if isinstance(effort, Hide):
+        return lambda shown, true: abs(float(shown) - true) <= 1e-9 * max(1.0, abs(true))
+    if isinstance(effort, Noise):
+        return lambda shown, true: shown >= 0 and abs(shown - true) <= effort.largest
+    base = cast(Any, effort).base
+    return lambda shown, true: shown % base == 0 and abs(shown - true) < base
+
+
+def _guarantee(
+    released: dict[Cell, tuple[Any, ...]],
+    truth: dict[Cell, tuple[float, ...]],
+    table: Table,
+    *,
+    is_hidden: bool,
+) -> Finding:
+    """Audit the hidden cells by what everybody is shown."""
+    least = table.minimum_frequency
+    small = {cell for cell, figures in truth.items() if figures[0] < least}
+    if not is_hidden:
+        return Finding(
+            "guarantees",
+            "table",
+            None,
+            f"{_counted(len(small), 'cell')} with fewer than {least} people shown with noise or "
+            "rounded; QNF says how closely they are told",
+        )
+    shown = {cell for cell in small & released.keys() if released[cell][-1] != "hidden"}
+    rows = [(*cell, figures[0]) for cell, figures in released.items()]
+    audited = hidden_intervals(read_table(rows, table.dimensions, None, are_totals_known=True))
+    told = [one for one in audited if one.labels in small and not one.hides(least)]
+    broken = len(shown) + len(told)
+    return Finding(
+        "guarantees",
+        "table",
+        not broken,
+        f"no cell with 1 to {least - 1} people may be shown, or be told by the others; of "
+        f"{_counted(len(small), 'such cell')} {broken or 'none'} is"
+        + (". Run `dbt build`, and withdraw the table." if broken else ""),
+    )

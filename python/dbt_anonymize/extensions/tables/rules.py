@@ -1,0 +1,151 @@
+"""Rules about a released table: see `spec.rules`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from dbt_anonymize.extensions.tables.declared import PEOPLE
+from dbt_anonymize.extensions.tables.reading import STATUS
+from dbt_anonymize.spec.draft import RawSpec, integer, items, mapping, text
+from dbt_anonymize.spec.problems import KeyPath, Problem, names, short_repr, unknown
+
+_PLACE = "table"
+# What a spec with a table has no use for; each is empty or missing then.
+_OF_RECORDS = ("efforts", "target", "features", "quality", "alpha", "sample", "population")
+
+
+def _stands_alone(draft: RawSpec) -> Iterator[Problem]:
+    if not _table(draft):
+        return
+    if found := [key for key in _OF_RECORDS if draft.raw.get(key) not in (None, (), [])]:
+        yield Problem(
+            (_PLACE,),
+            f"must stand without {', '.join(found)}: counts of released classes would give hidden "
+            "cells away",
+            "Release records by a spec of their own, from a table of other people.",
+        )
+    others = [key for key, value in draft.guarantees.items() if value and key != "k_anonymity"]
+    if others or draft.consent or draft.freeze:
+        yield Problem(
+            (_PLACE,),
+            "must have no other guarantee, consent or freeze: its cells keep minimum_frequency",
+            "Remove them; leave people who did not agree out of the source.",
+            ", ".join([*others, *(["consent"] if draft.consent else [])]) or "freeze",
+        )
+
+
+def _columns_are_counted(draft: RawSpec) -> Iterator[Problem]:
+    table, roles = _table(draft), draft.roles or {}
+    dimensions, sums = _names(table.get("dimensions")), _names(table.get("sums"))
+    kept = [n for n, role in roles.items() if role in {"sensitive", "insensitive"}]
+    kept = [name for name in kept if name not in draft.masks]
+    for place, found, known in (
+        ("dimensions", dimensions, [*draft.levels, *kept]),
+        ("sums", sums, kept),
+    ):
+        for name in found:
+            if name not in known:
+                rule = f"must be columns of role {'quasi_identifier, ' * (place[0] == 'd')}"
+                rule += "sensitive or insensitive, without mask"
+                yield unknown((_PLACE, place), rule, name, known, "Such columns")
+    named = [*dimensions, *sums]
+    twice = sorted({name for name in named if named.count(name) > 1})
+    reserved = sorted({*named} & {PEOPLE, STATUS, "effort"})
+    if twice:
+        yield Problem((_PLACE,), "must name each column once", "Remove one.", names(twice))
+    if reserved:
+        yield Problem(
+            (_PLACE,),
+            f"must leave the names {PEOPLE}, {STATUS} and effort to the table",
+            "Rename the column in a model before.",
+            names(reserved),
+        )
+
+
+def _margins_are_of_dimensions(draft: RawSpec) -> Iterator[Problem]:
+    table = _table(draft)
+    dimensions = _names(table.get("dimensions"))
+    shown = [_names(margin) for margin in items(table.get("shows"))]
+    for place, margin in enumerate(shown, start=1):
+        path: KeyPath = (_PLACE, "shows", place)
+        for name in margin:
+            if name not in dimensions:
+                yield unknown(path, "must name dimensions", name, dimensions, "Dimensions")
+        if {*margin} in [{*other} for other in shown[: place - 1]]:
+            yield Problem(path, "must differ from the others", "Remove it.", names(margin))
+    for place, question in enumerate(items(table.get("questions")), start=1):
+        path = (_PLACE, "questions", place)
+        yield from _question_problems(path, mapping(question), dimensions, shown, table)
+
+
+def _question_problems(
+    path: KeyPath,
+    question: Mapping[str, Any],
+    dimensions: list[str],
+    shown: list[list[str]],
+    table: Mapping[str, Any],
+) -> Iterator[Problem]:
+    asked = [text(question.get(kind)) for kind in ("share", "trend", "rank")]
+    margin = [*_names(question.get("by")), *(name for name in asked if name)]
+    for name in margin:
+        if name not in dimensions:
+            yield unknown(path, "must ask for dimensions", name, dimensions, "Dimensions")
+    measures = [PEOPLE, *_names(table.get("sums"))]
+    if (of := text(question.get("of"))) and of not in measures:
+        yield unknown((*path, "of"), "must be a measure", of, measures, "Measures")
+    if len({*margin}) < len(margin):
+        yield Problem(path, "must name each dimension once", "Remove one.", names(margin))
+    elif {*margin} <= {*dimensions} and shown and {*margin} not in [{*one} for one in shown]:
+        yield Problem(
+            path,
+            f"must ask for cells that are shown; no margin of shows is [{', '.join(margin)}]",
+            "Add it to shows, or ask something else.",
+        )
+
+
+def _efforts_protect(draft: RawSpec) -> Iterator[Problem]:
+    table = _table(draft)
+    dimensions, sums = _names(table.get("dimensions")), _names(table.get("sums"))
+    efforts = [mapping(effort) for effort in items(table.get("efforts"))]
+    for number, effort in enumerate(efforts, start=1):
+        path: KeyPath = (_PLACE, "efforts", number)
+        if sums and effort.get("method") in {"noise", "round"}:
+            yield Problem(
+                path,
+                "must hide where sums are shown, since noise and rounding are of counts",
+                "Use method: hide, or show no sums.",
+                short_repr(effort.get("method")),
+            )
+        if effort in efforts[: number - 1]:
+            other = efforts.index(effort) + 1
+            yield Problem(path, f"must differ from effort {other}", "Remove one of them.")
+        for name, level in mapping(effort.get("levels")).items():
+            levels, number_of_level = draft.levels.get(name), integer(level)
+            if name not in dimensions or levels is None:
+                known = [one for one in dimensions if one in draft.levels]
+                rule = "must be levels of dimensions that have a hierarchy"
+                yield unknown((*path, "levels"), rule, name, known, "Such dimensions")
+            elif number_of_level is not None and number_of_level >= levels:
+                yield Problem(
+                    (*path, "levels", name),
+                    f"must be a level below the root of its hierarchy, 0 to {levels - 1}",
+                    "Lower it, or leave the dimension out.",
+                    short_repr(level),
+                )
+
+
+def _table(draft: RawSpec) -> Mapping[str, Any]:
+    return mapping(draft.raw.get(_PLACE))
+
+
+def _names(value: object) -> list[str]:
+    return [name for name in items(value) if isinstance(name, str)]
+
+
+RULES: tuple[Callable[[RawSpec], Iterator[Problem]], ...] = (
+    _stands_alone,
+    _columns_are_counted,
+    _margins_are_of_dimensions,
+    _efforts_protect,
+)
