@@ -255,6 +255,11 @@ VARIANTS = [_known(variant) for variant in _VARIANTS]
 for _variant in VARIANTS:
     if "efforts" in _variant:
         _variant["efforts"] = [one for one in _variant["efforts"] if _is_known(one)]
+# A key without a value is left out.
+EXAMPLES = [
+    {key: value for key, value in {**EXAMPLE, **variant}.items() if value is not None}
+    for variant in VARIANTS
+]
 READERS = {"vault": "custodians", "release": "whoever reads the release"}
 
 
@@ -284,7 +289,7 @@ def relations_page() -> str:
 def _models() -> dict[str, tuple[str, dict[str, Column]]]:
     """Return text and columns of each relation that has columns."""
     found: dict[str, tuple[str, dict[str, Column]]] = {}
-    for spec in (Spec.model_validate({**EXAMPLE, **variant}) for variant in VARIANTS):
+    for spec in map(Spec.model_validate, EXAMPLES):
         context = description_context(spec)
         kept = (describe(one, name, context) for name, one in KEPT.items() if one.columns)
         history = describe(SHARED[HISTORY], HISTORY, {})

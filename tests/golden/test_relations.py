@@ -19,7 +19,7 @@ from tests.spec.declarations import SPEC, rich, spec
 
 UNTESTED = {name: value for name, value in SPEC.items() if name not in {"target", "features"}}
 SPECS = [
-    *({**make_reference.EXAMPLE, **variant} for variant in make_reference.VARIANTS),
+    *make_reference.EXAMPLES,
     rich(),
     {**{k: v for k, v in UNTESTED.items() if k not in {"quality", "alpha"}}, "qnf": "k"},
     spec(mapping="token", sample={"share": 0.5}, **in_parts("ill")),

@@ -15,6 +15,9 @@
     }},
 ) }}
 {%- set chosen = dbt_anonymize._chosen_protection(given) -%}
+{%- if chosen and dbt_anonymize._is_building() -%}
+    {%- do dbt_anonymize._check_against_cells(given, chosen) -%}
+{%- endif -%}
 {%- set columns = [] -%}
 {%- for name in given.dimensions + ["people"] + given.sums + ["status"] -%}
     {%- do columns.append(dbt_anonymize._quote(name)) -%}
@@ -60,6 +63,23 @@ order by
         ~ ". Show a table that changes with noise, or give each period labels of its own and no total over them."
     ) -%}
     {{ return(none) }}
+{%- endmacro %}
+
+
+{# What is shown as it is must be what was counted, in a cell that may be shown. #}
+{% macro _check_against_cells(given, chosen) -%}
+    {%- set wrong = run_query(
+        "select count(*) from " ~ given.table_efforts ~ " as efforts left join " ~ given.table_cells ~ " as cells"
+        ~ " on efforts.effort = cells.effort and efforts.cell = cells.cell where efforts.effort = " ~ chosen
+        ~ " and efforts.status = 'published' and (cells.people is null or cells.people <> efforts.people"
+        ~ " or cells.people < " ~ given.minimum_frequency ~ ")"
+    ).rows[0][0] -%}
+    {%- if wrong > 0 -%}
+        {%- do dbt_anonymize._raise_errors(given.anonymization, [
+            "every shown cell must be as it was counted, with at least " ~ given.minimum_frequency ~ " people; " ~ wrong
+            ~ " are not. The efforts are of other data; run `dbt build -s +" ~ model.name ~ "`."
+        ]) -%}
+    {%- endif -%}
 {%- endmacro %}
 
 

@@ -7,9 +7,11 @@
 {%- set by_person = given.people is not none or given.sums -%}
 with
 
-{{ dbt_anonymize._labelled(given) }}
+{{ dbt_anonymize._labelled(
+    given.microdata, given.dimensions, given.efforts, dbt_anonymize._counted_of_records(given)
+) }}
 
-{{ dbt_anonymize._contributions(given) if by_person else dbt_anonymize._counted_labels(given) }}
+{{ dbt_anonymize._contributions(given) if by_person else dbt_anonymize._counted_labels(given.efforts) }}
 {%- for number, levels in given.efforts.items() %}
 
 {{ dbt_anonymize._cells_by_person(given, number, levels) if by_person
@@ -65,75 +67,41 @@ full outer join earlier
 {%- endmacro %}
 
 
-{# CTEs that end in `generalized`: every record with the labels of its dimensions at all levels that efforts have,
-   `label_<place>_<level>`. #}
-{% macro _labelled(given) -%}
-{%- set plain, generalized = [], [] -%}
-{%- for dimension in given.dimensions -%}
-    {%- set place = loop.index0 -%}
-    {%- set levels = [] -%}
-    {%- for of_effort in given.efforts.values() -%}{%- do levels.append(of_effort[place]) -%}{%- endfor -%}
-    {%- for level in levels | unique | sort -%}
-        {%- set label = "label_" ~ (place + 1) ~ "_" ~ level -%}
-        {%- if dimension.hierarchy is defined -%}
-            {%- do generalized.append({
-                "name": label, "kind": dimension.kind, "hierarchy": dimension.hierarchy, "level": level,
-                "column": dimension.name,
-            }) -%}
-        {%- else -%}
-            {%- do plain.append({"name": label, "column": dimension.name}) -%}
-        {%- endif -%}
-    {%- endfor -%}
+{# What is counted of each record beside its labels: select expressions, joins, and the columns that they give. #}
+{% macro _counted_of_records(given) -%}
+{%- set key = dbt_anonymize._quote(given.record_key) -%}
+{%- set no_draw = dbt_anonymize._raise_in_sql(
+    model.name ~ ": a person has no draw. Build again from " ~ given.draws.identifier ~ " on.",
+    "cast(0 as " ~ dbt.type_bigint() ~ ")"
+) -%}
+{%- set columns, selected = ["person", "person_key"], [
+    ("microdata.subject" if given.people else "microdata." ~ key) ~ " as person",
+    "case\n            when drawn.draw is null\n                then " ~ no_draw
+        ~ "\n            else cast(floor(drawn.draw * 4294967296) as " ~ dbt.type_bigint()
+        ~ ")\n        end as person_key",
+] -%}
+{%- for name in given.sums -%}
+    {%- do columns.append("sum_" ~ loop.index) -%}
+    {%- do selected.append(
+        "coalesce(cast(" ~ dbt_anonymize._quote(name, "microdata") ~ " as " ~ dbt_anonymize._type_double()
+        ~ "), 0) as sum_" ~ loop.index
+    ) -%}
 {%- endfor -%}
-labelled as (
-
-    select
-        {%- if given.draws %}
-        {{ dbt_anonymize._quote(given.record_key, "microdata") if not given.people
-            else "microdata.subject" }} as person,
-        case
-            when drawn.draw is null
-                then {{ dbt_anonymize._raise_in_sql(
-                    model.name ~ ": a person has no draw. Build again from " ~ given.draws.identifier ~ " on.",
-                    "cast(0 as " ~ dbt.type_bigint() ~ ")"
-                ) }}
-            else cast(floor(drawn.draw * 4294967296) as {{ dbt.type_bigint() }})
-        end as person_key,
-        {%- for name in given.sums %}
-        coalesce(cast({{ dbt_anonymize._quote(name, "microdata") }} as {{ dbt_anonymize._type_double() }}), 0)
-            as sum_{{ loop.index }},
-        {%- endfor %}
-        {%- endif %}
-        {%- for one in generalized %}
-        {{ dbt_anonymize._quote(one.column, "microdata") }} as {{ dbt_anonymize._quote(one.name) }},
-        {{ dbt_anonymize._quote(one.column ~ "_leaf", "microdata") }} as {{ dbt_anonymize._quote(one.name ~ "_leaf") }}
-        {{- "," if plain or not loop.last }}
-        {%- endfor %}
-        {%- for one in plain %}
-        coalesce({{ dbt_anonymize._as_text(dbt_anonymize._quote(one.column, "microdata")) }}, '*')
-            as {{ dbt_anonymize._quote(one.name) }}{{ "," if not loop.last }}
-        {%- endfor %}
-    from {{ given.microdata }} as microdata
-    {%- if given.draws %}
-    {%- set key = dbt_anonymize._quote(given.record_key) %}
-    {%- if given.people %}
-    left join {{ given.people.source }} as people on microdata.{{ key }} = people.{{ key }}
-    {%- endif %}
-    left join {{ given.draws }} as drawn
-        on {{ dbt_anonymize._quote(given.people.column, "people") if given.people else "microdata." ~ key }}
-            = drawn.person
-    {%- endif %}
-
-),
-{%- set carried = ["person", "person_key"] if given.draws else [] -%}
-{%- for name in given.sums or [] -%}{%- do carried.append("sum_" ~ loop.index) -%}{%- endfor %}
-{{- dbt_anonymize.generalize("labelled", generalized, carried + plain | map(attribute="name") | list) }}
+{%- set joins = "left join " ~ given.draws ~ " as drawn on microdata." ~ key ~ " = drawn.person" -%}
+{%- if given.people -%}
+    {%- set joins = (
+        "left join " ~ given.people.source ~ " as people on microdata." ~ key ~ " = people." ~ key
+        ~ "\n    left join " ~ given.draws ~ " as drawn on "
+        ~ dbt_anonymize._quote(given.people.column, "people") ~ " = drawn.person"
+    ) -%}
+{%- endif -%}
+{{ return({"columns": columns, "selected": selected, "joins": joins}) }}
 {%- endmacro %}
 
 
 {# CTE `counted`: people and their keys by labels at all levels, where everybody has one record. #}
-{% macro _counted_labels(given) -%}
-{%- set labels = dbt_anonymize._all_labels(given) -%}
+{% macro _counted_labels(efforts) -%}
+{%- set labels = dbt_anonymize._all_labels(efforts) -%}
 counted as (
 
     select
@@ -160,7 +128,7 @@ cells_{{ number }} as (
         cast(sum(person_keys) as {{ dbt.type_bigint() }}) as keys
     from counted
     group by
-        cube ({% for level in levels %}label_{{ loop.index }}_{{ level }}{{ ", " if not loop.last }}{% endfor %})
+        cube({% for level in levels %}label_{{ loop.index }}_{{ level }}{{ ", " if not loop.last }}{% endfor %})
 
 )
 {%- endmacro %}
@@ -168,7 +136,7 @@ cells_{{ number }} as (
 
 {# CTE `contributions`: what each person adds, by labels at all levels. #}
 {% macro _contributions(given) -%}
-{%- set labels = dbt_anonymize._all_labels(given) -%}
+{%- set labels = dbt_anonymize._all_labels(given.efforts) -%}
 contributions as (
 
     select
@@ -191,12 +159,6 @@ contributions as (
 {% macro _cells_by_person(given, number, levels) -%}
 {%- set labels = [] -%}
 {%- for level in levels -%}{%- do labels.append("label_" ~ loop.index ~ "_" ~ level) -%}{%- endfor -%}
-{%- set sets = namespace(found=[["person"]]) -%}
-{%- for label in labels -%}
-    {%- set longer = [] -%}
-    {%- for found in sets.found -%}{%- do longer.append([label] + found) -%}{%- endfor -%}
-    {%- set sets.found = sets.found + longer -%}
-{%- endfor -%}
 of_people_{{ number }} as (
 
     select
@@ -210,19 +172,20 @@ of_people_{{ number }} as (
         {%- endfor %}
     from contributions
     group by
-        grouping sets (
-            {%- for found in sets.found %}
-            ({{ found | join(", ") }}){{ "," if not loop.last }}
-            {%- endfor %}
-        )
+        person,
+        cube({{ labels | join(", ") }})
 
 ),
 
 ranked_{{ number }} as (
 
     select
-        of_people.*
+        {%- for label in labels %}
+        label_{{ loop.index }},
+        {%- endfor %}
+        person_key
         {%- for name in given.sums %},
+        sum_{{ loop.index }},
         row_number() over (
             partition by
                 {%- for label in labels %}
@@ -231,7 +194,7 @@ ranked_{{ number }} as (
             order by sum_{{ loop.index }} desc
         ) as rank_{{ loop.index }}
         {%- endfor %}
-    from of_people_{{ number }} as of_people
+    from of_people_{{ number }}
 
 ),
 
@@ -260,9 +223,9 @@ cells_{{ number }} as (
 {%- endmacro %}
 
 
-{% macro _all_labels(given) -%}
+{% macro _all_labels(efforts) -%}
     {%- set labels = [] -%}
-    {%- for levels in given.efforts.values() -%}
+    {%- for levels in efforts.values() -%}
         {%- for level in levels -%}{%- do labels.append("label_" ~ loop.index ~ "_" ~ level) -%}{%- endfor -%}
     {%- endfor -%}
     {{ return(labels | unique | list) }}

@@ -30,16 +30,16 @@ judged as (
 
     select
         efforts.*,
-        qf + {{ dbt_anonymize._number(given.alpha) }} * qnf as q,
+        efforts.qf + {{ dbt_anonymize._number(given.alpha) }} * efforts.qnf as q,
         case
             {%- if released %}
-            when protection not in ({% for one in released %}{{ dbt_anonymize._literal(one) }}
+            when efforts.protection not in ({% for one in released %}{{ dbt_anonymize._literal(one) }}
                 {{- ", " if not loop.last }}{% endfor %})
                 then 'not chosen: the table was released otherwise, and both would tell more together'
             {%- endif %}
-            when refusal is not null then 'not chosen: ' || refusal
-            when qnf < 0.5 then 'not chosen: a small cell is told too closely (QNF below 0.5)'
-            when qf <= zero_rule then 'not chosen: it answers no better than who knows nothing'
+            when efforts.refusal is not null then 'not chosen: ' || efforts.refusal
+            when efforts.qnf < 0.5 then 'not chosen: a small cell is told too closely (QNF below 0.5)'
+            when efforts.qf <= efforts.zero_rule then 'not chosen: it answers no better than who knows nothing'
         end as obstacle
     from efforts
 
@@ -50,10 +50,10 @@ ranked as (
     select
         judged.*,
         row_number() over (
-            partition by case when obstacle is null then 1 else 0 end
+            partition by case when judged.obstacle is null then 1 else 0 end
             order by
-                q desc,
-                effort
+                judged.q desc,
+                judged.effort asc
         ) as place
     from judged
 

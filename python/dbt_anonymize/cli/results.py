@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -80,20 +80,10 @@ def results(
     if history:
         _show_history(place, names, form)
         return
-    from dbt_anonymize.project.failures import last_failure  # noqa: PLC0415
-    from dbt_anonymize.project.results import OtherResults  # noqa: PLC0415
-
-    builds, others, missing = list[_LastBuild](), dict[str, OtherResults](), list[str]()
-    with machine_readable_stdout(form), place.reading() as warehouse:
-        for spec in place.specs(names):
-            failure = last_failure(place.project, warehouse.manifest, spec.name)
-            try:
-                if release := other_release(spec):
-                    others[spec.name] = release.results(warehouse, spec)
-                else:
-                    builds.append(_read_last_build(warehouse, spec, failure))
-            except WarehouseError as error:
-                missing.append(failure.text if failure else str(error))
+    with machine_readable_stdout(form):
+        specs = place.specs(names)
+        with place.reading() as warehouse:
+            builds, others, missing = _read_last_builds(place, warehouse, specs)
         if not builds and not others:
             raise WarehouseError("\n".join(missing))
     for text in missing:  # the others are shown below
@@ -108,6 +98,25 @@ def results(
         else:
             for warning in warnings:
                 say(warning, err=True)
+
+
+def _read_last_builds(
+    place: Place, warehouse: Warehouse, specs: Sequence[Spec]
+) -> tuple[list[_LastBuild], dict[str, OtherResults], list[str]]:
+    """Return the last builds of releases of records, of others by name, and why some lack one."""
+    from dbt_anonymize.project.failures import last_failure  # noqa: PLC0415 (keeps --help fast)
+
+    builds, others, missing = list[_LastBuild](), dict[str, Any](), list[str]()
+    for spec in specs:
+        failure = last_failure(place.project, warehouse.manifest, spec.name)
+        try:
+            if release := other_release(spec):
+                others[spec.name] = release.results(warehouse, spec)
+            else:
+                builds.append(_read_last_build(warehouse, spec, failure))
+        except WarehouseError as error:
+            missing.append(failure.text if failure else str(error))
+    return builds, others, missing
 
 
 def _show_others(others: Mapping[str, OtherResults], form: Format) -> None:

@@ -38,9 +38,10 @@ class _Effort(Strict):
 
 
 class Hide(_Effort):
-    """Hide small cells, and others so that totals do not give these back."""
+    """An effort that hides cells; only it can show sums."""
 
     method: Literal["hide"]
+    """Hide small cells, and others so that totals do not give these back."""
     seconds: Annotated[int, Field(ge=1)] = 300
     """Time limit of each measure."""
 
@@ -51,9 +52,10 @@ class Hide(_Effort):
 
 
 class Noise(_Effort):
-    """Change counts at random, by the keys of those who are counted: the same cell always alike."""
+    """An effort that adds noise to counts."""
 
     method: Literal["noise"]
+    """Change counts at random, by the keys of those who are counted: the same cell always alike."""
     variance: Annotated[float, Field(gt=0)]
     """Variance of the change, whose mean is 0."""
     largest: Annotated[int, Field(ge=1, le=1_000)]
@@ -63,9 +65,10 @@ class Noise(_Effort):
 
 
 class Round(_Effort):
-    """Round counts up or down at random, by the keys of those who are counted, without bias."""
+    """An effort that rounds counts."""
 
     method: Literal["round"]
+    """Round counts up or down at random, by the keys of those who are counted, without bias."""
     base: Annotated[int, Field(ge=2, le=1_000)]
     """Base of which shown counts are multiples."""
 

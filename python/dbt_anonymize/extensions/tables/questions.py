@@ -1,4 +1,4 @@
-"""How well a protected table answers what it is read for, beside the true counts.
+"""Scores of a protected table: how well it answers what it is read for.
 
 Everything is asked of the finest labels: a coarser one answers for each of them with an equal part,
 as a reader would who knows no more. A hidden cell answers nothing.

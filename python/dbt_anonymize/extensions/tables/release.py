@@ -1,4 +1,4 @@
-"""What is released of a spec with a table, for the commands `results` and `verify`."""
+"""The released table, for the commands `results` and `verify`."""
 
 # ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
 
