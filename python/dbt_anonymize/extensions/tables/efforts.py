@@ -172,7 +172,7 @@ def _qnf_of_changed(cells: pd.DataFrame, shown: np.ndarray, largest: int, declar
     except TableError:
         # People are in several cells, so that no total narrows what a cell says of itself.
         counts = cells[PEOPLE].to_numpy(dtype=float)
-        width = (shown + largest - np.maximum(shown - largest, 0)).astype(float)
+        width = (shown + largest - np.maximum(shown - largest, 1)).astype(float)
         return _narrowest(width[declared.rules.of_counts(counts).is_primary], demanded)
     if table.cube.size > LARGEST_CHECKED:
         raise TableError(
@@ -183,10 +183,10 @@ def _qnf_of_changed(cells: pd.DataFrame, shown: np.ndarray, largest: int, declar
     is_row = table.is_shown[table.of_row]
     told[table.of_row[is_row]] = shown[is_row]
     known = Known.of_published(told, within=largest)
-    # Nobody is in cells without a row, which everybody sees.
+    # Everybody sees which cells have a row: somebody is in those, and nobody in the others.
     is_empty = table.is_shown & (counts == 0)
     known = Known(
-        np.where(is_empty, 0.0, np.maximum(known.lowest, 0.0)),
+        np.where(is_empty, 0.0, np.maximum(known.lowest, least_known(table, counts))),
         np.where(is_empty, 0.0, known.highest),
     )
     found = np.flatnonzero(primary.is_primary)
@@ -215,13 +215,10 @@ def _least_width(
 
 
 def _narrowest(width: Floats, demanded: Floats | float) -> float:
-    """Return the smallest w / (w + d), 1 where nothing is demanded or nothing bounds a cell."""
+    """Return the smallest w / (w + d), 1 where nothing is demanded; nothing may bound a cell."""
     if not len(width):
         return 1.0
-    is_bounded = np.isfinite(width)
-    shares = np.ones(len(width))
-    shares[is_bounded] = (width / (width + demanded))[is_bounded]
-    return float(shares.min())
+    return float((1 - demanded / (width + demanded)).min())
 
 
 def _of_margins(cells: pd.DataFrame, declared: Table) -> pd.DataFrame:

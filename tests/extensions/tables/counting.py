@@ -1,0 +1,81 @@
+"""Cells of a table, counted by hand, in the place of what the warehouse counts."""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from dbt_anonymize.extensions.tables.declared import Table
+from dbt_anonymize.extensions.tables.efforts import table_efforts
+
+Labels = tuple[str, ...]
+Coarser = Callable[[str, int], str]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A relation of which only the rows are asked for."""
+
+    frame: pd.DataFrame
+
+    def df(self) -> pd.DataFrame:
+        """Return the rows."""
+        return self.frame
+
+
+def by_first_letters(label: str, level: int) -> str:
+    """Return a label without its last characters, one for each level."""
+    return label[: len(label) - level]
+
+
+def counted(
+    people: Sequence[tuple[Labels, int]],
+    table: Table,
+    *,
+    released: Mapping[tuple[int, str], tuple[str, bool]] | None = None,
+    coarser: Coarser = by_first_letters,
+) -> tuple[Frame, Frame]:
+    """Return ``<n>_table_cells`` and ``<n>_table_labels`` of people, each with labels and a key."""
+    cells, labels = [], set()
+    for number in range(len(table.efforts) + 1):
+        levels = list(table.levels(number).values())
+        finest = list(table.levels(0).values())
+        found = defaultdict[tuple[str | None, ...], list[int]](list)
+        for own, key in people:
+            shown = tuple(map(coarser, own, levels))
+            for name, label, raw, level in zip(table.dimensions, shown, own, finest, strict=True):
+                labels.add((number, name, label, coarser(raw, level)))
+            for kept in itertools.product((True, False), repeat=len(own)):
+                found[tuple(s if k else None for s, k in zip(shown, kept, strict=True))].append(key)
+        for cell, keys in found.items():
+            text = "|".join("-" if one is None else f"{len(one)}:{one}" for one in cell)
+            status, is_same = (released or {}).get((number, text), (None, False))
+            row: dict[str, Any] = dict(zip(table.dimensions, cell, strict=True))
+            row |= {"effort": number, "cell": text, "people": len(keys), "keys": sum(keys)}
+            cells.append(row | {"released": status, "is_same": is_same})
+    columns = ["effort", "dimension", "label", "finest_label"]
+    return Frame(pd.DataFrame(cells)), Frame(pd.DataFrame(sorted(labels), columns=columns))
+
+
+def protected(
+    people: Sequence[tuple[Labels, int]], table: Mapping[str, Any], **given: Any
+) -> tuple[dict[int, dict[Labels, tuple[Any, str]]], dict[int, dict[str, Any]]]:
+    """Return the cells of each effort, count and status by labels, and what is said of efforts."""
+    declared = Table.model_validate(table)
+    cells, labels = counted(people, declared, **given)
+    rows = table_efforts(cells, labels, declared.model_dump_json(exclude_unset=True))  # type: ignore[arg-type]
+    shown = defaultdict[int, dict[Labels, tuple[Any, str]]](dict)
+    told = {}
+    for row in rows.to_dict("records"):
+        if row["kind"] == "effort":
+            told[row["effort"]] = row
+            continue
+        cell = tuple(row[name] for name in declared.dimensions)
+        count = None if row["people"] is pd.NA else row["people"]
+        shown[row["effort"]][cell] = (count, row["status"])
+    return dict(shown), told

@@ -1,0 +1,201 @@
+"""A declared table as its efforts protect it, beside all tables that readers may think of."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from dbt_anonymize.extensions.tables.noise import perturb_table, round_table
+from tests.extensions.tables.counting import Labels, by_first_letters, protected
+
+LEAST = 3
+WARDS, AGES = ("n", "s"), ("x", "y")
+# Of a cell that nothing bounds; above all counts that are drawn.
+MOST = 13
+HIDE = {"method": "hide"}
+Cells = Mapping[tuple[str | None, ...], tuple[Any, str]]
+
+
+def some_people(seed: int, most: int = 4) -> list[tuple[Labels, int]]:
+    """Draw a small table: nobody to ``most`` in each cell, with keys."""
+    chance = random.Random(seed)
+    return [
+        (cell, chance.randrange(2**32))
+        for cell in itertools.product(WARDS, AGES)
+        for _ in range(chance.choice(range(most + 1)))
+    ]
+
+
+def table(*efforts: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"dimensions": ["ward", "age"], "minimum_frequency": LEAST, "efforts": efforts, **more}
+
+
+def sums_of(inner: Mapping[tuple[str, str], int]) -> dict[tuple[str | None, ...], int]:
+    """Return all cells of a table, zeros too."""
+    cells = itertools.product((*WARDS, None), (*AGES, None))
+    return {
+        cell: sum(
+            count
+            for own, count in inner.items()
+            if all(mine in (None, other) for mine, other in zip(cell, own, strict=True))
+        )
+        for cell in cells
+    }
+
+
+def possible(
+    shown: Cells, truth: Mapping[Any, int], within: int = 0
+) -> Iterator[dict[tuple[str | None, ...], int]]:
+    """Yield every table that a reader may think of: zeros are shown, and nothing else is known."""
+    inner = [cell for cell in itertools.product(WARDS, AGES) if truth[cell]]
+    for counts in itertools.product(range(1, MOST + 1), repeat=len(inner)):
+        found = sums_of(dict(zip(inner, counts, strict=True)))
+        if all(
+            count is None or abs(found[cell] - count) <= within
+            for cell, (count, _) in shown.items()
+        ):
+            yield found
+
+
+def intervals_of(
+    shown: Cells, truth: Mapping[Any, int], within: int = 0
+) -> dict[tuple[str | None, ...], tuple[int, int]]:
+    tables = list(possible(shown, truth, within))
+    small = [cell for cell, count in truth.items() if 0 < count < LEAST]
+    return {cell: (min(t[cell] for t in tables), max(t[cell] for t in tables)) for cell in small}
+
+
+def truth_of(people: list[tuple[Labels, int]]) -> dict[tuple[str | None, ...], int]:
+    inner = dict.fromkeys(itertools.product(WARDS, AGES), 0)
+    for cell, _ in people:
+        inner[cell] += 1  # type: ignore[index]
+    return sums_of(inner)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_table_of_a_reader_tells_a_small_cell(seed: int) -> None:
+    people = some_people(seed)
+    truth = truth_of(people)
+    shown, told = protected(people, table(HIDE))
+    if told[1]["refusal"]:
+        assert told[1]["refusal"].startswith("suppression")
+        return
+    assert {cell for cell, count in truth.items() if count} == {*shown[1]}
+    for cell, (count, status) in shown[1].items():
+        assert (count, status) in {(truth[cell], "published"), (None, "hidden")}
+    found = intervals_of(shown[1], truth)
+    known_parts = {
+        cell: sum(truth[inner] > 0 for inner in truth if is_part(inner, cell)) for cell in found
+    }
+    shares = [1.0]
+    for cell, (low, high) in found.items():
+        # As many people as parts are known without the table.
+        least = known_parts[cell]
+        assert low <= max(1, least), cell
+        assert high >= LEAST + 1, cell
+        if high < MOST:
+            shares.append((high - low) / (high - low + LEAST + 1 - least))
+    assert told[1]["qnf"] == pytest.approx(min(shares))
+
+
+def is_part(inner: tuple[str | None, ...], cell: tuple[str | None, ...]) -> bool:
+    whole = all(mine is not None for mine in inner)
+    return whole and all(b in (None, a) for a, b in zip(inner, cell, strict=True))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_margins_that_are_not_shown_tell_nothing(seed: int) -> None:
+    people = some_people(seed, most=9)
+    shown, told = protected(people, table(HIDE, shows=[["ward"], []]))
+    assert told[1]["refusal"] is None
+    assert all(cell[1] is None for cell in shown[1])
+    assert told[1]["qnf"] >= 0.5
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_noise_and_rounding_are_those_of_the_functions_for_models(seed: int) -> None:
+    import pandas as pd
+
+    people = some_people(seed, most=6)
+    efforts = ({"method": "noise", "variance": 1.5, "largest": 3}, {"method": "round", "base": 3})
+    shown, told = protected(people, table(*efforts))
+    truth = truth_of(people)
+    cells = [cell for cell, count in truth.items() if count]
+    keys = [sum(k for own, k in people if is_part(own, cell)) for cell in cells]
+    frame = pd.DataFrame({"n": [truth[cell] for cell in cells], "keys": keys})
+    noisy = perturb_table(frame, count="n", keys="keys", variance=1.5, largest=3)["n"]
+    rounded = round_table(frame, count="n", keys="keys", base=3)["n"]
+    for number, counts, status in ((1, noisy, "perturbed"), (2, rounded, "rounded")):
+        assert shown[number] == {
+            cell: (count, status) for cell, count in zip(cells, counts, strict=True)
+        }
+        assert told[number]["refusal"] is None
+        assert 0 <= told[number]["qnf"] <= 1
+
+
+def test_the_privacy_of_noise_is_what_all_cells_together_leave_open() -> None:
+    people = [(("n", "x"), 5), (("n", "x"), 9), (("n", "y"), 77), (("s", "x"), 12)]
+    effort = {"method": "noise", "variance": 1.0, "largest": 2}
+    shown, told = protected(people, table(effort))
+    truth = truth_of(people)
+    tables = [
+        found
+        for counts in itertools.product(range(1, 9), repeat=3)
+        for found in [sums_of(dict(zip([("n", "x"), ("n", "y"), ("s", "x")], counts, strict=True)))]
+        if all(abs(found[cell] - count) <= 2 for cell, (count, _) in shown[1].items())
+    ]
+    small = [cell for cell, count in truth.items() if 0 < count < LEAST]
+    widths = [max(t[c] for t in tables) - min(t[c] for t in tables) for c in small]
+    expected = min(width / (width + LEAST - 1) for width in widths)
+    assert told[1]["qnf"] == pytest.approx(expected)
+
+
+def test_what_was_released_keeps_its_status_and_lets_the_table_grow_only() -> None:
+    people = [
+        ((w, a), 7 * i) for i, (w, a) in enumerate(itertools.product("ns", "xyz")) for _ in range(2)
+    ]
+    declared = table(HIDE, shows=[["ward", "age"]])
+    before, _ = protected(people, declared)
+    text = {cell: "|".join(f"{len(one)}:{one}" for one in cell) for cell in before[1]}
+    released = {(1, text[cell]): (status, True) for cell, (_, status) in before[1].items()}
+    more = [*people, *((("w", "x"), 99) for _ in range(5))]
+    after, told = protected(more, declared, released=released)
+    assert told[1]["refusal"] is None
+    assert {cell: after[1][cell] for cell in before[1]} == before[1]
+    assert after[1][("w", "x")] == (5, "published")
+    changed = dict(released)
+    changed[(1, text[("n", "x")])] = ("hidden", False)
+    _, told = protected(more, declared, released=changed)
+    assert "1 of 6 are of others" in told[1]["refusal"]
+
+
+def test_an_effort_that_cannot_be_had_is_refused_and_others_compete() -> None:
+    impossible = {"method": "noise", "variance": 0.01, "largest": 1, "forbidden": [0, 1, 2, 3, 4]}
+    _, told = protected([(("n", "x"), 1)] * 9, table(impossible, {"method": "round", "base": 4}))
+    assert told[1]["refusal"]
+    assert told[1]["qf"] is None or told[1]["qf"] != told[1]["qf"]
+    assert told[2]["refusal"] is None
+
+
+def test_coarser_efforts_answer_for_the_finest_labels_in_equal_parts() -> None:
+    """Of ages 10 and 11 the coarse table knows that six are in the tens: three each."""
+    people = [((age,), 1) for age in ["10"] * 4 + ["11"] * 2 + ["20"] * 6]
+    declared = {
+        "dimensions": ["age"],
+        "minimum_frequency": 2,
+        "shows": [["age"]],
+        "efforts": [
+            {"method": "hide"},
+            {"method": "hide", "levels": {"age": 1}},
+        ],
+        "questions": [{"share": "age"}],
+    }
+    _, told = protected(people, declared, coarser=by_first_letters)
+    assert told[1]["qf"] == pytest.approx(1)
+    # Shares are 4, 2, 6 of 12, the answers 3, 3, 6; equal ones 4, 4, 4.
+    assert told[2]["qf"] == pytest.approx(1 - 0.5 * 2 / 12)
+    assert told[2]["zero_rule"] == pytest.approx(1 - 0.5 * 4 / 12)
