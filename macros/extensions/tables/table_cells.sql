@@ -53,8 +53,9 @@ select
     coalesce(cells.people, 0) as people,
     coalesce(cells.keys, 0) as keys,
     {%- for name in given.sums %}
+    {%- set place = loop.index %}
     {%- for part, end in {"sum": "", "first": "_first", "second": "_second"}.items() %}
-    coalesce(cells.{{ part }}_{{ loop.index }}, 0) as {{ dbt_anonymize._quote(name ~ end) }},
+    coalesce(cells.{{ part }}_{{ place }}, 0) as {{ dbt_anonymize._quote(name ~ end) }},
     {%- endfor %}
     {%- endfor %}
     earlier.status as released,

@@ -12,6 +12,7 @@ import pandas as pd
 
 from dbt_anonymize.extensions.tables.declared import Table
 from dbt_anonymize.extensions.tables.efforts import table_efforts
+from dbt_anonymize.extensions.tables.reading import cell_text
 
 Labels = tuple[str, ...]
 Coarser = Callable[[str, int], str]
@@ -53,7 +54,7 @@ def counted(
             for kept in itertools.product((True, False), repeat=len(own)):
                 found[tuple(s if k else None for s, k in zip(shown, kept, strict=True))].append(key)
         for cell, keys in found.items():
-            text = "|".join("-" if one is None else f"{len(one)}:{one}" for one in cell)
+            text = cell_text(cell)
             status, is_same = (released or {}).get((number, text), (None, False))
             row: dict[str, Any] = dict(zip(table.dimensions, cell, strict=True))
             row |= {"effort": number, "cell": text, "people": len(keys), "keys": sum(keys)}

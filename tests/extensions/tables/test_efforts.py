@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from dbt_anonymize.extensions.tables.noise import perturb_table, round_table
+from dbt_anonymize.extensions.tables.reading import cell_text
 from tests.extensions.tables.counting import Labels, by_first_letters, protected
 
 LEAST = 3
@@ -160,7 +161,7 @@ def test_what_was_released_keeps_its_status_and_lets_the_table_grow_only() -> No
     ]
     declared = table(HIDE, shows=[["ward", "age"]])
     before, _ = protected(people, declared)
-    text = {cell: "|".join(f"{len(one)}:{one}" for one in cell) for cell in before[1]}
+    text = {cell: cell_text(cell) for cell in before[1]}
     released = {(1, text[cell]): (status, True) for cell, (_, status) in before[1].items()}
     more = [*people, *((("w", "x"), 99) for _ in range(5))]
     after, told = protected(more, declared, released=released)

@@ -224,8 +224,8 @@ select
     coalesce(cells.people, 0) as people,
     coalesce(cells.keys, 0) as keys,
     coalesce(cells.sum_1, 0) as "spending",
-    coalesce(cells.first_2, 0) as "spending_first",
-    coalesce(cells.second_3, 0) as "spending_second",
+    coalesce(cells.first_1, 0) as "spending_first",
+    coalesce(cells.second_1, 0) as "spending_second",
     earlier.status as released,
     coalesce(cells.people = earlier.people and cells.keys = earlier.keys, false) as is_same
 from cells

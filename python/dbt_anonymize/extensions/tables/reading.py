@@ -45,6 +45,17 @@ def status_of(is_hidden: object) -> str:
     return "hidden" if is_hidden else "published"
 
 
+def cell_text(labels: Sequence[str | None]) -> str:
+    """Return the labels of a cell joined, as ``<n>_table_cells`` has them.
+
+    Examples
+    --------
+    >>> cell_text(("north", None))
+    '5:north|-'
+    """
+    return "|".join("-" if label is None else f"{len(label)}:{label}" for label in labels)
+
+
 def require_columns(there: Iterable[str], names: Sequence[str]) -> None:
     """Raise a `TableError` where a table of counts lacks columns."""
     known = {*there}

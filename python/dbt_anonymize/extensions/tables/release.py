@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.extensions.tables.declared import PEOPLE, Hide, Noise, Table
+from dbt_anonymize.extensions.tables.errors import TableError
 from dbt_anonymize.extensions.tables.hidden import hidden_intervals
-from dbt_anonymize.extensions.tables.reading import read_table
-from dbt_anonymize.literals import quote_name
+from dbt_anonymize.extensions.tables.reading import cell_text, read_table
+from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.project.results import OtherResults
 from dbt_anonymize.verify.finding import Finding
@@ -33,10 +34,11 @@ _RESULTS = (
 
 
 class _Released(NamedTuple):
-    """The released table, and the effort that it was released by."""
+    """The released table, the effort that it was released by, and whether it is an earlier one."""
 
     effort: int
     cells: dict[Cell, tuple[Any, ...]]
+    is_earlier: bool
 
 
 def is_of(spec: Spec) -> bool:
@@ -73,13 +75,13 @@ def findings(
         raise VerificationError(f"{spec.name}: nothing is released. Run `dbt build`.")
     released = _read_release(warehouse, read, project, spec, location)
     effort = table.efforts[released.effort - 1]
-    truth = dict(_recounted(read, spec, table.levels(released.effort)))
+    truth, of = _truth(warehouse, read, spec, released)
     wrong = _wrong_cells(released.cells, truth, effort)
     yield Finding(
         "recomputation",
         "table",
         not wrong,
-        f"every cell must follow from the source; {_counted(len(truth), 'cell')} counted again, "
+        f"every cell must follow from {of}; {pluralized(len(truth), 'cell')} counted again, "
         f"{wrong or 'none'} differ" + (". Run `dbt build`." if wrong else ""),
     )
     yield _guarantee(released.cells, truth, table, is_hidden=isinstance(effort, Hide))
@@ -87,10 +89,6 @@ def findings(
 
 def _table(spec: Spec) -> Table | None:
     return cast("Table | None", cast(Any, spec).table)
-
-
-def _counted(number: int, word: str) -> str:
-    return pluralized(number, word)
 
 
 def _location(warehouse: Warehouse, spec: Spec, root: Path) -> str | None:
@@ -117,16 +115,43 @@ def _read_release(
         rows = read.rows(f"select {columns} from {read.relation_of_ref(name)}")
     relation = warehouse.relation_of_ref(f"{spec.name}_table_results")
     chosen = warehouse.rows(f"select max(effort) from {relation} where is_chosen")[0][0]
-    if chosen is None:
-        chosen = _remembered(warehouse, spec, table)
     width = len(table.dimensions)
-    return _Released(int(chosen), {tuple(row[:width]): tuple(row[width:]) for row in rows})
+    cells = {tuple(row[:width]): tuple(row[width:]) for row in rows}
+    if chosen is None:
+        return _Released(_earlier_effort(warehouse, spec, table), cells, is_earlier=True)
+    return _Released(int(chosen), cells, is_earlier=False)
 
 
-def _remembered(warehouse: Warehouse, spec: Spec, table: Table) -> int:
-    """Return the effort of an earlier table that stays."""
+def _remembered(warehouse: Warehouse, spec: Spec) -> str:
+    """Return the relation of the vault that remembers released cells."""
     draws = warehouse.place_of_ref(f"{spec.name}_table_draws")
-    releases = draws.incorporate(path={"identifier": f"{spec.name}_table_releases"})
+    return str(draws.incorporate(path={"identifier": f"{spec.name}_table_releases"}))
+
+
+def _truth(
+    warehouse: Warehouse, read: Warehouse, spec: Spec, released: _Released
+) -> tuple[dict[Cell, tuple[float, ...]], str]:
+    """Return the true figures of each cell, and what they follow from.
+
+    Of an earlier table that stays, the records may have changed: the vault remembers its counts.
+    """
+    table = cast(Table, _table(spec))
+    if not released.is_earlier:
+        return dict(_recounted(read, spec, table.levels(released.effort))), "the source"
+    labels = {cell_text(cell): cell for cell in released.cells}
+    protection = quote_text(table.efforts[released.effort - 1].protection)
+    rows = warehouse.rows(
+        f"select cell, people from {_remembered(warehouse, spec)} where protection = {protection}"
+    )
+    truth: dict[Cell, tuple[float, ...]] = {
+        labels.get(cell, (cell,)): (float(people),) for cell, people in rows
+    }
+    return truth, "what the vault remembers of an earlier release, which stays"
+
+
+def _earlier_effort(warehouse: Warehouse, spec: Spec, table: Table) -> int:
+    """Return the effort of an earlier table that stays."""
+    releases = _remembered(warehouse, spec)
     found = {one for (one,) in warehouse.rows(f"select distinct protection from {releases}")}
     for number, effort in enumerate(table.efforts, start=1):
         if effort.protection in found:
@@ -187,7 +212,8 @@ def _wrong_cells(
         elif any(figure is None for figure in figures):
             wrong += 1
         else:
-            wrong += not all(map(_agrees(effort), figures, truth[cell]))
+            known = truth[cell]
+            wrong += not all(map(_agrees(effort), figures[: len(known)], known))
     return wrong
 
 
@@ -216,12 +242,15 @@ def _guarantee(
             "guarantees",
             "table",
             None,
-            f"{_counted(len(small), 'cell')} with fewer than {least} people shown with noise or "
+            f"{pluralized(len(small), 'cell')} with fewer than {least} people shown with noise or "
             "rounded; QNF says how closely they are told",
         )
     shown = {cell for cell in small & released.keys() if released[cell][-1] != "hidden"}
     rows = [(*cell, figures[0]) for cell, figures in released.items()]
-    audited = hidden_intervals(read_table(rows, table.dimensions, None, are_totals_known=True))
+    try:
+        audited = hidden_intervals(read_table(rows, table.dimensions, None, are_totals_known=True))
+    except TableError as error:  # somebody changed the release
+        return Finding("guarantees", "table", holds=False, message=str(error))
     told = [one for one in audited if one.labels in small and not one.hides(least)]
     broken = len(shown) + len(told)
     return Finding(
@@ -229,6 +258,6 @@ def _guarantee(
         "table",
         not broken,
         f"no cell with 1 to {least - 1} people may be shown, or be told by the others; of "
-        f"{_counted(len(small), 'such cell')} {broken or 'none'} is"
+        f"{pluralized(len(small), 'such cell')} {broken or 'none'} is"
         + (". Run `dbt build`, and withdraw the table." if broken else ""),
     )

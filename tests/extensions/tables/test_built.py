@@ -1,0 +1,236 @@
+"""Declared tables in a stranger's project: counted, protected, released, checked, and kept."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from dbt_anonymize.project.generate import generate
+from dbt_anonymize.project.layout import find_project
+from dbt_anonymize.spec import load_spec
+from dbt_anonymize.verify.run import verify
+from tests.cli.conftest import run
+from tests.extensions.tables.projects import NAME, declare
+from tests.projects import Project, copy_consumer
+
+pytestmark = pytest.mark.dbt
+
+LEAST = 5
+LEVELS = {"birth_date": 2, "zip": 1}
+HIDE = {"method": "hide", "levels": LEVELS}
+SHOWS = [["birth_date", "zip", "churned"], ["zip", "churned"], ["churned"], []]
+SEED = "seeds/customers.csv"
+Cells = dict[tuple[str | None, ...], list[dict[str, str]]]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    project = copy_consumer(tmp_path_factory.mktemp("tables") / "project")
+    declare(project, efforts=[HIDE], shows=SHOWS, questions=[{"share": "churned", "by": ["zip"]}])
+    build(project)
+    return project
+
+
+def build(project: Project) -> str:
+    generate(project.folder, [NAME])
+    return project.build("--select", f"+path:models/{NAME}").messages
+
+
+def released(project: Project) -> dict[tuple[str | None, ...], tuple[Any, ...]]:
+    """Return the rows of the release: figures and status by labels."""
+    with duckdb.connect(str(project.release_file(NAME)), read_only=True) as reader:
+        rows = reader.execute(f"from {NAME}_table").fetchall()
+    return {row[:3]: row[3:] for row in rows}
+
+
+def counted(project: Project) -> Cells:
+    """Count the customers by hand, from the files of the seeds."""
+    customers = rows_of(project, SEED)
+    dates = rows_of(project, "seeds/customers_hierarchy_birth_date.csv")
+    zips = {
+        row["value"]: row["level_1"]
+        for row in rows_of(project, "seeds/customers_hierarchy_zip.csv")
+    }
+
+    def decade(date: str) -> str:
+        return next(
+            (d["level_2"] for d in dates if date and d["lower_bound"] <= date < d["upper_bound"]),
+            "*",
+        )
+
+    cells: Cells = defaultdict(list)
+    for one in customers:
+        own = (decade(one["birth_date"]), zips.get(one["zip"], "*"), one["churned"] or "*")
+        for kept in itertools.product((True, False), repeat=3):
+            cells[tuple(s if k else None for s, k in zip(own, kept, strict=True))].append(one)
+    return cells
+
+
+def rows_of(project: Project, file: str) -> list[dict[str, str]]:
+    with (project.folder / file).open(encoding="utf-8") as lines:
+        return list(csv.DictReader(lines))
+
+
+def is_shown(cell: tuple[str | None, ...]) -> bool:
+    named = [n for n, label in zip(("birth_date", "zip", "churned"), cell, strict=True) if label]
+    return named in SHOWS
+
+
+def findings(project: Project) -> dict[str, Any]:
+    spec = load_spec(project.folder / "anonymizations" / f"{NAME}.yml")
+    found = verify(find_project(project.folder), spec)
+    return {finding.check: finding for finding in found}
+
+
+def test_every_cell_is_counted_at_the_levels_of_each_effort(built: Project) -> None:
+    columns = "birth_date, zip, churned, people, keys"
+    rows = built.query(f"select {columns} from {NAME}_table_cells where effort = 1")
+    drawn = built.query(f"select person, draw from vault.{NAME}_table_draws")
+    keys = {str(person): int(draw * 2**32) for person, draw in drawn}
+    expected = {
+        cell: (len(people), sum(keys[one["customer_id"]] for one in people))
+        for cell, people in counted(built).items()
+    }
+    assert {row[:3]: row[3:] for row in rows} == expected
+
+
+def test_the_release_shows_declared_margins_and_no_small_cell(built: Project) -> None:
+    rows = released(built)
+    truth = {cell: len(people) for cell, people in counted(built).items() if is_shown(cell)}
+    assert rows.keys() == truth.keys()
+    assert any(count < LEAST for count in truth.values()), "else the test shows nothing"
+    for cell, (count, status) in rows.items():
+        assert (count, status) in {(None, "hidden"), (truth[cell], "published")}
+        assert status == "hidden" or truth[cell] >= LEAST
+    assert built.query(f"select count(*) from {NAME}_table_results where is_chosen") == [(1,)]
+
+
+def test_verify_counts_again_and_sees_what_was_changed(built: Project, tmp_path: Path) -> None:
+    found = findings(built)
+    assert {check: one.holds for check, one in found.items()} == {
+        "recomputation": True,
+        "guarantees": True,
+    }
+    project = built.copy(tmp_path / "changed")
+    with duckdb.connect(str(project.release_file(NAME))) as writer:
+        writer.execute(
+            f"update {NAME}_table set people = people + 1 where birth_date is null and zip is null"
+        )
+    assert not findings(project)["recomputation"].holds
+    small = min((len(p), c) for c, p in counted(built).items() if is_shown(c))[1]
+    with duckdb.connect(str(project.release_file(NAME))) as writer:
+        writer.execute(
+            f"update {NAME}_table set people = ?, status = 'published' where birth_date is not "
+            "distinct from ? and zip is not distinct from ? and churned is not distinct from ?",
+            [len(counted(built)[small]), *small],
+        )
+    assert not findings(project)["guarantees"].holds
+
+
+def test_results_say_why_an_effort_is_chosen(built: Project) -> None:
+    shown = run("results", NAME, "--project-dir", built.folder)
+    assert shown.exit_code == 0, shown.output
+    assert "effort 1, hide (birth_date 2, zip 1), is chosen" in " ".join(shown.output.split())
+    rows = run("results", NAME, "--format", "json", "--project-dir", built.folder).stdout
+    told = [json.loads(line) for line in rows.splitlines()] if rows[0] == "{" else json.loads(rows)
+    assert [one["is_chosen"] for one in told] == [True]
+
+
+def test_the_same_records_give_the_same_table_and_others_leave_it(
+    built: Project, tmp_path: Path
+) -> None:
+    project = built.copy(tmp_path / "later")
+    before = released(project)
+    assert "stays as it is" not in build(project)
+    assert released(project) == before
+    project.edit(SEED, lambda text: text + text.splitlines()[1].replace("8411", "99999", 1) + "\n")
+    assert "the table that was released before stays as it is" in build(project)
+    assert released(project) == before
+    assert (
+        "cells of an earlier release must be of the same people"
+        in project.query(f"select reason from {NAME}_table_results")[0][0]
+    )
+    found = findings(project)
+    assert all(one.holds for one in found.values()), found
+    assert "which stays" in found["recomputation"].message
+
+
+def test_another_protection_of_a_released_table_is_none(built: Project, tmp_path: Path) -> None:
+    project = built.copy(tmp_path / "noisy")
+    declare(project, efforts=[{"method": "round", "base": 9, "levels": LEVELS}], shows=SHOWS)
+    before = released(project)
+    assert "released otherwise, and both would tell more together" in build(project)
+    assert released(project) == before
+
+
+def test_sums_are_hidden_together_with_counts(tmp_path: Path) -> None:
+    project = copy_consumer(tmp_path / "project")
+    declare(
+        project,
+        dimensions=["zip", "churned"],
+        sums=["spending"],
+        dominance={"n": 1, "share": 0.5},
+        efforts=[{"method": "hide", "levels": {"zip": 2}}],
+    )
+    build(project)
+    with duckdb.connect(str(project.release_file(NAME)), read_only=True) as reader:
+        rows = reader.execute(f"select zip, churned, people, spending from {NAME}_table").fetchall()
+    zips = {r["value"]: r["level_2"] for r in rows_of(project, "seeds/customers_hierarchy_zip.csv")}
+    spent = defaultdict[Any, list[float]](list)
+    for one in rows_of(project, SEED):
+        label = zips.get(one["zip"], "*"), one["churned"] or "*"
+        amount = float(one["spending"] or 0)
+        for cell in itertools.product((label[0], None), (label[1], None)):
+            spent[cell].append(amount)
+    assert len(rows) == len(spent)
+    for *cell, people, total in rows:
+        amounts = spent[tuple(cell)]
+        assert (people is None) == (total is None)
+        if total is not None:
+            assert people == len(amounts) >= LEAST
+            assert total == pytest.approx(sum(amounts))
+            assert max(amounts) <= 0.5 * sum(amounts)
+    assert all(one.holds for one in findings(project).values())
+
+
+def test_a_table_of_subjects_is_shown_with_noise(tmp_path: Path) -> None:
+    project = copy_consumer(tmp_path / "project")
+    project.edit(SEED, _with_second_records)
+    declare(
+        project,
+        more={"subject": "e-mail"},
+        dimensions=["zip", "churned"],
+        efforts=[
+            HIDE | {"levels": {"zip": 1}},
+            {"method": "noise", "variance": 2.0, "largest": 5, "levels": {"zip": 1}},
+        ],
+    )
+    build(project)
+    reasons = dict(project.query(f"select effort, reason from {NAME}_table_results"))
+    assert "must add up" in reasons[1]
+    assert reasons[2].startswith("chosen")
+    ((people,),) = project.query(
+        f"select people from {NAME}_table_cells where effort = 2 and cell = '-|-'"
+    )
+    assert people == len({row["e-mail"] for row in rows_of(project, SEED)})
+    assert findings(project)["recomputation"].holds
+
+
+def _with_second_records(text: str) -> str:
+    """Give every second customer another record, of another answer."""
+    heading, *lines = text.splitlines()
+    more = []
+    for number, line in enumerate(lines):
+        if number % 2 == 0:
+            cells = line.split(",")
+            cells[0] = str(500_000 + number)
+            cells[-1] = {"yes": "no", "no": "yes"}.get(cells[-1], cells[-1])
+            more.append(",".join(cells))
+    return "\n".join([heading, *lines, *more]) + "\n"
