@@ -142,6 +142,8 @@ SHARED = _relations(_REGISTRY["shared"])
 """The relations of all anonymizations."""
 ALL = MODELS | KEPT
 VAULT = tuple(name for name, relation in ALL.items() if relation.is_in_vault)
+RELEASED = tuple(name for name, relation in MODELS.items() if relation.reader == "release")
+"""The relations that are published, of which an anonymization has one."""
 DETAILS = tuple(sorted(name for name, relation in MODELS.items() if relation.detail))
 OF_CLASSES = frozenset(name for name, relation in MODELS.items() if relation.of_classes)
 HISTORY = "anonymization_results"

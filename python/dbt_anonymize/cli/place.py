@@ -15,6 +15,7 @@ import typer
 
 from dbt_anonymize.cli.common import ProfilesDir, Quiet, errors_without_traceback, spinner
 from dbt_anonymize.errors import SpecError
+from dbt_anonymize.extension import other_release
 
 if TYPE_CHECKING:
     from dbt_anonymize.project.layout import Project
@@ -79,9 +80,14 @@ class Place:
             is_quiet=is_quiet,
         )
 
-    def spec(self, name: str) -> Spec:
-        """Return the spec of an anonymization."""
+    def spec(self, name: str, *, of_records: bool = True) -> Spec:
+        """Return the spec of an anonymization, by default one that releases records."""
         (spec,) = self.specs([name])
+        if of_records and other_release(spec):
+            raise SpecError(
+                f"{name}: must release records for this; it releases something else. "
+                f"`dbt-anonymize results {name}` shows it, `dbt-anonymize verify {name}` checks it."
+            )
         return spec
 
     def only_spec(self, name: str | None) -> Spec:
@@ -96,7 +102,7 @@ class Place:
                 f"{', '.join(spec_paths(self.project.root))}."
             )
         (spec,) = self.specs()
-        return spec
+        return self.spec(spec.name)
 
     def specs(self, names: list[str] | None = None) -> list[Spec]:
         """Return the named specs, all by default; there must be at least one."""

@@ -161,7 +161,7 @@ def _show_history(place: Place, names: list[str] | None, form: Format) -> None:
     from dbt_anonymize.project.results import release_location  # noqa: PLC0415
 
     with machine_readable_stdout(form):
-        specs = place.specs(names)
+        specs = [spec for spec in place.specs(names) if not other_release(spec)]
         with place.reading() as warehouse:
             registers = {spec.name: read_register(warehouse, spec.name) for spec in specs}
             released = {name for name in registers if release_location(warehouse, name)}

@@ -12,6 +12,7 @@ from dbt_anonymize.information_loss.names import LOSS
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.relations import RELEASED
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.tested import NO_MODEL
 
@@ -274,7 +275,10 @@ def is_built(warehouse: Warehouse, spec: Spec) -> bool:
 
 def release_file(warehouse: Warehouse, name: str) -> Path:
     """Return the file of the release for the current target, relative to the project."""
-    folder = warehouse.meta(f"{name}_anonymized")["folder"]
+    there = {node.name for node in warehouse.manifest.nodes.values()}
+    models = [f"{name}_{kind}" for kind in RELEASED]
+    model = next((model for model in models if model in there), f"{name}_anonymized")
+    folder = warehouse.meta(model)["folder"]
     return Path(folder, warehouse.target_name, f"{name}.duckdb")
 
 

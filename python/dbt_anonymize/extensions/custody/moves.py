@@ -26,7 +26,7 @@ from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.results import release_file
 from dbt_anonymize.project.vault_owner import rename_owner_statements
 from dbt_anonymize.project.warehouse import Warehouse
-from dbt_anonymize.relations import HISTORY, VAULT
+from dbt_anonymize.relations import HISTORY, RELEASED, VAULT
 from dbt_anonymize.release.copies import places_of_copies
 from dbt_anonymize.release.publish import RELEASE_MODE
 from dbt_anonymize.spec import Spec
@@ -104,7 +104,8 @@ def existing_relations(warehouse: Warehouse, spec: Spec, others: Collection[str]
 
 def _published_files(warehouse: Warehouse, spec: Spec) -> list[str]:
     is_generated = any(
-        node.name == f"{spec.name}_anonymized" for node in warehouse.manifest.nodes.values()
+        node.name in {f"{spec.name}_{kind}" for kind in RELEASED}
+        for node in warehouse.manifest.nodes.values()
     )
     if not warehouse.is_duckdb or not is_generated:
         return []
@@ -125,10 +126,10 @@ def _is_of_project(spec: Spec, identifier: str, *, is_in_vault: bool) -> bool:
 
 
 def _vault_database(warehouse: Warehouse, spec: Spec) -> str | None:
-    for kind in ("identifiers", "sample", "mask_keys"):
-        for node in warehouse.manifest.nodes.values():
-            if node.resource_type == "model" and node.name == f"{spec.name}_{kind}":
-                return str(node.database)
+    names = {f"{spec.name}_{kind}" for kind in VAULT}
+    for node in warehouse.manifest.nodes.values():
+        if node.resource_type == "model" and node.name in names:
+            return str(node.database)
     return None
 
 
@@ -297,11 +298,10 @@ def copy_release(file: Path, before: str, after: str) -> Path | None:
         stage = folder / target.name
         shutil.copyfile(file, stage)
         with duckdb.connect(str(stage)) as connection:
-            for kind in ("anonymized", "about"):
+            # Older releases have no table about them.
+            for kind in (*RELEASED, "about"):
                 old, new = quote_name(f"{before}_{kind}"), quote_name(f"{after}_{kind}")
-                # Older releases have no table about them.
-                exists = "if exists " if kind == "about" else ""
-                connection.execute(f"alter table {exists}main.{old} rename to {new}")
+                connection.execute(f"alter table if exists main.{old} rename to {new}")
             connection.execute("checkpoint")
         new_copies = places_of_copies(target)
         for form, copy in places_of_copies(file).items():

@@ -15,7 +15,7 @@ from dbt_anonymize.extensions.tables.hidden import hidden_intervals
 from dbt_anonymize.extensions.tables.reading import cell_text, read_table
 from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.pluralize import pluralized
-from dbt_anonymize.project.results import OtherResults
+from dbt_anonymize.project.results import OtherResults, release_file
 from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.recomputation.labels import Generalization
 from dbt_anonymize.verify.recomputation.tables import Tables
@@ -93,10 +93,9 @@ def _table(spec: Spec) -> Table | None:
 
 def _location(warehouse: Warehouse, spec: Spec, root: Path) -> str | None:
     """Return the file of the release on DuckDB, relative to the project's root, or its relation."""
-    name = f"{spec.name}_table"
     if not warehouse.is_duckdb:
-        return str(warehouse.relation_of_ref(name))
-    path = Path(warehouse.meta(name)["folder"], warehouse.target_name, f"{spec.name}.duckdb")
+        return str(warehouse.relation_of_ref(f"{spec.name}_table"))
+    path = release_file(warehouse, spec.name)
     return str(path) if (root / path).is_file() else None
 
 

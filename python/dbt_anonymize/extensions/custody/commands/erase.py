@@ -64,7 +64,7 @@ def erase(
 
     key = sys.stdin.readline().rstrip("\r\n") if subject == "-" else subject
     with logged_to(Lines()):
-        spec = place.spec(name)
+        spec = place.spec(name, of_records=False)
         names = place.other_names(name)
         others, unread = _other_specs(place, spec)
         runner = place.dbt(dbt, is_quiet=True)
@@ -102,7 +102,7 @@ def _other_specs(place: Place, spec: Spec) -> tuple[list[Spec], list[str]]:
     unread: list[str] = []
     for other in place.other_names(spec.name):
         try:
-            others.append(place.spec(other))
+            others.append(place.spec(other, of_records=False))
         except SpecError:
             if other.startswith(f"{spec.name}_"):
                 raise

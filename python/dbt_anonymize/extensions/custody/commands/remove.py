@@ -67,7 +67,7 @@ def _spec_if_readable(place: Place, name: str, *, is_needed: bool) -> Spec | Non
     from dbt_anonymize.spec.loading import spec_paths  # noqa: PLC0415
 
     try:
-        return place.spec(name)
+        return place.spec(name, of_records=False)
     except SpecError:
         if is_needed or name not in spec_paths(place.project.root):
             raise

@@ -9,6 +9,7 @@ import typer
 
 from dbt_anonymize.cli.common import Name, Yes, note, require_consent
 from dbt_anonymize.cli.place import Place, on_target
+from dbt_anonymize.extension import other_release
 
 if TYPE_CHECKING:
     from dbt_anonymize.spec import Spec
@@ -73,7 +74,7 @@ def _rename_relations(place: Place, before: Spec, after: Spec, *, has_files: boo
         )
         declared = before if has_files else after
         require_own_vault(warehouse, declared)
-        if not declared.efforts:
+        if not declared.efforts and not other_release(declared):
             rename_relations(warehouse, before, after)
             return None
         file = place.project.root / release_file(warehouse, declared.name)

@@ -58,7 +58,7 @@ def _models_of(spec: Spec) -> set[str]:
 
 def names_of(spec: Spec) -> set[str]:
     """Return the names of all relations that an anonymization may have."""
-    rows = {step.rows for step in steps_of(spec)} if spec.efforts else set()
+    rows = {step.rows for step in steps_of(spec)}
     kinds = {*KEPT, *(kind for kind, model in MODELS.items() if model.is_in_vault)}
     return _models_of(spec) | rows | {f"{spec.name}_{kind}" for kind in kinds}
 

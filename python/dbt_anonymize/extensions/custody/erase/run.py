@@ -9,6 +9,7 @@ from pathlib import Path
 import duckdb
 
 from dbt_anonymize.errors import VaultError, safe_reason
+from dbt_anonymize.extension import other_release
 from dbt_anonymize.extensions.custody.erase.files import (
     files_with_texts,
     rewrite_files,
@@ -36,6 +37,7 @@ from dbt_anonymize.extensions.custody.erase.unfinished import (
     write_digest,
 )
 from dbt_anonymize.literals import quote_name
+from dbt_anonymize.project.models import relations_of
 from dbt_anonymize.project.register import publishes
 from dbt_anonymize.project.results import release_file
 from dbt_anonymize.project.vault_owner import require_own_vault
@@ -141,6 +143,15 @@ def _digest_file(vault: Vault) -> Path:
 
 def _require_support(warehouse: Warehouse, spec: Spec) -> None:
     name = spec.name
+    if other_release(spec):
+        drawn = ", ".join(
+            f"{name}_{one.name}" for one in relations_of(spec) if one.erased_by == "person"
+        )
+        raise VaultError(
+            f"{name}: erase must find a release of records; this one shows figures of many people. "
+            "The next build makes the working tables without whom the source has forgotten; let a "
+            f"custodian delete her by her key from {drawn} in the vault."
+        )
     if not spec.efforts:
         raise VaultError(
             f"{name}: erase must find efforts in the spec; without, nothing was released, and the "
