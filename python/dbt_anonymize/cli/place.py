@@ -15,7 +15,6 @@ import typer
 
 from dbt_anonymize.cli.common import ProfilesDir, Quiet, errors_without_traceback, spinner
 from dbt_anonymize.errors import SpecError
-from dbt_anonymize.extension import other_release
 
 if TYPE_CHECKING:
     from dbt_anonymize.project.layout import Project
@@ -82,13 +81,10 @@ class Place:
 
     def spec(self, name: str, *, of_records: bool = True) -> Spec:
         """Return the spec of an anonymization, by default one that releases records."""
+        from dbt_anonymize.spec.loading import require_records  # noqa: PLC0415 (as above)
+
         (spec,) = self.specs([name])
-        if of_records and other_release(spec):
-            raise SpecError(
-                f"{name}: must release records for this; it releases something else. "
-                f"`dbt-anonymize results {name}` shows it, `dbt-anonymize verify {name}` checks it."
-            )
-        return spec
+        return require_records(spec) if of_records else spec
 
     def only_spec(self, name: str | None) -> Spec:
         """Return the spec of an anonymization; without a name, there must be one."""

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from dbt_anonymize.errors import SpecError
+from dbt_anonymize.extension import other_release
 from dbt_anonymize.spec.draft import UNDECIDED
 from dbt_anonymize.spec.efforts import is_shorthand
 from dbt_anonymize.spec.hierarchy_levels import with_levels
@@ -47,7 +48,20 @@ _MESSAGES = {
     "less_than_equal": ("must be <= {le}", "Lower it."),
     "less_than": ("must be < {lt}", "Lower it."),
     "literal_error": ("must be {expected}", "Write one of these."),
+    "union_tag_invalid": ("must have as {discriminator} one of {expected_tags}", "Correct it."),
+    "union_tag_not_found": ("must say which {discriminator} it has", "Add it."),
 }
+
+
+def require_records(spec: Spec) -> Spec:
+    """Return a spec that releases records; a `SpecError` if it releases something else."""
+    if other_release(spec):
+        raise SpecError(
+            f"{spec.name}: must release records for this; it releases something else. "
+            f"`dbt-anonymize results {spec.name}` shows it, `dbt-anonymize verify {spec.name}` "
+            "checks it."
+        )
+    return spec
 
 
 def load_spec(path: Path) -> Spec:
@@ -172,6 +186,9 @@ def _at_written_path(detail: ErrorDetails, raw: object) -> ErrorDetails:
     for key in detail["loc"]:
         is_list = isinstance(raw, (list, tuple))
         if isinstance(key, int) and not is_list:
+            continue
+        # The branch of a union by a key of its own is a value in the file.
+        if isinstance(raw, Mapping) and key not in raw and key in {*map(str, raw.values())}:
             continue
         # What is shown of classes is written among their levels.
         is_level = key == "levels" or (key == "shown" and detail["loc"][-1] != key)

@@ -204,10 +204,10 @@ class OpenProject:
             return Report(read_findings(warehouse, spec))
 
     def _spec(self, name: str) -> Spec:
-        from dbt_anonymize.spec import load_specs  # noqa: PLC0415 (as above)
+        from dbt_anonymize.spec.loading import load_specs, require_records  # noqa: PLC0415 (as above)
 
         (spec,) = load_specs(self.project.root, [name])
-        return spec
+        return require_records(spec)
 
     def _repr_html_(self) -> str:
         return "".join(_table(("anonymization",), [(name,) for name in self.names]))

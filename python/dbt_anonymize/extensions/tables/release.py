@@ -15,7 +15,9 @@ from dbt_anonymize.extensions.tables.hidden import hidden_intervals
 from dbt_anonymize.extensions.tables.reading import cell_text, read_table
 from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.pluralize import pluralized
+from dbt_anonymize.project.lineage import share_people
 from dbt_anonymize.project.results import OtherResults, release_file
+from dbt_anonymize.spec import load_specs
 from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.recomputation.labels import Generalization
 from dbt_anonymize.verify.recomputation.tables import Tables
@@ -85,6 +87,26 @@ def findings(
         f"{wrong or 'none'} differ" + (". Run `dbt build`." if wrong else ""),
     )
     yield _guarantee(released.cells, truth, table, is_hidden=isinstance(effort, Hide))
+    yield from _others(warehouse, project, spec)
+
+
+def _others(warehouse: Warehouse, project: Project, spec: Spec) -> Iterator[Finding]:
+    """Warn of what is released of the same people beside the table, which nothing computes."""
+    same = [
+        other.name
+        for other in load_specs(project.root)
+        if other.name != spec.name and share_people(warehouse, other, spec)
+    ]
+    if same:
+        yield Finding(
+            "guarantees",
+            "other releases",
+            None,
+            f"releases of the same people ({', '.join(same)}) may give hidden cells and noise "
+            "away, since they are counts too; nothing here computes that. Show either, or to "
+            "different readers",
+            is_warning=True,
+        )
 
 
 def _table(spec: Spec) -> Table | None:
