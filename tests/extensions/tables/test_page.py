@@ -1,12 +1,22 @@
-"""The example of docs/extensions/tables.md, computed."""
+"""The examples of docs/extensions/tables.md, computed."""
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
 from dbt_anonymize.extensions.tables.hidden import Interval, hidden_intervals
 from dbt_anonymize.extensions.tables.reading import read_table
+from dbt_anonymize.project.generate import generate
+from tests.cli.conftest import run
 from tests.docs.pages import DOCS, Page
+from tests.projects import REPOSITORY, copy_demo
 
 PAGE = Page(DOCS / "extensions" / "tables.md")
+NAME = "clinic_counts"
 
 
 def test_the_hidden_cell_is_told_as_the_page_says() -> None:
@@ -18,3 +28,32 @@ def test_the_hidden_cell_is_told_as_the_page_says() -> None:
     found = hidden_intervals(read_table(rows, ["ward", "age"], "all"))
     assert found == [Interval(("north", "old"), 2, 2, 1)]
     assert "The hidden cell is 9 - 7 = 2." in PAGE.text
+
+
+@pytest.mark.dbt
+def test_the_declared_table_is_built_and_chosen_as_the_page_says(tmp_path: Path) -> None:
+    """Of hidden cells all figures are those of the page; noise and rounding are drawn."""
+    (text,) = re.findall(r"```yaml\n# anonymizations/clinic_counts.yml\n(.*?)```", PAGE.text, re.S)
+    declared = yaml.safe_load(text)
+    source = REPOSITORY / "anonymizations" / "fertility_clinic.yml"
+    columns = yaml.safe_load(source.read_text(encoding="utf-8"))["columns"]
+    dropped = {name: {"role": "dropped"} for name in columns}
+    declared["columns"] = {**dropped, **declared["columns"]}
+    project = copy_demo(tmp_path / "demo")
+    spec = project.folder / "anonymizations" / f"{NAME}.yml"
+    spec.write_text(yaml.safe_dump(declared, sort_keys=False), encoding="utf-8")
+    generate(project.folder, [NAME])
+    project.build("--select", f"+path:models/{NAME}")
+    shown = [
+        line.strip()
+        for line in run("results", NAME, "--project-dir", project.folder).output.splitlines()
+    ]
+    told = [line.strip() for line in PAGE.text.splitlines()]
+    for start in ("1", "2"):
+        rows = [line for line in shown if line.startswith(f"{start} ") and line.endswith("yes")]
+        assert len(rows) == 1
+        assert rows[0] in told
+    (chosen,) = project.query(f"select effort, qf from {NAME}_table_results where is_chosen")
+    assert chosen[0] == 3
+    assert chosen[1] == pytest.approx(0.943, abs=0.03)
+    assert "effort 3, noise (variance 3.0, largest 7, age 1), is chosen" in " ".join(shown)
