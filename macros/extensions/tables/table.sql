@@ -166,7 +166,7 @@ order by
     {%- set cells, efforts, results =
         ref(name ~ "_table_cells"), ref(name ~ "_table_efforts"), ref(name ~ "_table_results") -%}
     {%- do dbt_anonymize._create_schema_of(releases) -%}
-    {% call statement("remember_table") -%}
+    {% call statement("table_releases_exist") -%}
         create table if not exists {{ releases }} (
             released_at {{ dbt.type_timestamp() }},
             protection {{ dbt.type_string() }},
@@ -176,6 +176,25 @@ order by
             status {{ dbt.type_string() }}
         );
         {{ dbt_anonymize._closed_to_others(releases, "select") }}
+        {{ dbt_anonymize._lock_table(releases) }}
+    {%- endcall %}
+    {%- set shown = (
+        results ~ " as results inner join " ~ efforts ~ " as efforts on results.effort = efforts.effort inner join "
+        ~ cells ~ " as cells on efforts.effort = cells.effort and efforts.cell = cells.cell"
+    ) -%}
+    {%- set unlike = run_query(
+        "select count(*) from " ~ shown ~ " cross join " ~ releases ~ " as known where results.is_chosen"
+        ~ " and efforts.kind = 'cell' and (known.protection <> results.protection or known.cell = cells.cell"
+        ~ " and known.status in ('published', 'hidden') and (known.people <> cells.people or known.keys <> cells.keys"
+        ~ " or known.status <> efforts.status))"
+    ).rows[0][0] -%}
+    {%- if unlike > 0 -%}
+        {%- do dbt_anonymize._raise_errors(name, [
+            "a table must be compared with all that was released before; another build released meanwhile, or this"
+            ~ " step was run alone. Run `dbt build -s +" ~ model.name ~ "`."
+        ]) -%}
+    {%- endif -%}
+    {% call statement("remember_table") -%}
         insert into {{ releases }} (released_at, protection, cell, people, keys, status)
         select
             cast({{ dbt_anonymize._literal(run_started_at.strftime("%Y-%m-%d %H:%M:%S")) }}
@@ -185,12 +204,7 @@ order by
             cells.people,
             cells.keys,
             efforts.status
-        from {{ results }} as results
-        inner join {{ efforts }} as efforts on results.effort = efforts.effort
-        inner join {{ cells }} as cells
-            on
-                efforts.effort = cells.effort
-                and efforts.cell = cells.cell
+        from {{ shown }}
         where
             results.is_chosen
             and efforts.kind = 'cell'

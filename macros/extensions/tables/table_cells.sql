@@ -3,6 +3,9 @@
     "anonymization", "microdata", "draws", "record_key", "dimensions", "efforts", "sums", "protections",
 ], {"people": none}) -%}
 {{ config(materialized="table") }}
+{%- if dbt_anonymize._is_building() -%}
+    {%- do dbt_anonymize._require_own_vault(given.anonymization, given.draws, "table_draws") -%}
+{%- endif -%}
 {%- set places = range(1, given.dimensions | length + 1) | list -%}
 {%- set by_person = given.people is not none or given.sums -%}
 with

@@ -12,7 +12,7 @@ from dbt_anonymize.errors import SpecError
 from dbt_anonymize.extensions.tables.audit import intervals
 from dbt_anonymize.extensions.tables.cell_keys import perturbation_table, perturbed
 from dbt_anonymize.extensions.tables.declared import PEOPLE, Hide, Noise, Round, Table, TableEffort
-from dbt_anonymize.extensions.tables.errors import TableError
+from dbt_anonymize.extensions.tables.errors import NotAdditiveError, TableError
 from dbt_anonymize.extensions.tables.hiding import hidden_cells, judged, least_known, own_folder
 from dbt_anonymize.extensions.tables.programs import Known
 from dbt_anonymize.extensions.tables.questions import Finest, answers, score
@@ -169,7 +169,7 @@ def _qnf_of_changed(cells: pd.DataFrame, shown: np.ndarray, largest: int, declar
     demanded = declared.minimum_frequency - 1.0
     try:
         table, ((counts, primary),) = _judged(cells, declared)
-    except TableError:
+    except NotAdditiveError:
         # People are in several cells, so that no total narrows what a cell says of itself.
         counts = cells[PEOPLE].to_numpy(dtype=float)
         width = (shown + largest - np.maximum(shown - largest, 1)).astype(float)

@@ -7,3 +7,7 @@ from dbt_anonymize.errors import AnonymizeError
 
 class TableError(AnonymizeError, ValueError):
     """A table of counts or sums cannot be read, protected or audited as declared."""
+
+
+class NotAdditiveError(TableError):
+    """A table whose totals are no sums, since people are in several cells."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dbt_anonymize.extensions.tables.errors import TableError
+from dbt_anonymize.extensions.tables.errors import NotAdditiveError, TableError
 from dbt_anonymize.extensions.tables.primary import (
     Primary,
     by_dominance,
@@ -225,7 +225,7 @@ def _figures(table: Published, name: str) -> Floats:
     values = table.cube.totals(np.nan_to_num(told))
     is_other = ~np.isnan(told) & ~np.isclose(told, values, rtol=1e-9, atol=1e-9)
     if is_other.any():
-        raise TableError(
+        raise NotAdditiveError(
             f"{name} must add up: {int(is_other.sum()):,} of {len(values):,} totals are no sums. "
             "People who are in several cells count in each: hidden cells cannot protect them. "
             "Count records, or show counts with noise."
