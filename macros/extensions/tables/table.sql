@@ -18,18 +18,19 @@
 {%- if chosen and dbt_anonymize._is_building() -%}
     {%- do dbt_anonymize._check_against_cells(given, chosen) -%}
 {%- endif -%}
+{%- if not chosen -%}
+    {{ return("select * from " ~ this) }}
+{%- endif -%}
 {%- set columns = [] -%}
 {%- for name in given.dimensions + ["people"] + given.sums + ["status"] -%}
     {%- do columns.append(dbt_anonymize._quote(name)) -%}
 {%- endfor -%}
 select
     {{ columns | join(",\n    ") }}
-from {{ given.table_efforts if chosen else this }}
-{%- if chosen %}
+from {{ given.table_efforts }}
 where
     kind = 'cell'
     and effort = {{ chosen }}
-{%- endif %}
 order by
     {{ columns[: given.dimensions | length] | join(",\n    ") }}
 {%- endmacro %}
@@ -182,9 +183,12 @@ order by
         results ~ " as results inner join " ~ efforts ~ " as efforts on results.effort = efforts.effort inner join "
         ~ cells ~ " as cells on efforts.effort = cells.effort and efforts.cell = cells.cell"
     ) -%}
+    {%- set as = (
+        "results.protection || " ~ dbt_anonymize._literal(dbt_anonymize._released_as("", declaration.dimensions))
+    ) -%}
     {%- set unlike = run_query(
         "select count(*) from " ~ shown ~ " cross join " ~ releases ~ " as known where results.is_chosen"
-        ~ " and efforts.kind = 'cell' and (known.protection <> results.protection or known.cell = cells.cell"
+        ~ " and efforts.kind = 'cell' and (known.protection <> " ~ as ~ " or known.cell = cells.cell"
         ~ " and known.status in ('published', 'hidden') and (known.people <> cells.people or known.keys <> cells.keys"
         ~ " or known.status <> efforts.status))"
     ).rows[0][0] -%}
@@ -199,7 +203,7 @@ order by
         select
             cast({{ dbt_anonymize._literal(run_started_at.strftime("%Y-%m-%d %H:%M:%S")) }}
                 as {{ dbt.type_timestamp() }}),
-            results.protection,
+            {{ as }},
             cells.cell,
             cells.people,
             cells.keys,
@@ -212,7 +216,7 @@ order by
                 select 1
                 from {{ releases }} as known
                 where
-                    known.protection = results.protection
+                    known.protection = {{ as }}
                     and known.cell = cells.cell
             )
     {%- endcall %}

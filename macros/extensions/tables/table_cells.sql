@@ -251,7 +251,7 @@ earlier as (
         keys,
         status
     from {{ releases }}
-    where protection = {{ dbt_anonymize._literal(protection) }}
+    where protection = {{ dbt_anonymize._literal(dbt_anonymize._released_as(protection, given.dimensions)) }}
         {%- else %}
         {{ dbt_anonymize._as_text("null") }} as cell,
         cast(null as {{ dbt.type_bigint() }}) as people,

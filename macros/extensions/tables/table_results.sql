@@ -1,6 +1,6 @@
 {% macro table_results(given=none) -%}
 {%- set given = dbt_anonymize._declared(given, kwargs, [
-    "anonymization", "table_efforts", "alpha", "protections",
+    "anonymization", "table_efforts", "alpha", "protections", "dimensions",
 ]) -%}
 {{ config(materialized="table") }}
 {%- set released = dbt_anonymize._released_protections(given.anonymization) -%}
@@ -33,8 +33,12 @@ judged as (
         efforts.qf + {{ dbt_anonymize._number(given.alpha) }} * efforts.qnf as q,
         case
             {%- if released %}
-            when efforts.protection not in ({% for one in released %}{{ dbt_anonymize._literal(one) }}
-                {{- ", " if not loop.last }}{% endfor %})
+            when
+                efforts.effort not in (
+                    {%- for number, protection in given.protections.items()
+                        if dbt_anonymize._released_as(protection, given.dimensions) in released %}
+                    {{- number }}, {% endfor %}-1
+                )
                 then 'not chosen: the table was released otherwise, and both would tell more together'
             {%- endif %}
             when efforts.refusal is not null then 'not chosen: ' || efforts.refusal
@@ -89,6 +93,14 @@ from ranked
     {{ return(api.Relation.create(
         database=vault[0].database, schema=vault[0].schema, identifier=anonymization ~ "_table_releases", type="table"
     )) }}
+{%- endmacro %}
+
+
+{# A way of protection as the vault remembers it: tables of other dimensions tell more together. #}
+{% macro _released_as(protection, dimensions) -%}
+    {%- set names = [] -%}
+    {%- for one in dimensions -%}{%- do names.append(one if one is string else one.name) -%}{%- endfor -%}
+    {{ return(protection ~ " of " ~ names | join(", ")) }}
 {%- endmacro %}
 
 

@@ -165,12 +165,31 @@ def test_the_same_records_give_the_same_table_and_others_leave_it(
     assert "which stays" in found["recomputation"].message
 
 
-def test_another_protection_of_a_released_table_is_none(built: Project, tmp_path: Path) -> None:
-    project = built.copy(tmp_path / "noisy")
-    declare(project, efforts=[{"method": "round", "base": 9, "levels": LEVELS}], shows=SHOWS)
-    before = released(project)
-    assert "released otherwise, and both would tell more together" in build(project)
-    assert released(project) == before
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"efforts": [{"method": "round", "base": 9, "levels": LEVELS}], "shows": SHOWS},
+        {"efforts": [{"method": "hide", "levels": {"birth_date": 3, "zip": 1}}], "shows": SHOWS},
+        {"dimensions": ["zip", "churned"], "efforts": [{"method": "hide", "levels": {"zip": 1}}]},
+    ],
+    ids=["rounded", "coarser", "of other dimensions"],
+)
+def test_a_released_table_is_released_by_no_other(
+    built: Project, tmp_path: Path, other: dict[str, Any]
+) -> None:
+    project = built.copy(tmp_path / "other")
+    declare(project, **other)
+    before = project.release_file(NAME).read_bytes()
+    generate(project.folder, [NAME])
+    outcome = project.dbt("build", "--select", f"+path:models/{NAME}")
+    assert "released otherwise, and both would tell more together" in outcome.messages
+    if "dimensions" not in other:
+        assert outcome.succeeded
+        assert "stays as it is" in outcome.messages
+    with duckdb.connect(str(project.release_file(NAME)), read_only=True) as reader:
+        rows = reader.execute(f"select * from {NAME}_table").fetchall()
+    assert {row[:3]: row[3:] for row in rows} == released(built)
+    assert before
 
 
 def test_sums_are_hidden_together_with_counts(tmp_path: Path) -> None:

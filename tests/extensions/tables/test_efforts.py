@@ -174,6 +174,23 @@ def test_what_was_released_keeps_its_status_and_lets_the_table_grow_only() -> No
     assert "1 of 6 are of others" in told[1]["refusal"]
 
 
+def test_what_is_shown_no_longer_is_known_nevertheless() -> None:
+    """Inner cells of before, of which one is hidden, and the totals of today would tell it."""
+    people = [
+        *((("n", "x"), 1) for _ in range(7)),
+        (("n", "y"), 2),
+        *((("s", "x"), 3) for _ in range(5)),
+        *((("s", "y"), 3) for _ in range(4)),
+    ]
+    before, _ = protected(people, table(HIDE, shows=[["ward", "age"]]))
+    assert before[1][("n", "y")] == (None, "hidden")
+    released = {(1, cell_text(cell)): (status, True) for cell, (_, status) in before[1].items()}
+    _, alone = protected(people, table(HIDE, shows=[["ward"]]))
+    assert alone[1]["refusal"] is None
+    _, told = protected(people, table(HIDE, shows=[["ward"]]), released=released)
+    assert "must stay hidden beside those of an earlier release" in told[1]["refusal"]
+
+
 def test_an_effort_that_cannot_be_had_is_refused_and_others_compete() -> None:
     impossible = {"method": "noise", "variance": 0.01, "largest": 1, "forbidden": [0, 1, 2, 3, 4]}
     _, told = protected([(("n", "x"), 1)] * 9, table(impossible, {"method": "round", "base": 4}))

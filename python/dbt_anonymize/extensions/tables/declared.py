@@ -165,6 +165,10 @@ class Table(Strict):
             dominance=(limits.n, limits.share) if limits else None,
         )
 
+    def released_as(self, number: int) -> str:
+        """Return the way of protection of an effort as the vault remembers it."""
+        return f"{self.efforts[number - 1].protection} of {', '.join(self.dimensions)}"
+
     def levels(self, number: int) -> dict[str, int]:
         """Return the level of each dimension in an effort; of effort 0 the finest of all efforts.
 

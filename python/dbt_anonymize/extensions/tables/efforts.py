@@ -135,7 +135,10 @@ def _judged(cells: pd.DataFrame, declared: Table) -> tuple[Published, list[tuple
     table = read_table(rows, dimensions, None, are_totals_known=True)
     pairs = {name: (f"{name}_first", f"{name}_second") for name in declared.sums}
     measures = judged(table, cells, PEOPLE, pairs, declared.rules)
-    return replace(table, is_shown=_is_shown(table, declared)), measures
+    is_shown = _is_shown(table, declared)
+    # What was shown before is known, though its margin is shown no longer.
+    is_shown[table.of_row[cells["released"].notna().to_numpy()]] = True
+    return replace(table, is_shown=is_shown), measures
 
 
 def _is_shown(table: Published, declared: Table) -> Booleans:

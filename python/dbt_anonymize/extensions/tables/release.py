@@ -160,7 +160,7 @@ def _truth(
     if not released.is_earlier:
         return dict(_recounted(read, spec, table.levels(released.effort))), "the source"
     labels = {cell_text(cell): cell for cell in released.cells}
-    protection = quote_text(table.efforts[released.effort - 1].protection)
+    protection = quote_text(table.released_as(released.effort))
     rows = warehouse.rows(
         f"select cell, people from {_remembered(warehouse, spec)} where protection = {protection}"
     )
@@ -174,8 +174,8 @@ def _earlier_effort(warehouse: Warehouse, spec: Spec, table: Table) -> int:
     """Return the effort of an earlier table that stays."""
     releases = _remembered(warehouse, spec)
     found = {one for (one,) in warehouse.rows(f"select distinct protection from {releases}")}
-    for number, effort in enumerate(table.efforts, start=1):
-        if effort.protection in found:
+    for number in range(1, len(table.efforts) + 1):
+        if table.released_as(number) in found:
             return number
     raise VerificationError(
         f"{spec.name}: the table was released by an effort that the spec no longer has "
