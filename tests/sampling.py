@@ -21,7 +21,7 @@ IS_SEEDED = "DBT_ANONYMIZE_SEED" in os.environ
 SEED = int(os.environ.get("DBT_ANONYMIZE_SEED", "20"))
 _TESTS = Path(__file__).parent
 # Of the modules of a folder whose tests start dbt, besides those of the demonstrations.
-_SHARE_OF_MODULES = 0.25
+_SHARE_OF_MODULES = 0.15
 _ALWAYS = {"end_to_end/test_demo.py", "end_to_end/test_verify.py"}
 # Of costly tests that several modules have, how many run of each group.
 GROUPS = {
