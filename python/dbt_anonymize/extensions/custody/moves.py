@@ -26,7 +26,7 @@ from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.results import release_file
 from dbt_anonymize.project.vault_owner import rename_owner_statements
 from dbt_anonymize.project.warehouse import Warehouse
-from dbt_anonymize.relations import HISTORY, RELEASED, VAULT
+from dbt_anonymize.relations import HISTORY, MODELS, RELEASED, VAULT
 from dbt_anonymize.release.copies import places_of_copies
 from dbt_anonymize.release.publish import RELEASE_MODE
 from dbt_anonymize.spec import Spec
@@ -213,7 +213,9 @@ def _require_vault(
 ) -> None:
     """Stop where the anonymization is built and a relation of the vault is missing."""
     lost = []
-    for kind in ("identifiers", "tokens", "sample", "mask_keys"):
+    # What is drawn once, and who it is of; memory of releases is made anew.
+    kept = [one.name for one in MODELS.values() if one.is_in_vault]
+    for kind in (name for name in kept if MODELS[name].erased_by != "record_key"):
         names = {f"{spec.name}_{kind}" for spec in (before, after)}
         for node in warehouse.manifest.nodes.values():
             if node.name not in names or node.resource_type != "model":
