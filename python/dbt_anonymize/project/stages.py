@@ -112,7 +112,8 @@ def _stages(own: str, spec: Spec) -> Iterator[Stage]:
         later = tuple(f"{other.model}+" for other in steps[place:])
         # A comma is an intersection: models that read a release are not built here.
         selected = f"{step.model}+,+{own}" if step else f"+{own}"
-        yield Stage(step, (selected,), later, has_results=step == before_results[-1])
+        has_results = bool(spec.efforts) and step == before_results[-1]
+        yield Stage(step, (selected,), later, has_results=has_results)
 
 
 def run_stage(dbt: Dbt, spec: Spec, stage: Stage) -> tuple[int, int | None]:
