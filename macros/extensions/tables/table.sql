@@ -187,10 +187,11 @@ order by
         "results.protection || " ~ dbt_anonymize._literal(dbt_anonymize._released_as("", declaration.dimensions))
     ) -%}
     {%- set unlike = run_query(
-        "select count(*) from " ~ shown ~ " cross join " ~ releases ~ " as known where results.is_chosen"
-        ~ " and efforts.kind = 'cell' and (known.protection <> " ~ as ~ " or known.cell = cells.cell"
-        ~ " and known.status in ('published', 'hidden') and (known.people <> cells.people or known.keys <> cells.keys"
-        ~ " or known.status <> efforts.status))"
+        "select count(*) from (select 1 as cell from " ~ results ~ " as results inner join " ~ releases
+        ~ " as known on known.protection <> " ~ as ~ " where results.is_chosen union all select 1 as cell from "
+        ~ shown ~ " inner join " ~ releases ~ " as known on known.cell = cells.cell where results.is_chosen"
+        ~ " and efforts.kind = 'cell' and known.status in ('published', 'hidden')"
+        ~ " and (known.people <> cells.people or known.keys <> cells.keys or known.status <> efforts.status)) as unlike"
     ).rows[0][0] -%}
     {%- if unlike > 0 -%}
         {%- do dbt_anonymize._raise_errors(name, [
