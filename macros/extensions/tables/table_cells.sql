@@ -74,15 +74,14 @@ full outer join earlier
 {# What is counted of each record beside its labels: select expressions, joins, and the columns that they give. #}
 {% macro _counted_of_records(given) -%}
 {%- set key = dbt_anonymize._quote(given.record_key) -%}
+{%- set person_key = "cast(floor(drawn.draw * 4294967296) as " ~ dbt.type_bigint() ~ ")" -%}
 {%- set no_draw = dbt_anonymize._raise_in_sql(
-    model.name ~ ": a person has no draw. Build again from " ~ given.draws.identifier ~ " on.",
-    "cast(0 as " ~ dbt.type_bigint() ~ ")"
+    model.name ~ ": a person has no draw. Build again from " ~ given.draws.identifier ~ " on.", person_key
 ) -%}
 {%- set columns, selected = ["person", "person_key"], [
     ("microdata.subject" if given.people else "microdata." ~ key) ~ " as person",
     "case\n            when drawn.draw is null\n                then " ~ no_draw
-        ~ "\n            else cast(floor(drawn.draw * 4294967296) as " ~ dbt.type_bigint()
-        ~ ")\n        end as person_key",
+        ~ "\n            else " ~ person_key ~ "\n        end as person_key",
 ] -%}
 {%- for name in given.sums -%}
     {%- do columns.append("sum_" ~ loop.index) -%}

@@ -25,5 +25,5 @@ def spec_of(project: Project, **table: Any) -> dict[str, Any]:
 def declare(project: Project, *, more: dict[str, Any] | None = None, **table: Any) -> None:
     """Write the spec, with further keys beside the table."""
     content = {**spec_of(project, **table), **(more or {})}
-    path = project.folder / "anonymizations" / f"{NAME}.yml"
+    path = project.folder / "anonymizations" / f"{content['name']}.yml"
     path.write_text(yaml.safe_dump(content, sort_keys=False, allow_unicode=True), encoding="utf-8")
