@@ -205,8 +205,8 @@
 
 {% macro default___random_token() -%}
     {{ exceptions.raise_compiler_error(
-        "dbt_anonymize: mapping: token and sample need a random generator made for secrets; the adapter "
-        ~ target.type ~ " has none that we know. Write mapping: class, and no sample."
+        "dbt_anonymize: mapping: token, sample and table need a random generator made for secrets; the adapter "
+        ~ target.type ~ " has none that we know. Write mapping: class, and neither a sample nor a table."
     ) }}
 {%- endmacro %}
 
