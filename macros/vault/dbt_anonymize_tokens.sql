@@ -75,7 +75,8 @@
 {% macro _warn_of_new_draws(draws, drawn) -%}
     {%- set name = model.config.meta.dbt_anonymize.anonymization -%}
     {%- set are_keys = model.config.meta.dbt_anonymize.get("are_keys", false) -%}
-    {%- set uses = name ~ ("_relinkings" if drawn == "token" and not are_keys else "_releases") -%}
+    {%- set memory = model.config.meta.dbt_anonymize.get("remembered_by", "releases") -%}
+    {%- set uses = name ~ "_" ~ ("relinkings" if drawn == "token" and not are_keys else memory) -%}
     {%- set relation = load_relation(draws.incorporate(path={"identifier": uses})) -%}
     {%- set recorded = run_query("select count(*) from " ~ relation).rows[0][0] if relation else 0 -%}
     {%- if recorded > 0 and are_keys -%}
@@ -92,6 +93,12 @@
             ~ (" attempt to re-link is" if recorded == 1 else " attempts to re-link are") ~ " recorded. Everybody gets"
             ~ " a new token, and those of earlier releases lead to nobody. If that is no rotation, restore the table"
             ~ " from a backup."
+        ) -%}
+    {%- elif recorded > 0 and memory != "releases" -%}
+        {%- do exceptions.warn(
+            "WARNING: anonymization " ~ name ~ ": everybody draws once, and the draw is kept; " ~ draws ~ " is not"
+            ~ " there, though a release is recorded. New draws make new noise about the same people, so that two"
+            ~ " releases tell more than one. Restore the table from a backup."
         ) -%}
     {%- elif recorded > 0 -%}
         {%- do exceptions.warn(

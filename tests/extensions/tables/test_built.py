@@ -165,6 +165,15 @@ def test_the_same_records_give_the_same_table_and_others_leave_it(
     assert "which stays" in found["recomputation"].message
 
 
+def test_draws_that_are_lost_are_told(built: Project, tmp_path: Path) -> None:
+    project = built.copy(tmp_path / "lost")
+    project.execute(f"drop table vault.{NAME}_table_draws")
+    messages = build(project)
+    assert "New draws make new noise about the same people" in messages
+    assert "stays as it is" in messages
+    assert released(project) == released(built)
+
+
 @pytest.mark.parametrize(
     "other",
     [
