@@ -45,7 +45,10 @@ def main() -> None:
         truth, keys = _counted(people)
         naive.add({c: n if n >= LEAST else None for c, n in truth.items()}, truth)
         released = {
-            (1, cell_text(cell)): (status, (truth.get(cell), keys.get(cell)) == (count, key))
+            (1, cell_text(dict(zip(DIMENSIONS, cell, strict=True)))): (
+                status,
+                (truth.get(cell), keys.get(cell)) == (count, key),
+            )
             for cell, (count, key, status) in memory.items()
         }
         shown, told = protected(people, TABLE, released=released)
@@ -82,6 +85,10 @@ class _Told:
         changes = (abs(int(self._before[c] or 0) - int(shown[c] or 0)) for c in both)
         self.differences += sum(0 < change < LEAST for change in changes)
         self._before = shown
+
+
+def _text(cell: tuple[str | None, ...]) -> str:
+    return cell_text(dict(zip(DIMENSIONS, cell, strict=True)))
 
 
 def _person(chance: random.Random) -> tuple[tuple[str, ...], int]:

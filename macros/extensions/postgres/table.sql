@@ -31,7 +31,7 @@
     {%- do apply_grants(candidate, config.get("grants"), should_revoke=false) -%}
     {%- do persist_docs(candidate, model) -%}
     {%- if not is_trial -%}
-        {%- do dbt_anonymize._check_table(candidate, declaration) -%}
+        {%- do dbt_anonymize._check_table(candidate, declaration, sql) -%}
         {%- do dbt_anonymize._check_chosen_table(declaration, sql) -%}
         {%- if dbt_anonymize._is_published(declaration.anonymization) -%}
             {%- do dbt_anonymize._remember_table(declaration) -%}

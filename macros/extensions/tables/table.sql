@@ -39,6 +39,7 @@ order by
 {# The chosen effort, or a stop; none where no effort may replace the table that was released before. #}
 {% macro _chosen_protection(given) -%}
     {%- if not dbt_anonymize._is_building() -%}{{ return(1) }}{%- endif -%}
+    {%- do dbt_anonymize._warn_of_lost_memory(given.anonymization) -%}
     {%- set reasons = [] -%}
     {%- for effort, is_chosen, reason in run_query(
         "select effort, is_chosen, reason from " ~ given.table_results ~ " order by effort"
@@ -64,6 +65,20 @@ order by
         ~ ". Show a table that changes with noise, or give each period labels of its own and no total over them."
     ) -%}
     {{ return(none) }}
+{%- endmacro %}
+
+
+{# A table is there and the vault does not know of it: the next one could tell who came and left since. #}
+{% macro _warn_of_lost_memory(anonymization) -%}
+    {%- set releases = dbt_anonymize._table_releases(anonymization) -%}
+    {%- if load_relation(this) is not none and load_relation(releases) is none
+        and dbt_anonymize._is_published(anonymization) -%}
+        {%- do exceptions.warn(
+            "WARNING: anonymization " ~ anonymization ~ ": what a table shows is compared with what it showed before; "
+            ~ releases ~ " is not there, though " ~ this ~ " is. If that was handed out, restore the vault from a backup"
+            ~ " and build again; if it was a draft, there is nothing to do."
+        ) -%}
+    {%- endif -%}
 {%- endmacro %}
 
 
@@ -109,7 +124,7 @@ order by
         {{ create_table_as(False, candidate, sql) }}
     {%- endcall %}
     {%- if not dbt_anonymize._is_trial() -%}
-        {%- do dbt_anonymize._check_table(candidate, declaration) -%}
+        {%- do dbt_anonymize._check_table(candidate, declaration, sql) -%}
     {%- endif -%}
     {%- do adapter.commit() -%}
     {%- if not dbt_anonymize._is_trial() and dbt_anonymize._is_published(declaration.anonymization) -%}
@@ -138,8 +153,9 @@ order by
 {% endmaterialization %}
 
 
-{# The last gate, on the very rows that are about to be published. #}
-{% macro _check_table(candidate, declaration) -%}
+{# The last gate, on the very rows that are about to be published; a table that stays is published already. #}
+{% macro _check_table(candidate, declaration, sql) -%}
+    {%- if sql | trim == "select * from " ~ this -%}{{ return("") }}{%- endif -%}
     {%- set counts = run_query(
         "select count(*), count(case when status = 'published' and people > 0 and people < "
         ~ declaration.minimum_frequency ~ " then 1 end), count(case when status = 'hidden' and people is not null"
@@ -174,6 +190,7 @@ order by
             cell {{ dbt.type_string() }},
             people {{ dbt.type_bigint() }},
             keys {{ dbt.type_bigint() }},
+            sums {{ dbt.type_string() }},
             status {{ dbt.type_string() }}
         );
         {{ dbt_anonymize._closed_to_others(releases, "select") }}
@@ -191,7 +208,8 @@ order by
         ~ " as known on known.protection <> " ~ as ~ " where results.is_chosen union all select 1 as cell from "
         ~ shown ~ " inner join " ~ releases ~ " as known on known.cell = cells.cell where results.is_chosen"
         ~ " and efforts.kind = 'cell' and known.status in ('published', 'hidden')"
-        ~ " and (known.people <> cells.people or known.keys <> cells.keys or known.status <> efforts.status)) as unlike"
+        ~ " and (known.people <> cells.people or known.keys <> cells.keys or known.sums <> cells.sums"
+        ~ " or known.status <> efforts.status)) as unlike"
     ).rows[0][0] -%}
     {%- if unlike > 0 -%}
         {%- do dbt_anonymize._raise_errors(name, [
@@ -200,7 +218,7 @@ order by
         ]) -%}
     {%- endif -%}
     {% call statement("remember_table") -%}
-        insert into {{ releases }} (released_at, protection, cell, people, keys, status)
+        insert into {{ releases }} (released_at, protection, cell, people, keys, sums, status)
         select
             cast({{ dbt_anonymize._literal(run_started_at.strftime("%Y-%m-%d %H:%M:%S")) }}
                 as {{ dbt.type_timestamp() }}),
@@ -208,6 +226,7 @@ order by
             cells.cell,
             cells.people,
             cells.keys,
+            cells.sums,
             efforts.status
         from {{ shown }}
         where

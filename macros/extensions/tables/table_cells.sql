@@ -6,7 +6,6 @@
 {%- if dbt_anonymize._is_building() -%}
     {%- do dbt_anonymize._require_own_vault(given.anonymization, given.draws, "table_draws") -%}
 {%- endif -%}
-{%- set places = range(1, given.dimensions | length + 1) | list -%}
 {%- set by_person = given.people is not none or given.sums -%}
 with
 
@@ -25,9 +24,10 @@ cells as (
 
     select
         all_cells.*,
-        {%- set parts = [] %}
-        {%- for place in places %}
-        {%- set label = "all_cells.label_" ~ place %}
+        {%- set places, parts = {}, [] %}
+        {%- for dimension in given.dimensions %}{%- do places.update({dimension.name: loop.index}) %}{%- endfor %}
+        {%- for name in places.keys() | sort(case_sensitive=true) %}
+        {%- set label = "all_cells.label_" ~ places[name] %}
         {%- do parts.append(
             "case when " ~ label ~ " is null then '-' else " ~ dbt_anonymize._concatenated(
                 [dbt_anonymize._as_text("length(" ~ label ~ ")"), "':'", label]
@@ -35,7 +35,8 @@ cells as (
         ) %}
         {%- if not loop.last %}{%- do parts.append("'|'") %}{%- endif %}
         {%- endfor %}
-        {{ dbt_anonymize._concatenated(parts) if parts | length > 1 else parts[0] }} as cell
+        {{ dbt_anonymize._concatenated(parts) if parts | length > 1 else parts[0] }} as cell,
+        {{ dbt_anonymize._sums_as_text(given.sums) }} as sums
     from (
         {%- for number in given.efforts %}
         select * from cells_{{ number }}
@@ -62,12 +63,27 @@ select
     {%- endfor %}
     {%- endfor %}
     earlier.status as released,
-    coalesce(cells.people = earlier.people and cells.keys = earlier.keys, false) as is_same
+    coalesce(cells.sums, '') as sums,
+    coalesce(
+        cells.people = earlier.people and cells.keys = earlier.keys and cells.sums = earlier.sums, false
+    ) as is_same
 from cells
 full outer join earlier
     on
         cells.effort = earlier.effort
         and cells.cell = earlier.cell
+{%- endmacro %}
+
+
+{# The sums of a cell as one text, by which the vault knows whether they are still the same; empty without any. #}
+{% macro _sums_as_text(sums) -%}
+    {%- set parts = ["''"] -%}
+    {%- for name in sums -%}
+        {#- Adding up in another order changes the last digits of a fraction. -#}
+        {%- do parts.append(dbt_anonymize._as_text("cast(all_cells.sum_" ~ loop.index ~ " as decimal(38, 4))")) -%}
+        {%- do parts.append("' '") -%}
+    {%- endfor -%}
+    {{ return(dbt_anonymize._concatenated(parts) if sums else "''") }}
 {%- endmacro %}
 
 
@@ -248,6 +264,7 @@ earlier as (
         cell,
         people,
         keys,
+        sums,
         status
     from {{ releases }}
     where protection = {{ dbt_anonymize._literal(dbt_anonymize._released_as(protection, given.dimensions)) }}
@@ -255,6 +272,7 @@ earlier as (
         {{ dbt_anonymize._as_text("null") }} as cell,
         cast(null as {{ dbt.type_bigint() }}) as people,
         cast(null as {{ dbt.type_bigint() }}) as keys,
+        {{ dbt_anonymize._as_text("null") }} as sums,
         {{ dbt_anonymize._as_text("null") }} as status
     where 1 = 0
         {%- endif %}

@@ -43,7 +43,7 @@ judged as (
             {%- endif %}
             when efforts.refusal is not null then 'not chosen: ' || efforts.refusal
             when efforts.qnf < 0.5 then 'not chosen: a small cell is told too closely (QNF below 0.5)'
-            when efforts.qf <= efforts.zero_rule then 'not chosen: it answers no better than who knows nothing'
+            when efforts.qf <= efforts.zero_rule and efforts.qf < 1 then 'not chosen: it answers no better than who knows nothing'
         end as obstacle
     from efforts
 
@@ -100,7 +100,7 @@ from ranked
 {% macro _released_as(protection, dimensions) -%}
     {%- set names = [] -%}
     {%- for one in dimensions -%}{%- do names.append(one if one is string else one.name) -%}{%- endfor -%}
-    {{ return(protection ~ " of " ~ names | join(", ")) }}
+    {{ return(protection ~ " of " ~ names | sort(case_sensitive=true) | join(", ")) }}
 {%- endmacro %}
 
 

@@ -54,7 +54,7 @@ def counted(
             for kept in itertools.product((True, False), repeat=len(own)):
                 found[tuple(s if k else None for s, k in zip(shown, kept, strict=True))].append(key)
         for cell, keys in found.items():
-            text = cell_text(cell)
+            text = cell_text(dict(zip(table.dimensions, cell, strict=True)))
             status, is_same = (released or {}).get((number, text), (None, False))
             row: dict[str, Any] = dict(zip(table.dimensions, cell, strict=True))
             row |= {"effort": number, "cell": text, "people": len(keys), "keys": sum(keys)}

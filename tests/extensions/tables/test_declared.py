@@ -127,12 +127,24 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         spec(efforts=[HIDE, dict(HIDE)]),
         "table.efforts.2: must differ from effort 1",
     ),
+    "a name of a contribution": (
+        spec(
+            {"columns": {**spec()["columns"], "cost_First": {"role": "insensitive"}}},
+            dimensions=["cost_First"],
+            sums=["cost"],
+        ),
+        "must leave to the table the names of its own columns; got cost_First",
+    ),
+    "a k of its own": (
+        spec({"guarantees": {"k_anonymity": {"k": 3}}}),
+        "must have no other guarantee, consent or freeze",
+    ),
     "a name of its own": (
         spec(
             {"columns": {"people": {"role": "insensitive"}, "age": spec()["columns"]["age"]}},
             dimensions=["people", "age"],
         ),
-        "table: must leave the names people, status and effort to the table; got people",
+        "table: must leave to the table the names of its own columns; got people",
     ),
 }
 

@@ -194,7 +194,8 @@ cells as (
 
     select
         all_cells.*,
-        concat(case when all_cells.label_1 is null then '-' else concat(cast(length(all_cells.label_1) as TEXT), ':', all_cells.label_1) end, '|', case when all_cells.label_2 is null then '-' else concat(cast(length(all_cells.label_2) as TEXT), ':', all_cells.label_2) end, '|', case when all_cells.label_3 is null then '-' else concat(cast(length(all_cells.label_3) as TEXT), ':', all_cells.label_3) end) as cell
+        concat(case when all_cells.label_1 is null then '-' else concat(cast(length(all_cells.label_1) as TEXT), ':', all_cells.label_1) end, '|', case when all_cells.label_3 is null then '-' else concat(cast(length(all_cells.label_3) as TEXT), ':', all_cells.label_3) end, '|', case when all_cells.label_2 is null then '-' else concat(cast(length(all_cells.label_2) as TEXT), ':', all_cells.label_2) end) as cell,
+        concat('', cast(cast(all_cells.sum_1 as decimal(38, 4)) as TEXT), ' ') as sums
     from (
         select * from cells_0
         union all
@@ -210,6 +211,7 @@ earlier as (
         cast(null as TEXT) as cell,
         cast(null as bigint) as people,
         cast(null as bigint) as keys,
+        cast(null as TEXT) as sums,
         cast(null as TEXT) as status
     where 1 = 0
 
@@ -227,7 +229,10 @@ select
     coalesce(cells.first_1, 0) as "spending_first",
     coalesce(cells.second_1, 0) as "spending_second",
     earlier.status as released,
-    coalesce(cells.people = earlier.people and cells.keys = earlier.keys, false) as is_same
+    coalesce(cells.sums, '') as sums,
+    coalesce(
+        cells.people = earlier.people and cells.keys = earlier.keys and cells.sums = earlier.sums, false
+    ) as is_same
 from cells
 full outer join earlier
     on

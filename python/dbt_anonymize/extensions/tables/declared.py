@@ -32,7 +32,7 @@ class _Effort(Strict):
     def protection(self) -> str:
         """The way in words, the same whenever it is the same way."""
         own = self.model_dump(exclude={"method", "levels"}, exclude_defaults=True)
-        levels = {name: level for name, level in self.levels.items() if level}
+        levels = {name: level for name, level in sorted(self.levels.items()) if level}
         words = [f"{name} {value}" for name, value in {**own, **levels}.items()]
         return " ".join([self.method, *([f"({', '.join(words)})"] if words else [])])
 
@@ -167,7 +167,7 @@ class Table(Strict):
 
     def released_as(self, number: int) -> str:
         """Return the way of protection of an effort as the vault remembers it."""
-        return f"{self.efforts[number - 1].protection} of {', '.join(self.dimensions)}"
+        return f"{self.efforts[number - 1].protection} of {', '.join(sorted(self.dimensions))}"
 
     def levels(self, number: int) -> dict[str, int]:
         """Return the level of each dimension in an effort; of effort 0 the finest of all efforts.

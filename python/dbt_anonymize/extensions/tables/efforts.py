@@ -17,17 +17,19 @@ from dbt_anonymize.extensions.tables.hiding import hidden_cells, judged, least_k
 from dbt_anonymize.extensions.tables.programs import Known
 from dbt_anonymize.extensions.tables.questions import Finest, answers, score
 from dbt_anonymize.extensions.tables.reading import Published, read_table
-from dbt_anonymize.extensions.tables.rounding import rounded
+from dbt_anonymize.extensions.tables.rounding import likely_counts, rounded
 from dbt_anonymize.extensions.tables.suppression import LARGEST_CHECKED, narrow_cells, reachable
 
 if TYPE_CHECKING:
     import duckdb
     import pandas as pd
 
-    from dbt_anonymize.extensions.tables.cube import Booleans, Floats
+    from dbt_anonymize.extensions.tables.cube import Booleans, Floats, Integers
     from dbt_anonymize.extensions.tables.primary import Primary
 
 _STATUS = {"hide": "published", "noise": "perturbed", "round": "rounded"}
+# Of released sums.
+DECIMALS = 4
 _NOBODY = "nobody is in the table"
 
 
@@ -86,7 +88,7 @@ def _protected(own: pd.DataFrame, effort: TableEffort, declared: Table) -> _Prot
             return _hidden(own, cells, effort, declared)
         return _changed(cells, effort, declared)
     except (TableError, SpecError) as error:
-        return _Protected(nothing, refusal=str(error))
+        return _Protected(nothing, refusal=str(error).rstrip("."))
 
 
 def _hidden(own: pd.DataFrame, cells: pd.DataFrame, effort: Hide, declared: Table) -> _Protected:
@@ -105,6 +107,8 @@ def _hidden(own: pd.DataFrame, cells: pd.DataFrame, effort: Hide, declared: Tabl
     shown = cells.assign(status=np.where(of_row, "hidden", _STATUS["hide"]))
     for name in (PEOPLE, *declared.sums):
         shown[name] = shown[name].astype("Int64" if name == PEOPLE else "Float64").mask(of_row)
+    # Without the dust of adding up fractions.
+    shown[[*declared.sums]] = shown[[*declared.sums]].round(DECIMALS)
     return _Protected(_of_margins(shown, declared), qnf)
 
 
@@ -113,8 +117,8 @@ def _require_same_people(own: pd.DataFrame) -> None:
     others = int((was & ~own["is_same"].astype(bool)).sum())
     if others:
         raise TableError(
-            f"cells of an earlier release must be of the same people; {others:,} of {was.sum():,} "
-            "are of others, and the difference would tell of the few who came or left"
+            "cells of an earlier release must be of the same people, with the same sums; "
+            f"{others:,} of {was.sum():,} are not, and the difference would tell of a few of them"
         )
 
 
@@ -135,9 +139,10 @@ def _judged(cells: pd.DataFrame, declared: Table) -> tuple[Published, list[tuple
     table = read_table(rows, dimensions, None, are_totals_known=True)
     pairs = {name: (f"{name}_first", f"{name}_second") for name in declared.sums}
     measures = judged(table, cells, PEOPLE, pairs, declared.rules)
-    is_shown = _is_shown(table, declared)
-    # What was shown before is known, though its margin is shown no longer.
-    is_shown[table.of_row[cells["released"].notna().to_numpy()]] = True
+    # A margin that was shown before is known, zeros too, though it is shown no longer.
+    margins = (table.cube.categories > 0) @ (1 << np.arange(len(dimensions)))
+    known = table.of_row[cells["released"].notna().to_numpy()]
+    is_shown = _is_shown(table, declared) | np.isin(margins, margins[known])
     return replace(table, is_shown=is_shown), measures
 
 
@@ -152,49 +157,49 @@ def _changed(cells: pd.DataFrame, effort: Noise | Round, declared: Table) -> _Pr
     """Change counts by the keys of those who are counted."""
     counts, keys = (cells[name].to_numpy(dtype=np.int64) for name in (PEOPLE, "keys"))
     if isinstance(effort, Round):
-        shown, largest = rounded(counts, keys, effort.base), effort.base - 1
+        shown = rounded(counts, keys, effort.base)
+        likely = likely_counts(shown, effort.base)
     else:
         noise = perturbation_table(
             variance=effort.variance, largest=effort.largest, forbidden=effort.forbidden
         )
-        shown, largest = perturbed(counts, keys, noise), effort.largest
+        shown = perturbed(counts, keys, noise)
+        likely = noise.likely_counts(shown)
     changed = cells.assign(**{PEOPLE: shown}, status=_STATUS[effort.method])
-    return _Protected(
-        _of_margins(changed, declared), _qnf_of_changed(cells, shown, largest, declared)
-    )
+    return _Protected(_of_margins(changed, declared), _qnf_of_changed(cells, likely, declared))
 
 
-def _qnf_of_changed(cells: pd.DataFrame, shown: np.ndarray, largest: int, declared: Table) -> float:
-    """Return QNF where each shown count may be off by so many.
+def _qnf_of_changed(
+    cells: pd.DataFrame, likely: tuple[Integers, Integers], declared: Table
+) -> float:
+    """Return QNF where each shown count is likely of counts between two ends.
 
     An interval as wide as the minimum frequency less one is demanded, wherever it lies.
     """
-    demanded = declared.minimum_frequency - 1.0
+    demanded, (low, high) = declared.minimum_frequency - 1.0, likely
     try:
         table, ((counts, primary),) = _judged(cells, declared)
     except NotAdditiveError:
-        # People are in several cells, so that no total narrows what a cell says of itself.
+        # People are in several cells: a total narrows no cell but to what it has itself.
         counts = cells[PEOPLE].to_numpy(dtype=float)
-        width = (shown + largest - np.maximum(shown - largest, 1)).astype(float)
+        width = (high - low).astype(float)
         return _narrowest(width[declared.rules.of_counts(counts).is_primary], demanded)
     if table.cube.size > LARGEST_CHECKED:
         raise TableError(
             f"a table must have at most {LARGEST_CHECKED:,} cells, totals included, to be checked "
-            f"as a whole; got {table.cube.size:,}. Coarsen a dimension."
+            f"as a whole; got {table.cube.size:,}. Coarsen a dimension"
         )
-    told = np.where(table.is_shown, 0.0, np.nan)
-    is_row = table.is_shown[table.of_row]
-    told[table.of_row[is_row]] = shown[is_row]
-    known = Known.of_published(told, within=largest)
     # Everybody sees which cells have a row: somebody is in those, and nobody in the others.
-    is_empty = table.is_shown & (counts == 0)
-    known = Known(
-        np.where(is_empty, 0.0, np.maximum(known.lowest, least_known(table, counts))),
-        np.where(is_empty, 0.0, known.highest),
-    )
+    lowest = np.zeros(table.cube.size)
+    highest = np.where(table.is_shown, 0.0, np.inf)
+    is_row = table.is_shown[table.of_row]
+    lowest[table.of_row[is_row]], highest[table.of_row[is_row]] = low[is_row], high[is_row]
     found = np.flatnonzero(primary.is_primary)
-    low, high = intervals(table.cube, known, found, are_integers=True)
-    return _narrowest(high - low, demanded)
+    # Of far-fetched changes together there may be no table: they are taken as likely then.
+    truth = counts
+    known = Known(np.minimum(lowest, truth), np.maximum(highest, truth))
+    ends = intervals(table.cube, known, found, are_integers=True)
+    return _narrowest(ends[1] - ends[0], demanded)
 
 
 def _least_width(

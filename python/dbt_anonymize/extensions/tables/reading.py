@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,15 +45,16 @@ def status_of(is_hidden: object) -> str:
     return "hidden" if is_hidden else "published"
 
 
-def cell_text(labels: Sequence[str | None]) -> str:
-    """Return the labels of a cell joined, as ``<n>_table_cells`` has them.
+def cell_text(labels: Mapping[str, str | None]) -> str:
+    """Return the labels of a cell by dimension joined, as ``<n>_table_cells`` has them.
 
     Examples
     --------
-    >>> cell_text(("north", None))
-    '5:north|-'
+    >>> cell_text({"ward": "north", "age": None})
+    '-|5:north'
     """
-    return "|".join("-" if label is None else f"{len(label)}:{label}" for label in labels)
+    ordered = (labels[name] for name in sorted(labels))
+    return "|".join("-" if label is None else f"{len(label)}:{label}" for label in ordered)
 
 
 def require_columns(there: Iterable[str], names: Sequence[str]) -> None:

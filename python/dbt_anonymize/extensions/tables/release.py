@@ -8,11 +8,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+import numpy as np
+
 from dbt_anonymize.errors import VerificationError
+from dbt_anonymize.extensions.tables.audit import intervals
 from dbt_anonymize.extensions.tables.declared import PEOPLE, Hide, Noise, Table
+from dbt_anonymize.extensions.tables.efforts import DECIMALS
 from dbt_anonymize.extensions.tables.errors import TableError
 from dbt_anonymize.extensions.tables.hidden import hidden_intervals
-from dbt_anonymize.extensions.tables.reading import cell_text, read_table
+from dbt_anonymize.extensions.tables.programs import Known
+from dbt_anonymize.extensions.tables.reading import Published, cell_text, read_table
 from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.project.lineage import share_people
@@ -41,6 +46,13 @@ class _Released(NamedTuple):
     effort: int
     cells: dict[Cell, tuple[Any, ...]]
     is_earlier: bool
+
+
+class _True(NamedTuple):
+    """True figures of a cell: people and sums; of each sum the two largest contributions."""
+
+    figures: tuple[float, ...]
+    largest: list[tuple[float, ...]]
 
 
 def is_of(spec: Spec) -> bool:
@@ -74,7 +86,7 @@ def findings(
     """
     table = cast(Table, _table(spec))
     if not (location := _location(warehouse, spec, project.root)):
-        raise VerificationError(f"{spec.name}: nothing is released. Run `dbt build`.")
+        raise VerificationError("a table must be released to be checked; none is. Run `dbt build`.")
     released = _read_release(warehouse, read, project, spec, location)
     effort = table.efforts[released.effort - 1]
     truth, of = _truth(warehouse, read, spec, released)
@@ -151,7 +163,7 @@ def _remembered(warehouse: Warehouse, spec: Spec) -> str:
 
 def _truth(
     warehouse: Warehouse, read: Warehouse, spec: Spec, released: _Released
-) -> tuple[dict[Cell, tuple[float, ...]], str]:
+) -> tuple[dict[Cell, _True], str]:
     """Return the true figures of each cell, and what they follow from.
 
     Of an earlier table that stays, the records may have changed: the vault remembers its counts.
@@ -159,14 +171,13 @@ def _truth(
     table = cast(Table, _table(spec))
     if not released.is_earlier:
         return dict(_recounted(read, spec, table.levels(released.effort))), "the source"
-    labels = {cell_text(cell): cell for cell in released.cells}
+    names = table.dimensions
+    labels = {cell_text(dict(zip(names, cell, strict=True))): cell for cell in released.cells}
     protection = quote_text(table.released_as(released.effort))
     rows = warehouse.rows(
         f"select cell, people from {_remembered(warehouse, spec)} where protection = {protection}"
     )
-    truth: dict[Cell, tuple[float, ...]] = {
-        labels.get(cell, (cell,)): (float(people),) for cell, people in rows
-    }
+    truth = {labels.get(cell, (cell,)): _True((float(people),), []) for cell, people in rows}
     return truth, "what the vault remembers of an earlier release, which stays"
 
 
@@ -183,10 +194,8 @@ def _earlier_effort(warehouse: Warehouse, spec: Spec, table: Table) -> int:
     )
 
 
-def _recounted(
-    read: Warehouse, spec: Spec, levels: dict[str, int]
-) -> Iterator[tuple[Cell, tuple[float, ...]]]:
-    """Yield the measures of each cell, counted from the source margin by margin."""
+def _recounted(read: Warehouse, spec: Spec, levels: dict[str, int]) -> Iterator[tuple[Cell, _True]]:
+    """Yield the figures of each cell, counted from the source margin by margin."""
     table, source = cast(Table, _table(spec)), str(source_relation(read, spec.source))
     tables = Tables(
         read.cursor(), source, {}, written=getattr(read, "written", "cast({} as varchar)")
@@ -204,24 +213,28 @@ def _recounted(
         joins.append(lookup.join)
         labels[name] = lookup.columns[name]
     person = f"rows_.{quote_name(spec.person_column)}"
-    measures = [f"count(distinct {person})"]
-    measures += [f"coalesce(sum(rows_.{quote_name(name)}), 0)" for name in table.sums]
+    amounts = [f"sum(coalesce(rows_.{quote_name(name)}, 0))" for name in table.sums]
+    own = ", ".join(f"{sql} as amount_{place}" for place, sql in enumerate(amounts))
+    places = range(len(table.sums))
+    measures = ["count(*)", *(f"sum(amount_{n}), max(amount_{n}, 2)" for n in places)]
     for margin in table.margins:
         shown = [labels[name] if name in margin else "null" for name in table.dimensions]
-        grouped = ", ".join(labels[name] for name in margin)
+        columns = [f"{sql} as label_{place}" for place, sql in enumerate(shown)]
+        names = ", ".join(f"label_{place}" for place in range(len(shown)))
         rows = tables.rows(
-            f"select {', '.join([*shown, *measures])} from {source} as rows_ {' '.join(joins)}"
-            + (f" group by {grouped}" if grouped else "")
+            f"select {names}, {', '.join(measures)} from (select {', '.join(columns)}, {person} "
+            f"as person{', ' if own else ''}{own} from {source} as rows_ {' '.join(joins)} "
+            f"where {person} is not null group by all) as people group by {names}"
         )
         for row in rows:
-            cell, figures = row[: len(table.dimensions)], row[len(table.dimensions) :]
-            if figures[0]:
-                yield cell, tuple(map(float, figures))
+            people, *figures = row[len(shown) :]
+            largest = [tuple([*map(float, top), 0.0, 0.0][:2]) for top in figures[1::2]]
+            yield row[: len(shown)], _True((float(people), *map(float, figures[::2])), largest)
 
 
 def _wrong_cells(
     released: dict[Cell, tuple[Any, ...]],
-    truth: dict[Cell, tuple[float, ...]],
+    truth: dict[Cell, _True],
     effort: object,
 ) -> int:
     """Return how many cells are not what they must be, those that only one of both has too."""
@@ -233,7 +246,7 @@ def _wrong_cells(
         elif any(figure is None for figure in figures):
             wrong += 1
         else:
-            known = truth[cell]
+            known = truth[cell].figures
             wrong += not all(map(_agrees(effort), figures[: len(known)], known))
     return wrong
 
@@ -241,7 +254,7 @@ def _wrong_cells(
 def _agrees(effort: object) -> Any:
     """Return a function that compares a shown figure with the true one."""
     if isinstance(effort, Hide):
-        return lambda shown, true: abs(float(shown) - true) <= 1e-9 * max(1.0, abs(true))
+        return lambda shown, true: abs(float(shown) - true) <= 10**-DECIMALS + 1e-9 * abs(true)
     if isinstance(effort, Noise):
         return lambda shown, true: shown >= 0 and abs(shown - true) <= effort.largest
     base = cast(Any, effort).base
@@ -250,14 +263,14 @@ def _agrees(effort: object) -> Any:
 
 def _guarantee(
     released: dict[Cell, tuple[Any, ...]],
-    truth: dict[Cell, tuple[float, ...]],
+    truth: dict[Cell, _True],
     table: Table,
     *,
     is_hidden: bool,
 ) -> Finding:
     """Audit the hidden cells by what everybody is shown."""
     least = table.minimum_frequency
-    small = {cell for cell, figures in truth.items() if figures[0] < least}
+    small = {cell for cell, one in truth.items() if one.figures[0] < least}
     if not is_hidden:
         return Finding(
             "guarantees",
@@ -267,18 +280,51 @@ def _guarantee(
             "rounded; QNF says how closely they are told",
         )
     shown = {cell for cell in small & released.keys() if released[cell][-1] != "hidden"}
-    rows = [(*cell, figures[0]) for cell, figures in released.items()]
     try:
-        audited = hidden_intervals(read_table(rows, table.dimensions, None, are_totals_known=True))
+        people = _read(released, table, 0)
+        told = [
+            one for one in hidden_intervals(people) if one.labels in small and not one.hides(least)
+        ]
+        sums = [_told_sums(released, truth, table, place) for place in range(len(table.sums))]
     except TableError as error:  # somebody changed the release
         return Finding("guarantees", "table", holds=False, message=str(error))
-    told = [one for one in audited if one.labels in small and not one.hides(least)]
-    broken = len(shown) + len(told)
+    broken = len(shown) + len(told) + sum(sums)
+    of_sums = f", and no sum of which few have too much ({', '.join(table.sums)})"
     return Finding(
         "guarantees",
         "table",
         not broken,
-        f"no cell with 1 to {least - 1} people may be shown, or be told by the others; of "
-        f"{pluralized(len(small), 'such cell')} {broken or 'none'} is"
-        + (". Run `dbt build`, and withdraw the table." if broken else ""),
+        f"no cell with 1 to {least - 1} people may be shown, or be told by the others"
+        f"{of_sums if table.sums else ''}; of {pluralized(len(small), 'small cell')} and sums "
+        f"{broken or 'none'} is" + (". Run `dbt build`, and withdraw the table." if broken else ""),
     )
+
+
+def _read(released: dict[Cell, tuple[Any, ...]], table: Table, place: int) -> Published:
+    rows = [(*cell, figures[place]) for cell, figures in released.items()]
+    return read_table(rows, table.dimensions, None, are_totals_known=True)
+
+
+def _told_sums(
+    released: dict[Cell, tuple[Any, ...]], truth: dict[Cell, _True], table: Table, place: int
+) -> int:
+    """Return how many sums break a rule and are shown, or told by the others.
+
+    An earlier table has no contributions to judge by.
+    """
+    judged = [cell for cell in released if cell in truth and truth[cell].largest]
+    if not judged:
+        return 0
+    totals = np.array([truth[cell].figures[place + 1] for cell in judged])
+    first, second = np.array([truth[cell].largest[place] for cell in judged]).T
+    primary = table.rules.of_sums(totals, first, second)
+    shown = _read(released, table, place + 1)
+    cells = shown.of_row[[[*released].index(cell) for cell in judged]]
+    is_hidden = shown.is_hidden[cells]
+    asked = np.flatnonzero(primary.is_primary & is_hidden)
+    low, high = intervals(shown.cube, Known.of_published(shown.values, least=0.0), cells[asked])
+    room = 10**-DECIMALS * shown.cube.size + 1e-6 * np.abs(totals[asked])
+    is_told = (low > totals[asked] - primary.lower[asked] + room) | (
+        high < totals[asked] + primary.upper[asked] - room
+    )
+    return int((primary.is_primary & ~is_hidden).sum() + is_told.sum())

@@ -11,6 +11,12 @@ from dbt_anonymize.spec.draft import RawSpec, integer, items, mapping, text
 from dbt_anonymize.spec.problems import KeyPath, Problem, names, short_repr, unknown
 
 _PLACE = "table"
+# Columns of its relations, whatever their case; and what is added to the name of a sum.
+_OWN_COLUMNS = frozenset(
+    {PEOPLE, STATUS, "effort", "kind", "cell", "keys", "sums", "released", "is_same"}
+    | {"qf", "zero_rule", "qnf", "refusal"}
+)
+_CONTRIBUTIONS = ("_first", "_second")
 # What a spec with a table has no use for; each is empty or missing then.
 _OF_RECORDS = ("efforts", "target", "features", "quality", "alpha", "sample", "population")
 
@@ -25,7 +31,12 @@ def _stands_alone(draft: RawSpec) -> Iterator[Problem]:
             "cells away",
             "Release records by a spec of their own, from a table of other people.",
         )
-    others = [key for key, value in draft.guarantees.items() if value and key != "k_anonymity"]
+    least = integer(_table(draft).get("minimum_frequency")) or 5
+    others = [
+        key
+        for key, value in draft.guarantees.items()
+        if value and (key != "k_anonymity" or integer(mapping(value).get("k")) != least)
+    ]
     if others or draft.consent or draft.freeze:
         yield Problem(
             (_PLACE,),
@@ -51,13 +62,14 @@ def _columns_are_counted(draft: RawSpec) -> Iterator[Problem]:
                 yield unknown((_PLACE, place), rule, name, known, "Such columns")
     named = [*dimensions, *sums]
     twice = sorted({name for name in named if named.count(name) > 1})
-    reserved = sorted({*named} & {PEOPLE, STATUS, "effort"})
+    own = {*_OWN_COLUMNS, *(f"{name}{end}".lower() for name in sums for end in _CONTRIBUTIONS)}
+    reserved = sorted(name for name in named if name.lower() in own)
     if twice:
         yield Problem((_PLACE,), "must name each column once", "Remove one.", names(twice))
     if reserved:
         yield Problem(
             (_PLACE,),
-            f"must leave the names {PEOPLE}, {STATUS} and effort to the table",
+            "must leave to the table the names of its own columns",
             "Rename the column in a model before.",
             names(reserved),
         )
@@ -122,6 +134,8 @@ def _efforts_protect(draft: RawSpec) -> Iterator[Problem]:
             yield Problem(path, f"must differ from effort {other}", "Remove one of them.")
         for name, level in mapping(effort.get("levels")).items():
             levels, number_of_level = draft.levels.get(name), integer(level)
+            if name not in (draft.roles or {}):
+                continue  # its name is wrong among the dimensions, too
             if name not in dimensions or levels is None:
                 known = [one for one in dimensions if one in draft.levels]
                 rule = "must be levels of dimensions that have a hierarchy"
