@@ -24,7 +24,7 @@ pytestmark = pytest.mark.dbt
 
 LEAST = 5
 # Of a sum that one person may have.
-SHARE = 0.09
+SHARE = 0.5
 LEVELS = {"birth_date": 2, "zip": 1}
 HIDE = {"method": "hide", "levels": LEVELS}
 SHOWS = [["birth_date", "zip", "churned"], ["zip", "churned"], ["churned"], []]
@@ -205,11 +205,14 @@ def test_a_released_table_is_released_by_no_other(
 
 def test_sums_are_hidden_together_with_counts(tmp_path: Path) -> None:
     project = copy_consumer(tmp_path / "project")
+    # One customer has most of what hers spend.
+    project.edit(SEED, lambda text: text.replace(",135.66,", ",9135.66,", 1))
     declare(
         project,
         dimensions=["zip", "churned"],
         sums=["spending"],
         dominance={"n": 1, "share": SHARE},
+        questions=[{"rank": "churned", "of": "spending"}],
         efforts=[{"method": "hide", "levels": {"zip": 2}}],
     )
     build(project)
@@ -233,7 +236,7 @@ def test_sums_are_hidden_together_with_counts(tmp_path: Path) -> None:
     assert all(one.holds for one in findings(project).values())
     _check_that_a_sum_is_seen(project.copy(tmp_path / "changed"), spent)
     # The money of one person, and nothing else.
-    project.edit(SEED, lambda text: text.replace(",135.66,", ",1135.66,", 1))
+    project.edit(SEED, lambda text: text.replace(",36.33,", ",37.33,", 1))
     assert "with the same sums" in build(project)
     with duckdb.connect(str(project.release_file(NAME)), read_only=True) as reader:
         later = reader.execute(
