@@ -75,8 +75,8 @@ order by
         and dbt_anonymize._is_published(anonymization) -%}
         {%- do exceptions.warn(
             "WARNING: anonymization " ~ anonymization ~ ": what a table shows is compared with what it showed before; "
-            ~ releases ~ " is not there, though " ~ this ~ " is. If that was handed out, restore the vault from a backup"
-            ~ " and build again; if it was a draft, there is nothing to do."
+            ~ releases ~ " is not there, though " ~ this ~ " is. If that was handed out, restore the vault from a"
+            ~ " backup and build again; if it was a draft, there is nothing to do."
         ) -%}
     {%- endif -%}
 {%- endmacro %}

@@ -284,7 +284,7 @@ def test_a_table_of_subjects_is_shown_with_noise(tmp_path: Path) -> None:
         dimensions=["zip", "churned"],
         efforts=[
             HIDE | {"levels": {"zip": 1}},
-            {"method": "noise", "variance": 2.0, "largest": 5, "levels": {"zip": 1}},
+            {"method": "noise", "variance": 8.0, "largest": 12, "levels": {"zip": 1}},
         ],
     )
     build(project)

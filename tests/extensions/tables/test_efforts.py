@@ -151,7 +151,7 @@ def likely_of(shown: int, chances: np.ndarray, largest: int) -> set[int]:
         for count in range(1, 30)
         if abs(shown - count) <= largest
     }
-    return {count for count, chance in found.items() if chance >= 0.05 * max(found.values())}
+    return {count for count, chance in found.items() if chance >= 0.01 * max(found.values())}
 
 
 @pytest.mark.parametrize("variance", [0.5, 1.0, 1.5])

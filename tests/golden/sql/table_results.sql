@@ -26,7 +26,8 @@ judged as (
         case
             when efforts.refusal is not null then 'not chosen: ' || efforts.refusal
             when efforts.qnf < 0.5 then 'not chosen: a small cell is told too closely (QNF below 0.5)'
-            when efforts.qf <= efforts.zero_rule and efforts.qf < 1 then 'not chosen: it answers no better than who knows nothing'
+            when efforts.qf <= efforts.zero_rule and efforts.qf < 1
+                then 'not chosen: it answers no better than who knows nothing'
         end as obstacle
     from efforts
 

@@ -39,8 +39,6 @@ from dbt_anonymize.extensions.tables.cube import Floats, Integers
 
 # Keys of records are below it.
 KEYS = 2**32
-# Of a count that explains a shown one, relative to that which does best; below, it is far-fetched.
-LIKELY = 0.05
 # Below it a difference of moments is lost where probabilities are rounded to keys.
 _NEGLIGIBLE = 1e-9
 _COLUMNS = ("pcv", "ckey", "pvalue")
@@ -71,29 +69,6 @@ class PerturbationTable:
         """Return the row of each count."""
         beyond = self.rows - self.period + (counts - self.rows) % self.period
         return np.where(counts < self.rows, counts, beyond)
-
-    def likely_counts(self, shown: Integers) -> tuple[Integers, Integers]:
-        """Return the smallest and the largest positive count that a shown one is likely of.
-
-        That are counts which become the shown one at least `LIKELY` times as often as the count
-        that does so most often. Other results than this table has are an error.
-
-        Examples
-        --------
-        >>> table = perturbation_table(variance=1, largest=2)
-        >>> [ends.tolist() for ends in table.likely_counts(np.array([0, 1, 9]))]
-        [[1, 1, 7], [2, 3, 11]]
-        """
-        ends = {int(one): self._likely(int(one)) for one in np.unique(shown)}
-        low, high = np.array([ends[int(one)] for one in shown], dtype=np.int64).reshape(-1, 2).T
-        return low, high
-
-    def _likely(self, shown: int) -> tuple[int, int]:
-        counts = np.arange(max(shown - self.largest, 1), shown + self.largest + 1)
-        changes = shown - counts + self.largest
-        chances = self.probabilities[self.row_of(counts), changes]
-        likely = counts[chances >= LIKELY * chances.max()]
-        return int(likely.min()), int(likely.max())
 
     @property
     def largest(self) -> int:

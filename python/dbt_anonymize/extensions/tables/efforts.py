@@ -14,10 +14,11 @@ from dbt_anonymize.extensions.tables.cell_keys import perturbation_table, pertur
 from dbt_anonymize.extensions.tables.declared import PEOPLE, Hide, Noise, Round, Table, TableEffort
 from dbt_anonymize.extensions.tables.errors import NotAdditiveError, TableError
 from dbt_anonymize.extensions.tables.hiding import hidden_cells, judged, least_known, own_folder
+from dbt_anonymize.extensions.tables.likely import likely_of_noise, likely_of_rounding
 from dbt_anonymize.extensions.tables.programs import Known
 from dbt_anonymize.extensions.tables.questions import Finest, answers, score
 from dbt_anonymize.extensions.tables.reading import Published, read_table
-from dbt_anonymize.extensions.tables.rounding import likely_counts, rounded
+from dbt_anonymize.extensions.tables.rounding import rounded
 from dbt_anonymize.extensions.tables.suppression import LARGEST_CHECKED, narrow_cells, reachable
 
 if TYPE_CHECKING:
@@ -158,13 +159,13 @@ def _changed(cells: pd.DataFrame, effort: Noise | Round, declared: Table) -> _Pr
     counts, keys = (cells[name].to_numpy(dtype=np.int64) for name in (PEOPLE, "keys"))
     if isinstance(effort, Round):
         shown = rounded(counts, keys, effort.base)
-        likely = likely_counts(shown, effort.base)
+        likely = likely_of_rounding(shown, effort.base)
     else:
         noise = perturbation_table(
             variance=effort.variance, largest=effort.largest, forbidden=effort.forbidden
         )
         shown = perturbed(counts, keys, noise)
-        likely = noise.likely_counts(shown)
+        likely = likely_of_noise(shown, noise)
     changed = cells.assign(**{PEOPLE: shown}, status=_STATUS[effort.method])
     return _Protected(_of_margins(changed, declared), _qnf_of_changed(cells, likely, declared))
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from dbt_anonymize.errors import SpecError
-from dbt_anonymize.extensions.tables.cell_keys import KEYS, LIKELY, cell_keys, whole_numbers
+from dbt_anonymize.extensions.tables.cell_keys import KEYS, cell_keys, whole_numbers
 from dbt_anonymize.extensions.tables.cube import Integers
 
 # 2^32 divided by the golden ratio: the keys of rounding are no longer those of the noise.
@@ -67,23 +67,6 @@ def rounded(counts: Integers, key_sums: Integers, base: int) -> Integers:
     # level / 2^32 < rest / base, in whole numbers.
     is_up = levels * base < rests * KEYS
     return counts - rests + base * is_up
-
-
-def likely_counts(shown: Integers, base: int) -> tuple[Integers, Integers]:
-    """Return the smallest and the largest positive count that a rounded one is likely of.
-
-    As `cell_keys.PerturbationTable.likely_counts` does of noise.
-
-    Examples
-    --------
-    >>> [ends.tolist() for ends in likely_counts(np.array([0, 5]), 5)]
-    [[1, 1], [4, 9]]
-    """
-    # A count at a distance d below the base becomes it with probability 1 - d / base.
-    farthest = int(np.floor(base * (1 - LIKELY)))
-    farthest_of_zero = int(np.floor(base - LIKELY * (base - 1)))
-    low = np.maximum(shown - farthest, 1)
-    return low, np.where(shown > 0, shown + farthest, farthest_of_zero)
 
 
 def mixed(keys: Integers) -> Integers:
