@@ -196,9 +196,8 @@ def _qnf_of_changed(
     is_row = table.is_shown[table.of_row]
     lowest[table.of_row[is_row]], highest[table.of_row[is_row]] = low[is_row], high[is_row]
     found = np.flatnonzero(primary.is_primary)
-    # Of far-fetched changes together there may be no table: they are taken as likely then.
-    truth = counts
-    known = Known(np.minimum(lowest, truth), np.maximum(highest, truth))
+    # A far-fetched change that occurred is reckoned with: without it there may be no such table.
+    known = Known(np.minimum(lowest, counts), np.maximum(highest, counts))
     ends = intervals(table.cube, known, found, are_integers=True)
     return _narrowest(ends[1] - ends[0], demanded)
 

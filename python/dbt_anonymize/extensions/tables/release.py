@@ -177,7 +177,8 @@ def _truth(
     rows = warehouse.rows(
         f"select cell, people from {_remembered(warehouse, spec)} where protection = {protection}"
     )
-    truth = {labels.get(cell, (cell,)): _True((float(people),), []) for cell, people in rows}
+    # It remembers cells of other margins as well, which a release before showed.
+    truth = {labels[one]: _True((float(people),), []) for one, people in rows if one in labels}
     return truth, "what the vault remembers of an earlier release, which stays"
 
 
@@ -319,7 +320,8 @@ def _told_sums(
     first, second = np.array([truth[cell].largest[place] for cell in judged]).T
     primary = table.rules.of_sums(totals, first, second)
     shown = _read(released, table, place + 1)
-    cells = shown.of_row[[[*released].index(cell) for cell in judged]]
+    rows = {cell: row for row, cell in enumerate(released)}
+    cells = shown.of_row[[rows[cell] for cell in judged]]
     is_hidden = shown.is_hidden[cells]
     asked = np.flatnonzero(primary.is_primary & is_hidden)
     low, high = intervals(shown.cube, Known.of_published(shown.values, least=0.0), cells[asked])
