@@ -214,7 +214,7 @@ def _require_vault(
     """Stop where the anonymization is built and a relation of the vault is missing."""
     lost = []
     # What is drawn once, and who it is of; memory of releases is made anew.
-    kept = [one.name for one in MODELS.values() if one.is_in_vault]
+    kept = sorted(one.name for one in MODELS.values() if one.is_in_vault)
     for kind in (name for name in kept if MODELS[name].erased_by != "record_key"):
         names = {f"{spec.name}_{kind}" for spec in (before, after)}
         for node in warehouse.manifest.nodes.values():
