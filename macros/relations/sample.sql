@@ -2,7 +2,7 @@
 {%- set given = dbt_anonymize._declared(given, kwargs, [
     "anonymization", "source", "person",
 ], {
-    "strata": [], "mechanism": none, "remembered_by": "releases",
+    "strata": [], "mechanism": none,
 }) -%}
 {{ config(
     materialized="dbt_anonymize_tokens",
@@ -16,7 +16,6 @@
         "drawn": "draw",
         "strata": given.strata | length,
         "mechanism": given.mechanism,
-        "remembered_by": given.remembered_by,
     }},
 ) }}
 {%- do dbt_anonymize._check_stored(given.anonymization, [given.source]) -%}
