@@ -25,7 +25,8 @@
         given.anonymization, given.source, given.person, "draw", given.mechanism
     ) -%}
 {%- endif -%}
-select {{- "\n    " if given.strata else " " }}{{ dbt_anonymize._quote(given.person, "source") }} as person
+select
+    {{ dbt_anonymize._quote(given.person, "source") }} as person
     {#- Who has records in several strata is in the first of them. #}
     {%- for column in given.strata %},
     min({{ dbt_anonymize._as_text(dbt_anonymize._quote(column, "source")) }}) as stratum_{{ loop.index }}

@@ -10,7 +10,6 @@
         "anonymization": given.anonymization,
         "folder": dbt_anonymize._release_folder(),
         "dimensions": given.dimensions,
-        "sums": given.sums,
         "minimum_frequency": given.minimum_frequency,
     }},
 ) }}
@@ -159,8 +158,7 @@ order by
     {%- set counts = run_query(
         "select count(*), count(case when status = 'published' and people > 0 and people < "
         ~ declaration.minimum_frequency ~ " then 1 end), count(case when status = 'hidden' and people is not null"
-        ~ " or status <> 'hidden' and people is null then 1 end), count(case when status = 'hidden' then 1 end) from "
-        ~ candidate
+        ~ " or status <> 'hidden' and people is null then 1 end) from " ~ candidate
     ).rows[0] -%}
     {%- set errors = [] -%}
     {%- if counts[0] == 0 -%}{%- do errors.append("the table must have cells; it has none.") -%}{%- endif -%}

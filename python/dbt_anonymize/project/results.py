@@ -273,21 +273,28 @@ def is_built(warehouse: Warehouse, spec: Spec) -> bool:
         return True
 
 
-def release_file(warehouse: Warehouse, name: str) -> Path:
-    """Return the file of the release for the current target, relative to the project."""
+def _released_model(warehouse: Warehouse, name: str) -> str:
+    """Return the name of the model that is published."""
     there = {node.name for node in warehouse.manifest.nodes.values()}
     models = [f"{name}_{kind}" for kind in RELEASED]
-    model = next((model for model in models if model in there), f"{name}_anonymized")
-    folder = warehouse.meta(model)["folder"]
+    return next((model for model in models if model in there), f"{name}_anonymized")
+
+
+def release_file(warehouse: Warehouse, name: str) -> Path:
+    """Return the file of the release for the current target, relative to the project."""
+    folder = warehouse.meta(_released_model(warehouse, name))["folder"]
     return Path(folder, warehouse.target_name, f"{name}.duckdb")
 
 
-def release_location(warehouse: Warehouse, name: str) -> str | None:
-    """Return the place of an existing release, the file (DuckDB) or the relation, else None."""
+def release_location(warehouse: Warehouse, name: str, root: Path = Path()) -> str | None:
+    """Return the place of an existing release, the file (DuckDB) or the relation, else None.
+
+    The file is relative to the project, whose ``root`` is by default the current folder.
+    """
     if warehouse.is_duckdb:
         file = release_file(warehouse, name)
-        return str(file) if file.is_file() else None
+        return str(file) if (root / file).is_file() else None
     try:
-        return str(warehouse.relation_of_ref(f"{name}_anonymized"))
+        return str(warehouse.relation_of_ref(_released_model(warehouse, name)))
     except WarehouseError:
         return None

@@ -148,10 +148,10 @@ class Warehouse:
             database=relation.database, schema=relation.schema, identifier=relation.identifier
         )
 
-    def find_in_vault(self, anonymization: str, kind: str) -> Any:
-        """Return the existing table ``<n>_<kind>`` beside the identifiers, or None."""
-        identifiers = self.relation_of_ref(f"{anonymization}_identifiers")
-        return self.find(identifiers.incorporate(path={"identifier": f"{anonymization}_{kind}"}))
+    def find_in_vault(self, anonymization: str, kind: str, *, beside: str = "identifiers") -> Any:
+        """Return the existing table ``<n>_<kind>`` beside that of a model of the vault, or None."""
+        stored = self.relation_of_ref(f"{anonymization}_{beside}")
+        return self.find(stored.incorporate(path={"identifier": f"{anonymization}_{kind}"}))
 
     def find_node(self, node: Any) -> Any:
         """Return the relation of a node as it exists, or None where it does not."""

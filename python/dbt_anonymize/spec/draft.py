@@ -60,7 +60,7 @@ class RawSpec:
         # Somebody wrote an empty list; an empty tuple is the default.
         self.model_keys = [key for key in KEYS if raw.get(key) not in (None, ())]
         self.target = text(raw.get("target"))
-        self.features = [name for name in items(raw.get("features")) if isinstance(name, str)]
+        self.features = texts(raw.get("features"))
         self.efforts = [
             dict(effort) if isinstance(effort, Mapping) else None
             for effort in items(raw.get("efforts"))
@@ -75,7 +75,7 @@ class RawSpec:
         self.left_out = columns_left_out(raw)
         self.mapping = text(raw.get("mapping")) or "class"
         self.loss_targets = mapping(mapping(raw.get("information_loss")).get("targets"))
-        self.details = [name for name in items(raw.get("details")) if isinstance(name, str)]
+        self.details = texts(raw.get("details"))
 
     @property
     def efforts_with_keys(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
@@ -144,6 +144,11 @@ def mapping(value: object) -> Mapping[Any, Any]:
 def items(value: object) -> list[Any]:
     """Return a list; anything else is empty."""
     return list(value) if isinstance(value, (list, tuple)) else []
+
+
+def texts(value: object) -> list[str]:
+    """Return the texts of a list; anything else is empty."""
+    return [item for item in items(value) if isinstance(item, str)]
 
 
 def text(value: object) -> str | None:

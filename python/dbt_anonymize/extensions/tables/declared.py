@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast
+from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import Field, model_validator
 
 from dbt_anonymize.extensions.tables.hiding import TableRules
 from dbt_anonymize.validation import ColumnName, Levels, Strict, rule_error
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from dbt_anonymize.spec.columns import Hierarchy
 
 PEOPLE = "people"
 Margin = tuple[ColumnName, ...]
@@ -30,8 +25,8 @@ class _Effort(Strict):
 
     @property
     def protection(self) -> str:
-        """The way in words, the same whenever it is the same way."""
-        own = self.model_dump(exclude={"method", "levels"}, exclude_defaults=True)
+        """The way in words, the same whenever it is the same way, whatever its time limit."""
+        own = self.model_dump(exclude={"method", "levels", "seconds"}, exclude_defaults=True)
         levels = {name: level for name, level in sorted(self.levels.items()) if level}
         words = [f"{name} {value}" for name, value in {**own, **levels}.items()]
         return " ".join([self.method, *([f"({', '.join(words)})"] if words else [])])
@@ -44,11 +39,6 @@ class Hide(_Effort):
     """Hide small cells, and others so that totals do not give these back."""
     seconds: Annotated[int, Field(ge=1)] = 300
     """Time limit of each measure."""
-
-    @property
-    def protection(self) -> str:
-        """The way in words; the time limit is none of its own."""
-        return super(Hide, self.model_copy(update={"seconds": 300})).protection
 
 
 class Noise(_Effort):
@@ -186,12 +176,6 @@ class Table(Strict):
 class Keys(Strict):
     """Keys of the spec."""
 
-    if TYPE_CHECKING:
-        efforts: Sequence[object]
-
-        @property
-        def quasi_identifiers(self) -> dict[str, Hierarchy]: ...  # noqa: D102 (as in ColumnsByRole)
-
     table: Table | None = None
     """Table of counts to release instead of records; such a spec needs neither efforts nor
     guarantees.
@@ -217,14 +201,3 @@ class Keys(Strict):
     def awaits_search(self) -> bool:
         """Tell whether efforts must be found before anything can be released."""
         return self.table is None and bool(cast(Any, super()).awaits_search)
-
-    @property
-    def table_levels(self) -> list[tuple[int, str, int]]:
-        """Number of the dimension, its name and each level at which an effort shows it."""
-        return list(self._table_levels()) if self.table else []
-
-    def _table_levels(self) -> Iterator[tuple[int, str, int]]:
-        table = cast(Table, self.table)
-        for place, name in enumerate(table.dimensions, start=1):
-            found = {table.levels(number)[name] for number in range(len(table.efforts) + 1)}
-            yield from ((place, name, level) for level in sorted(found))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,13 @@ from dbt_anonymize.extensions.tables.audit import intervals
 from dbt_anonymize.extensions.tables.cell_keys import perturbation_table, perturbed
 from dbt_anonymize.extensions.tables.declared import PEOPLE, Hide, Noise, Round, Table, TableEffort
 from dbt_anonymize.extensions.tables.errors import NotAdditiveError, TableError
-from dbt_anonymize.extensions.tables.hiding import hidden_cells, judged, least_known, own_folder
+from dbt_anonymize.extensions.tables.hiding import (
+    hidden_cells,
+    judged,
+    own_folder,
+    rows_of,
+    with_least,
+)
 from dbt_anonymize.extensions.tables.likely import likely_of_noise, likely_of_rounding
 from dbt_anonymize.extensions.tables.programs import Known
 from dbt_anonymize.extensions.tables.questions import Finest, answers, score
@@ -102,7 +108,7 @@ def _hidden(own: pd.DataFrame, cells: pd.DataFrame, effort: Hide, declared: Tabl
     is_hidden[table.of_row[is_known]] = earlier[is_known] == "hidden"
     qnf = min(
         _least_width(table, figures, primary, is_hidden, least)
-        for figures, primary, least in _with_least(table, measures)
+        for figures, primary, least in with_least(table, measures)
     )
     of_row = is_hidden[table.of_row]
     shown = cells.assign(status=np.where(of_row, "hidden", _STATUS["hide"]))
@@ -123,34 +129,24 @@ def _require_same_people(own: pd.DataFrame) -> None:
         )
 
 
-def _with_least(
-    table: Published, measures: list[tuple[Floats, Primary]]
-) -> Iterator[tuple[Floats, Primary, Floats]]:
-    people = measures[0][0]
-    for figures, primary in measures:
-        is_count = figures is people
-        yield figures, primary, least_known(table, people) if is_count else np.zeros(len(people))
-
-
 def _judged(cells: pd.DataFrame, declared: Table) -> tuple[Published, list[tuple[Floats, Primary]]]:
     """Return the table of which only the declared margins are shown, and its measures."""
     dimensions = list(declared.dimensions)
-    labels = cells[[*dimensions, PEOPLE]]
-    rows = labels.astype(object).where(labels.notna(), None).to_numpy().tolist()
+    rows = rows_of(cells, [*dimensions, PEOPLE])
     table = read_table(rows, dimensions, None, are_totals_known=True)
     pairs = {name: (f"{name}_first", f"{name}_second") for name in declared.sums}
     measures = judged(table, cells, PEOPLE, pairs, declared.rules)
     # A margin that was shown before is known, zeros too, though it is shown no longer.
     margins = (table.cube.categories > 0) @ (1 << np.arange(len(dimensions)))
     known = table.of_row[cells["released"].notna().to_numpy()]
-    is_shown = _is_shown(table, declared) | np.isin(margins, margins[known])
+    is_shown = _is_shown(table.cube.categories > 0, declared) | np.isin(margins, margins[known])
     return replace(table, is_shown=is_shown), measures
 
 
-def _is_shown(table: Published, declared: Table) -> Booleans:
-    of_cell = table.cube.categories > 0
+def _is_shown(has_label: Booleans, declared: Table) -> Booleans:
+    """Tell of each cell whether its margin is declared; ``has_label`` is cells by dimensions."""
     wanted = np.array([[n in margin for n in declared.dimensions] for margin in declared.margins])
-    is_shown: Booleans = (of_cell[:, None, :] == wanted[None]).all(axis=2).any(axis=1)
+    is_shown: Booleans = (has_label[:, None, :] == wanted[None]).all(axis=2).any(axis=1)
     return is_shown
 
 
@@ -230,10 +226,8 @@ def _narrowest(width: Floats, demanded: Floats | float) -> float:
 
 
 def _of_margins(cells: pd.DataFrame, declared: Table) -> pd.DataFrame:
-    there = cells[[*declared.dimensions]].notna().to_numpy()
-    wanted = np.array([[n in margin for n in declared.dimensions] for margin in declared.margins])
-    is_shown = (there[:, None, :] == wanted[None]).all(axis=2).any(axis=1)
-    shown: pd.DataFrame = cells[is_shown]
+    has_label = cells[[*declared.dimensions]].notna().to_numpy()
+    shown: pd.DataFrame = cells[_is_shown(has_label, declared)]
     return shown
 
 

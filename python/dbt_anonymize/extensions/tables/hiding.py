@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -128,7 +128,7 @@ def suppress_table(
             f"a table of counts gets a column {STATUS}, which says what is hidden; rename its own."
         )
     declared = _rules(rules)
-    table = read_table(_rows(cells, [*dimensions, count]), dimensions, total)
+    table = read_table(rows_of(cells, [*dimensions, count]), dimensions, total)
     is_hidden = hidden_cells(
         table, judged(table, cells, count, sums, declared), seconds, own_folder(folder)
     )
@@ -159,7 +159,7 @@ def judged(
         raise TableError(f"{count} must have whole numbers; some have fractions.")
 
     def beside(name: str) -> Published:
-        return table.beside([figure for (figure,) in _rows(cells, [name])])
+        return table.beside([figure for (figure,) in rows_of(cells, [name])])
 
     measures = [(counts, rules.of_counts(counts))]
     for name, pair in sums.items():
@@ -177,7 +177,8 @@ def _rules(given: Mapping[str, object]) -> TableRules:
     return TableRules(**given)  # type: ignore[arg-type]
 
 
-def _rows(cells: pd.DataFrame, names: Sequence[str]) -> list[list[object]]:
+def rows_of(cells: pd.DataFrame, names: Sequence[str]) -> list[list[object]]:
+    """Return columns row by row, None where a value is missing."""
     columns = cells[[*names]]
     rows: list[list[object]] = (
         columns.astype(object).where(columns.notna(), None).to_numpy().tolist()
@@ -191,13 +192,22 @@ def hidden_cells(
     """Hide cells of one measure after the other; those that are hidden already cost nothing."""
     people = measures[0][0]
     is_hidden = np.zeros(table.cube.size, dtype=bool)
-    for figures, primary in measures:
+    for figures, primary, least in with_least(table, measures):
         cost = np.where(table.is_shown & ~is_hidden, people, 0.0)
-        least = least_known(table, people) if figures is people else np.zeros(table.cube.size)
         is_hidden |= suppress(
             table.cube, figures, primary, cost, least, seconds=seconds, folder=folder
         )
     return is_hidden
+
+
+def with_least(
+    table: Published, measures: Sequence[tuple[Floats, Primary]]
+) -> Iterator[tuple[Floats, Primary, Floats]]:
+    """Yield each measure with what everybody knows of hidden cells: of sums nothing."""
+    people = measures[0][0]
+    for figures, primary in measures:
+        is_count = figures is people
+        yield figures, primary, least_known(table, people) if is_count else np.zeros(len(people))
 
 
 def least_known(table: Published, people: Floats) -> Floats:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
@@ -21,8 +21,9 @@ from dbt_anonymize.extensions.tables.reading import Published, cell_text, read_t
 from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.project.lineage import share_people
-from dbt_anonymize.project.results import OtherResults, release_file
+from dbt_anonymize.project.results import OtherResults, release_location
 from dbt_anonymize.spec import load_specs
+from dbt_anonymize.verify.duckdb_mirror import CopiedWarehouse
 from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.recomputation.labels import Generalization
 from dbt_anonymize.verify.recomputation.tables import Tables
@@ -67,7 +68,7 @@ def results(warehouse: Warehouse, spec: Spec) -> OtherResults:
         dict(zip(_RESULTS, row, strict=True))
         for row in warehouse.rows(f"select {', '.join(_RESULTS)} from {relation} order by effort")
     ]
-    location = _location(warehouse, spec, Path())
+    location = release_location(warehouse, spec.name)
     reasons = [f"effort {row['effort']}, {row['protection']}, is {row['reason']}" for row in rows]
     legend = (
         "QF: how well the table answers its questions; QNF: how little it tells of small cells, "
@@ -85,7 +86,7 @@ def findings(
     ``read`` is the warehouse, or a copy of it on DuckDB.
     """
     table = cast(Table, _table(spec))
-    if not (location := _location(warehouse, spec, project.root)):
+    if not (location := release_location(warehouse, spec.name, project.root)):
         raise VerificationError("a table must be released to be checked; none is. Run `dbt build`.")
     released = _read_release(warehouse, read, project, spec, location)
     effort = table.efforts[released.effort - 1]
@@ -125,14 +126,6 @@ def _table(spec: Spec) -> Table | None:
     return cast("Table | None", cast(Any, spec).table)
 
 
-def _location(warehouse: Warehouse, spec: Spec, root: Path) -> str | None:
-    """Return the file of the release on DuckDB, relative to the project's root, or its relation."""
-    if not warehouse.is_duckdb:
-        return str(warehouse.relation_of_ref(f"{spec.name}_table"))
-    path = release_file(warehouse, spec.name)
-    return str(path) if (root / path).is_file() else None
-
-
 def _read_release(
     warehouse: Warehouse, read: Warehouse, project: Project, spec: Spec, location: str
 ) -> _Released:
@@ -157,8 +150,7 @@ def _read_release(
 
 def _remembered(warehouse: Warehouse, spec: Spec) -> str:
     """Return the relation of the vault that remembers released cells."""
-    draws = warehouse.place_of_ref(f"{spec.name}_table_draws")
-    return str(draws.incorporate(path={"identifier": f"{spec.name}_table_releases"}))
+    return str(warehouse.find_in_vault(spec.name, "table_releases", beside="table_draws"))
 
 
 def _truth(
@@ -198,9 +190,9 @@ def _earlier_effort(warehouse: Warehouse, spec: Spec, table: Table) -> int:
 def _recounted(read: Warehouse, spec: Spec, levels: dict[str, int]) -> Iterator[tuple[Cell, _True]]:
     """Yield the figures of each cell, counted from the source margin by margin."""
     table, source = cast(Table, _table(spec)), str(source_relation(read, spec.source))
-    tables = Tables(
-        read.cursor(), source, {}, written=getattr(read, "written", "cast({} as varchar)")
-    )
+    tables = Tables(read.cursor(), source, {})
+    if isinstance(read, CopiedWarehouse):
+        tables = replace(tables, written=read.written)
     joins, labels = [], {}
     for place, name in enumerate(table.dimensions):
         value = f"rows_.{quote_name(name)}"

@@ -7,7 +7,7 @@ from typing import Any
 
 from dbt_anonymize.extensions.tables.declared import PEOPLE
 from dbt_anonymize.extensions.tables.reading import STATUS
-from dbt_anonymize.spec.draft import RawSpec, integer, items, mapping, text
+from dbt_anonymize.spec.draft import RawSpec, integer, items, mapping, text, texts
 from dbt_anonymize.spec.problems import KeyPath, Problem, names, short_repr, unknown
 
 _PLACE = "table"
@@ -48,7 +48,7 @@ def _stands_alone(draft: RawSpec) -> Iterator[Problem]:
 
 def _columns_are_counted(draft: RawSpec) -> Iterator[Problem]:
     table, roles = _table(draft), draft.roles or {}
-    dimensions, sums = _names(table.get("dimensions")), _names(table.get("sums"))
+    dimensions, sums = texts(table.get("dimensions")), texts(table.get("sums"))
     kept = [n for n, role in roles.items() if role in {"sensitive", "insensitive"}]
     kept = [name for name in kept if name not in draft.masks]
     for place, found, known in (
@@ -77,8 +77,8 @@ def _columns_are_counted(draft: RawSpec) -> Iterator[Problem]:
 
 def _margins_are_of_dimensions(draft: RawSpec) -> Iterator[Problem]:
     table = _table(draft)
-    dimensions = _names(table.get("dimensions"))
-    shown = [_names(margin) for margin in items(table.get("shows"))]
+    dimensions = texts(table.get("dimensions"))
+    shown = [texts(margin) for margin in items(table.get("shows"))]
     for place, margin in enumerate(shown, start=1):
         path: KeyPath = (_PLACE, "shows", place)
         for name in margin:
@@ -99,11 +99,11 @@ def _question_problems(
     table: Mapping[str, Any],
 ) -> Iterator[Problem]:
     asked = [text(question.get(kind)) for kind in ("share", "trend", "rank")]
-    margin = [*_names(question.get("by")), *(name for name in asked if name)]
+    margin = [*texts(question.get("by")), *(name for name in asked if name)]
     for name in margin:
         if name not in dimensions:
             yield unknown(path, "must ask for dimensions", name, dimensions, "Dimensions")
-    measures = [PEOPLE, *_names(table.get("sums"))]
+    measures = [PEOPLE, *texts(table.get("sums"))]
     if (of := text(question.get("of"))) and of not in measures:
         yield unknown((*path, "of"), "must be a measure", of, measures, "Measures")
     if len({*margin}) < len(margin):
@@ -118,7 +118,7 @@ def _question_problems(
 
 def _efforts_protect(draft: RawSpec) -> Iterator[Problem]:
     table = _table(draft)
-    dimensions, sums = _names(table.get("dimensions")), _names(table.get("sums"))
+    dimensions, sums = texts(table.get("dimensions")), texts(table.get("sums"))
     efforts = [mapping(effort) for effort in items(table.get("efforts"))]
     for number, effort in enumerate(efforts, start=1):
         path: KeyPath = (_PLACE, "efforts", number)
@@ -151,10 +151,6 @@ def _efforts_protect(draft: RawSpec) -> Iterator[Problem]:
 
 def _table(draft: RawSpec) -> Mapping[str, Any]:
     return mapping(draft.raw.get(_PLACE))
-
-
-def _names(value: object) -> list[str]:
-    return [name for name in items(value) if isinstance(name, str)]
 
 
 RULES: tuple[Callable[[RawSpec], Iterator[Problem]], ...] = (
