@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from tests.faults.processes import Child
 from tests.sampling import SEED, number_of
 
-# A hundred take half an hour for each kind: `make faults` asks for them.
-KILLS = number_of("kills of each kind", int(os.environ.get("DBT_ANONYMIZE_KILLS", "20")), 2)
+# A hundred take an hour for each kind: `make faults` asks for them.
+KILLS = number_of("kills of each kind", int(os.environ.get("DBT_ANONYMIZE_KILLS", "6")), 2)
 _TRIES = 10
 
 

@@ -24,7 +24,7 @@ def test_partitions_that_are_killed(launcher: Launcher, tmp_path: Path) -> None:
     for month in MONTHS:
         visits.join(month, 100)
     visits.build()
-    kills = Kills(KILLS // 10 if FULL else 1)
+    kills = Kills(max(2, KILLS // 10) if FULL else 1)
     for number in kills:
         relation = RELATIONS[number % len(RELATIONS)]
         before = {one: contents(project, PARTED, f"{one}_parts") for one in RELATIONS}

@@ -239,7 +239,7 @@ def verified(case: Case, warehouse: Warehouse) -> dict[int, list[Any]]:
 
 @each_case
 @given(data=st.data())
-@examples(PROPERTY, 30, 6)
+@examples(PROPERTY, 15, 6)
 def test_labels_are_those_of_the_first_class_that_holds_a_record(
     data: st.DataObject, case: Case, warehouse: Warehouse
 ) -> None:
