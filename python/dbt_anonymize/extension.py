@@ -224,6 +224,12 @@ class Extension:
         Module, relative to the package, of specs that release something else than records:
         ``is_of(spec)`` tells which, ``results(warehouse, spec)`` returns `project.results.
         OtherResults`, ``findings(warehouse, read, project, spec)`` yields those of `verify`.
+    drafts : mapping of str to str
+        Its keys of the spec that can be drafted, and where the function of each lies, relative to
+        the package. It is given a `privacy.table.Table` with the counts of columns that are to be
+        shown, as quasi-identifiers or ``sensitive``, their names in order, and by keyword ``sums``
+        (columns of amounts), ``people`` (how many are counted) and ``repeats`` (they may have
+        several records). It returns the YAML of the key, or raises a `SpecError`.
     needs : tuple of str
         Extensions that it imports from, or whose relations it reads.
     """
@@ -241,6 +247,7 @@ class Extension:
     has_relations: bool = False
     engines: Mapping[str, str] = field(default_factory=dict)
     other_release: str = ""
+    drafts: Mapping[str, str] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -313,6 +320,14 @@ def other_release(spec: Any) -> Any:
             module = import_module(f"{extension.package}.{extension.other_release}")
             if module.is_of(spec):
                 return module
+    return None
+
+
+def draft_of(key: str) -> Any:
+    """Return the function that drafts a key of the spec, or None."""
+    for extension in extensions():
+        if key in extension.drafts:
+            return extension.load(extension.drafts[key])
     return None
 
 

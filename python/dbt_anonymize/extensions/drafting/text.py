@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import jinja2
 import yaml
@@ -76,7 +77,6 @@ def spec_text(
     For statistics without a target it has no keys of models.
     """
     decided = [proposal for proposal in drafted.proposals if proposal.is_decided or takes_all]
-    key = next((proposal for proposal in drafted.proposals if proposal.role == KEY), None)
     target = drafted.target
     released_roles = {"quasi_identifier", "insensitive", "sensitive"}
     known_before = [
@@ -88,18 +88,9 @@ def spec_text(
         _environment()
         .get_template("draft.yml.j2")
         .render(
-            name=name,
+            **_context_of_columns(name, source, drafted, takes_all=takes_all),
             described=_description(source, target.name if target is not None else None),
-            source=source,
-            drafted=drafted,
-            records=drafted.proposals[0].facts.records if drafted.proposals else 0,
-            key=key.name if key else None,
-            columns=[
-                (proposal, proposal in decided)
-                for proposal in drafted.proposals
-                if proposal.role != KEY
-            ],
-            takes_all=takes_all,
+            counted_by="k counts",
             purpose=purpose,
             is_tested=target is not None or purpose != "statistics",
             sensitive=[proposal.name for proposal in known_before if proposal.role == "sensitive"],
@@ -111,6 +102,31 @@ def spec_text(
             suppression_limit=SUPPRESSION_LIMIT,
         )
     )
+
+
+def columns_text(
+    name: str, source: Source, drafted: Draft, *, takes_all: bool, described: str
+) -> str:
+    """Return the YAML of a draft up to its columns, for a spec that releases no records."""
+    context = _context_of_columns(name, source, drafted, takes_all=takes_all)
+    template = _environment().get_template("_columns.yml.j2")
+    return template.render(**context, described=described, counted_by="Cells count")
+
+
+def _context_of_columns(
+    name: str, source: Source, drafted: Draft, *, takes_all: bool
+) -> dict[str, Any]:
+    return {
+        "name": name,
+        "source": source,
+        "drafted": drafted,
+        "records": drafted.proposals[0].facts.records if drafted.proposals else 0,
+        "key": next((one.name for one in drafted.proposals if one.role == KEY), None),
+        "columns": [
+            (one, one.is_decided or takes_all) for one in drafted.proposals if one.role != KEY
+        ],
+        "takes_all": takes_all,
+    }
 
 
 def _description(source: Source, target: str | None) -> str:

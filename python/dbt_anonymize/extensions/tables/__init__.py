@@ -15,4 +15,5 @@ EXTENSION = Extension(
     has_relations=True,
     steps="steps.steps_of",
     other_release="release",
+    drafts={"table": "first_efforts.draft"},
 )

@@ -26,6 +26,19 @@ Event = Annotated[
     str | None, typer.Option(help="With --time: the value of the target that says it happened.")
 ]
 
+Dimensions = Annotated[
+    list[str] | None,
+    typer.Option(help="Columns to count people by, with commas: the release is a table of counts."),
+]
+Sums = Annotated[
+    list[str] | None,
+    typer.Option(help="With --dimensions: columns of amounts to add up, with commas."),
+]
+For = Annotated[
+    Purpose | None,
+    typer.Option(help="To learn models from the release, or to count and sum it."),
+]
+
 
 @dataclass(frozen=True)
 class Aim:

@@ -14,7 +14,15 @@ import typer
 from dbt_anonymize.cli.common import Categories, Purpose, note, say, spinner
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import ProjectError, SpecError
-from dbt_anonymize.extensions.drafting.commands.aim import Aim, Event, Predict, Time
+from dbt_anonymize.extensions.drafting.commands.aim import (
+    Aim,
+    Dimensions,
+    Event,
+    For,
+    Predict,
+    Sums,
+    Time,
+)
 from dbt_anonymize.pluralize import pluralized
 
 if TYPE_CHECKING:
@@ -36,10 +44,9 @@ def init(
     predict: Predict = None,
     time: Time = None,
     event: Event = None,
-    purpose: Annotated[
-        Purpose | None,
-        typer.Option(help="To learn models from the release, or to count and sum it."),
-    ] = None,
+    dimensions: Dimensions = None,
+    sums: Sums = None,
+    purpose: For = None,
     categories: Annotated[
         Categories,
         typer.Option(
@@ -65,6 +72,14 @@ def init(
     declared, aim = declared_source(ref, source), Aim(Purpose.model, predict, time, event)
     path = check_name(place.project, name, replaces=replace_, is_written=explain is None)
     by_target = categories is Categories.target
+    if dimensions or sums:
+        from dbt_anonymize.extensions.drafting.commands import counted  # noqa: PLC0415
+
+        others = {"--predict": predict, "--categories target": by_target, "--explain": explain}
+        counted.check_beside({**others, "--purpose": purpose}, has_dimensions=bool(dimensions))
+        table = counted.Asked(dimensions or [], sums or [])
+        counted.init_table(place, name, path, declared, table, takes_all=yes, replaces=replace_)
+        return
     if by_target:
         _check_target(place.project.root / path, predict, purpose, explain)
     facts = _read_facts(place, declared, aim, by_target=by_target)
@@ -145,7 +160,7 @@ def _propose_roles(
     if is_asked:
         if aim.predict is None and is_tested:
             proposals = _ask_target(facts, target)
-        return [_ask_role(proposal) for proposal in proposals]
+        return [ask_role(proposal) for proposal in proposals]
     if takes_all and aim.predict is None and target is not None:
         note(
             f"Predicts {target.name} (guess: {target_guess_reason(target)}; --predict names "
@@ -272,7 +287,7 @@ def declared_source(ref: str | None, source: str | None) -> Source:
     return Source(ref=ref) if ref is not None else Source(source=(source_name, table))
 
 
-def _ask_role(proposal: Proposal) -> Proposal:
+def ask_role(proposal: Proposal) -> Proposal:
     """Ask for the role of an undecided proposal."""
     from dbt_anonymize.spec.draft import ROLES  # noqa: PLC0415
 
