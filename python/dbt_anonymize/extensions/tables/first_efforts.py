@@ -1,21 +1,25 @@
-"""First efforts of a table: levels at which cells have people enough, and ways to protect them."""
+"""First efforts of a table: levels at which few cells are small, and ways to protect them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import operator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import combinations, product
 
 import numpy as np
 
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.extensions.tables.suppression import LARGEST_OPTIMAL, MOST_MODULAR_DIMENSIONS
 from dbt_anonymize.literals import plain_yaml_text
-from dbt_anonymize.privacy.table import IntArray, Table
+from dbt_anonymize.privacy.table import FloatArray, IntArray, Table
 
 MINIMUM_FREQUENCY = 5
-# The finest labels at which a cell that is not empty has twice the minimum on average, and a table
-# that people still read, totals included. Small cells are then the exception.
-_PEOPLE_OF_A_CELL, _MOST_CELLS = 2 * MINIMUM_FREQUENCY, 2_000
+# Of all cells with somebody, totals included, at most so many are small: about three are hidden for
+# each. Of the coarser efforts half as many; and few enough that those to hide are the best choice.
+_SMALL, _MOST_CELLS = 0.1, 2_000
+_FEWER_SMALL, _FEWER_CELLS = 0.05, LARGEST_OPTIMAL
 # Protect enough at this minimum, see the page of tables.
 _NOISE, _ROUNDING = "method: noise, variance: 6, largest: 10", "method: round, base: 10"
 _HIDING = "method: hide"
@@ -23,70 +27,55 @@ _MOST_DIMENSIONS = 6
 
 
 @dataclass(frozen=True)
-class _Counted:
-    """A dimension: the label of each counted row, by level below the root, from the lowest."""
+class _Level:
+    """A level of a dimension: the label of each counted row, and the share of entropy it keeps."""
 
-    name: str
-    labels: tuple[IntArray, ...]
-    lowest: int = 0
-
-    @classmethod
-    def of(cls, counts: Table, name: str) -> _Counted:
-        """Read the labels of a column."""
-        for place, attribute in enumerate(counts.attributes):
-            if attribute.name == name:
-                levels = attribute.levels[attribute.lowest : attribute.height]
-                # A number with a single interval is shown as it is.
-                levels, lowest = (levels, attribute.lowest) if levels else (attribute.levels[:1], 0)
-                leaves = counts.leaves[:, place]
-                return cls(name, tuple(level[leaves] for level in levels), lowest)
-        return cls(name, next((codes,) for one, codes in counts.sensitive if one.name == name))
-
-    def size(self, depth: int) -> int:
-        """Return the number of labels."""
-        return len(np.unique(self.labels[depth]))
-
-    def coarser(self, depth: int) -> int | None:
-        """Return the next level with fewer labels, two or more of them."""
-        deeper = range(depth + 1, len(self.labels))
-        return next((one for one in deeper if 2 <= self.size(one) < self.size(depth)), None)
+    number: int
+    labels: IntArray
+    size: int
+    kept: float
 
 
-class _Levels:
-    """A level of each dimension."""
+@dataclass(frozen=True)
+class _Cells:
+    """The cells of a table at a level of each dimension."""
 
-    def __init__(self, dimensions: Sequence[_Counted], depths: Sequence[int]) -> None:
-        self._dimensions, self._depths = dimensions, depths
-        pairs = list(zip(dimensions, depths, strict=True))
-        self._sizes = [dimension.size(depth) for dimension, depth in pairs]
-        # All cells of the table, empty ones and totals included.
-        self.cells = int(np.prod([size + 1 for size in self._sizes], dtype=object))
-        self.levels = {
-            one.name: depth + one.lowest for one, depth in pairs if depth + one.lowest > 0
-        }
+    names: Sequence[str]
+    levels: tuple[_Level, ...]
 
-    def people_of_a_cell(self, people: int) -> float:
-        """Return how many people a finest cell has on average, if it has any."""
-        codes = np.zeros(len(self._dimensions[0].labels[0]), dtype=np.int64)
-        for dimension, depth in zip(self._dimensions, self._depths, strict=True):
-            own = dimension.labels[depth]
-            codes = np.unique(codes * (own.max() + 1) + own, return_inverse=True)[1]
-        return people / (int(codes.max(initial=0)) + 1)
+    @property
+    def size(self) -> int:
+        """Number of all cells, empty ones and totals included."""
+        return math.prod(level.size + 1 for level in self.levels)
 
-    def coarsened(self) -> _Levels | None:
-        """Coarsen the dimension with the most labels of those that can be; else None."""
-        for place in sorted(range(len(self._sizes)), key=lambda one: -self._sizes[one]):
-            deeper = self._dimensions[place].coarser(self._depths[place])
-            if deeper is not None:
-                depths = [*self._depths]
-                depths[place] = deeper
-                return _Levels(self._dimensions, depths)
-        return None
+    @property
+    def kept(self) -> float:
+        """Product of the shares of entropy: no dimension is given up for another."""
+        return math.prod(level.kept for level in self.levels)
 
     @property
     def can_hide(self) -> bool:
         """Tell whether cells can be hidden in a table of this size."""
-        return self.cells <= LARGEST_OPTIMAL or len(self._sizes) <= MOST_MODULAR_DIMENSIONS
+        return self.size <= LARGEST_OPTIMAL or len(self.levels) <= MOST_MODULAR_DIMENSIONS
+
+    def is_below(self, other: _Cells) -> bool:
+        """Tell whether a level is finer than that of another table, or all are the same."""
+        numbers = [[one.number for one in cells.levels] for cells in (self, other)]
+        return numbers[0] == numbers[1] or any(map(operator.lt, *numbers))
+
+    def small_share(self, people: FloatArray) -> float:
+        """Return the share of the cells with somebody that have too few, over all margins."""
+        sizes = [level.size for level in self.levels]
+        places = np.ravel_multi_index([level.labels for level in self.levels], sizes)
+        finest = np.bincount(places, people, minlength=math.prod(sizes)).reshape(sizes)
+        axes = range(len(sizes))
+        margins = (
+            finest.sum(axis=out) for n in range(len(sizes) + 1) for out in combinations(axes, n)
+        )
+        counts = [np.ravel(margin) for margin in margins]
+        somebody = np.concatenate(counts)
+        somebody = somebody[somebody > 0]
+        return float((somebody < MINIMUM_FREQUENCY).mean())
 
 
 def draft(
@@ -94,30 +83,59 @@ def draft(
 ) -> str:
     """Return the key ``table`` of a spec as YAML; see `extension.Extension`.
 
-    The first levels are the finest at which cells have people enough: the dimension with the most
-    labels is coarsened until then. The second ones are coarser, so few that the cells to hide are
-    the best choice. A table that nothing protects is a `SpecError`.
+    Of the levels at which few cells are small, the first efforts have those that keep the most of
+    each dimension, and another one coarser levels. Raises a `SpecError` where nothing protects.
     """
     _check(dimensions, sums, repeats=repeats)
-    counted = [_Counted.of(counts, name) for name in dimensions]
-    fine = _Levels(counted, [0] * len(counted))
-    while fine.cells > _MOST_CELLS or fine.people_of_a_cell(people) < _PEOPLE_OF_A_CELL:
-        coarser = fine.coarsened()
-        if coarser is None:
-            break
-        fine = coarser
-    coarse = fine.coarsened()
-    while coarse is not None and coarse.cells > LARGEST_OPTIMAL and (more := coarse.coarsened()):
-        coarse = more
+    # Of people with several records, as many as they have on average.
+    weights = (counts.records * (people / max(1, counts.total))).astype(np.float64)
+    levels = [_levels(counts, name, weights) for name in dimensions]
+    tables = [_Cells(dimensions, chosen) for chosen in product(*levels)]
+    tables.sort(key=lambda one: one.kept, reverse=True)
+    fine = _best(tables, _MOST_CELLS, _SMALL, weights)
+    fine = fine or _Cells(dimensions, tuple(one[-1] for one in levels))
+    coarser = [one for one in tables if not one.is_below(fine)]
+    coarse = _best(coarser, _FEWER_CELLS, _FEWER_SMALL, weights)
     efforts = _efforts(fine, coarse, has_sums=bool(sums), repeats=repeats)
     if not efforts:
         raise SpecError(
-            f"a table with sums must have few enough cells to hide some; {', '.join(dimensions)} "
-            f"make {fine.cells if coarse is None else coarse.cells:,} at their coarsest. Name "
-            f"{MOST_MODULAR_DIMENSIONS} dimensions or fewer."
+            f"sums need a table of which cells can be hidden; {', '.join(dimensions)} are too many "
+            f"dimensions for these records. Name {MOST_MODULAR_DIMENSIONS} or fewer."
         )
-    sized = f"{fine.cells:,} cells, {fine.people_of_a_cell(people):.0f} people in one"
-    return _text(dimensions, sums, efforts, sized, _questions(counted, counts))
+    return _text(fine, sums, efforts, f"{fine.small_share(weights):.0%}", counts)
+
+
+def _levels(counts: Table, name: str, people: FloatArray) -> list[_Level]:
+    """Return the levels of a column below the root, those with the same labels once."""
+    codes = {one.name: values for one, values in counts.sensitive}
+    labels, lowest = [codes[name]] if name in codes else [], 0
+    for place, attribute in enumerate(counts.attributes):
+        if attribute.name == name:
+            of_leaf = attribute.levels[attribute.lowest : attribute.height]
+            # A number with a single interval is shown as it is.
+            lowest = attribute.lowest if of_leaf else 0
+            labels = [one[counts.leaves[:, place]] for one in of_leaf or attribute.levels[:1]]
+    finest, levels = _entropy(labels[0], people), list[_Level]()
+    for number, of_row in enumerate(labels, start=lowest):
+        size = int(of_row.max(initial=0)) + 1
+        if not levels or 2 <= size < levels[-1].size:
+            kept = _entropy(of_row, people) / finest if finest else 1.0
+            levels.append(_Level(number, of_row, size, kept))
+    return levels
+
+
+def _entropy(labels: IntArray, people: FloatArray) -> float:
+    shares = np.bincount(labels, people)
+    shares = shares[shares > 0] / people.sum()
+    return float(-(shares * np.log2(shares)).sum())
+
+
+def _best(
+    tables: Iterable[_Cells], most_cells: int, most_small: float, people: FloatArray
+) -> _Cells | None:
+    """Return the first table that is small enough, and of which few enough cells are small."""
+    fitting = (one for one in tables if one.size <= most_cells)
+    return next((one for one in fitting if one.small_share(people) <= most_small), None)
 
 
 def _check(dimensions: Sequence[str], sums: Sequence[str], *, repeats: bool) -> None:
@@ -134,51 +152,49 @@ def _check(dimensions: Sequence[str], sums: Sequence[str], *, repeats: bool) -> 
         )
 
 
-def _efforts(fine: _Levels, coarse: _Levels | None, *, has_sums: bool, repeats: bool) -> list[str]:
+def _efforts(fine: _Cells, coarse: _Cells | None, *, has_sums: bool, repeats: bool) -> list[str]:
     pairs = []
     if not repeats:
         hidden = [fine, *([coarse] if coarse else [])]
-        pairs += [(_HIDING, levels) for levels in hidden if levels.can_hide]
+        pairs += [(_HIDING, cells) for cells in hidden if cells.can_hide]
     if not has_sums:
         pairs += [(_NOISE, fine), (_ROUNDING, fine)]
-    return [f"{{{method}{_levels_text(levels)}}}" for method, levels in pairs]
+    return [f"{{{method}{_levels_text(cells)}}}" for method, cells in pairs]
 
 
-def _levels_text(chosen: _Levels) -> str:
-    pairs = [f"{plain_yaml_text(name)}: {level}" for name, level in chosen.levels.items()]
-    return f", levels: {{{', '.join(pairs)}}}" if pairs else ""
+def _levels_text(cells: _Cells) -> str:
+    pairs = zip(cells.names, cells.levels, strict=True)
+    written = [f"{plain_yaml_text(name)}: {one.number}" for name, one in pairs if one.number]
+    return f", levels: {{{', '.join(written)}}}" if written else ""
 
 
-def _questions(counted: Sequence[_Counted], counts: Table) -> list[str]:
+def _questions(dimensions: Sequence[str], counts: Table) -> list[str]:
     """Return questions about the dimensions, for example."""
-    names = [plain_yaml_text(one.name) for one in counted]
-    ordered = [plain_yaml_text(one.name) for one in counts.attributes if one.lowest > 0]
+    names = [plain_yaml_text(one) for one in dimensions]
+    ordered = [one.name for one in counts.attributes if one.lowest]
+    trend = [f"{{trend: {plain_yaml_text(one)}}}" for one in dimensions if one in ordered][:1]
     by = f", by: [{', '.join(names[:-1])}]" if names[1:] else ""
-    trend = next((f"{{trend: {name}}}" for name in names if name in ordered), None)
-    return [f"{{share: {names[-1]}{by}}}", *([trend] if trend else []), f"{{rank: {names[0]}}}"]
+    return [f"{{share: {names[-1]}{by}}}", *trend, f"{{rank: {names[0]}}}"]
 
 
 def _text(
-    dimensions: Sequence[str],
-    sums: Sequence[str],
-    efforts: Sequence[str],
-    sized: str,
-    questions: Sequence[str],
+    fine: _Cells, sums: Sequence[str], efforts: Sequence[str], small: str, counts: Table
 ) -> str:
     lines = [
-        "# Counts of people, and no records (docs/extensions/tables.md). A cell with fewer people "
-        "than minimum_frequency is hidden",
-        "# or changed; the effort that answers best is released.",
+        "# Counts of people, and no records (docs/extensions/tables.md). Cells with fewer people "
+        "than minimum_frequency are",
+        "# hidden or changed; the effort that answers best, of those that protect enough, is "
+        "released.",
         "table:",
-        f"  dimensions: [{', '.join(map(plain_yaml_text, dimensions))}]",
+        f"  dimensions: [{', '.join(map(plain_yaml_text, fine.names))}]",
         *([f"  sums: [{', '.join(map(plain_yaml_text, sums))}]"] if sums else []),
         f"  minimum_frequency: {MINIMUM_FREQUENCY}",
-        f"  # Levels of hierarchies; without one, values as they are. The finest: {sized} on "
-        "average.",
+        f"  # Levels of hierarchies. The finest have {fine.size:,} cells, empty ones and totals "
+        f"included; {small} of the others are small.",
         "  efforts:",
         *(f"    - {effort}" for effort in efforts),
-        "  # An answer is scored by the shares of the cells of each margin, or by what you ask:",
+        "  # Answers are the shares of the cells of each margin, or what your readers ask:",
         "  # questions:",
-        *(f"  #   - {question}" for question in questions),
+        *(f"  #   - {question}" for question in _questions(fine.names, counts)),
     ]
     return "\n".join(lines) + "\n"
