@@ -151,6 +151,13 @@ def test_the_same_records_give_the_same_table_and_others_leave_it(
         assert not stopped.succeeded
         assert reason in stopped.messages
     do_meanwhile(server, "select 1")
+    at_release = '{"dbt_anonymize_vault_schema": "release"}'
+    misplaced = built.dbt("run", "-s", f"{NAME}_table_draws", "--vars", at_release)
+    assert "which is also that of the target or of a release" in misplaced.messages
+    granted = (built.folder / "dbt_project.yml").read_text(encoding="utf-8")
+    built.edit("dbt_project.yml", lambda text: text.replace(server.analyst, "nobody_there"))
+    assert "nobody_there is none" in built.dbt("run", "-s", f"{NAME}_table").messages
+    (built.folder / "dbt_project.yml").write_text(granted, encoding="utf-8")
     assert server.query(VAULT) == remembered
     released = "select tablename from pg_tables where schemaname = 'shop_release'"
     assert server.query(released) == [(f"{NAME}_table",)]
