@@ -82,7 +82,12 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
                 }
             }
         ),
-        "must have no other guarantee, consent or freeze",
+        "must have no other guarantee and no consent",
+    ),
+    "freeze": (
+        spec({"freeze": True}),
+        "freeze: must not stand beside table: the effort that released a table is kept anyway. "
+        "Remove it.",
     ),
     "an unknown dimension": (
         spec(dimensions=["agee"]),
@@ -137,7 +142,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "a k of its own": (
         spec({"guarantees": {"k_anonymity": {"k": 3}}}),
-        "must have no other guarantee, consent or freeze",
+        "must have no other guarantee and no consent",
     ),
     "a name of its own": (
         spec(

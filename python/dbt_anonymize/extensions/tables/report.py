@@ -140,8 +140,8 @@ def _costs(found: TableFindings) -> Iterator[str]:
         yield "Not known of the last build: it released nothing."
     else:
         yield (
-            f"QF {chosen['qf']:.3f}: how well the table answers its questions, 1 as well as true "
-            f"counts at the finest levels, {chosen['zero_rule']:.3f} as well as who knows nothing."
+            f"QF {chosen['qf']:.3f} says how well the table answers its questions: true counts at "
+            f"the finest levels would have 1, who knows nothing has {chosen['zero_rule']:.3f}."
         )
     if found.picture is not None and (hidden := found.picture.hidden_cells):
         share = hidden / len(found.picture.cells)

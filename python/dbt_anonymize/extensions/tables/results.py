@@ -45,6 +45,8 @@ def results(warehouse: Warehouse, spec: Spec) -> OtherResults:
         "0.5 is just enough"
     )
     released = [release_location(warehouse, spec.name) or "nothing"]
+    if released != ["nothing"] and chosen_effort(rows) is None:
+        released.append("an earlier table, which stays")
     if said := said_of(read_table_register(warehouse, spec.name)):
         released.append(said)
     return OtherResults(_RESULTS[:8], rows, [*reasons, f"released: {', '.join(released)}"], legend)

@@ -37,12 +37,18 @@ def _stands_alone(draft: RawSpec) -> Iterator[Problem]:
         for key, value in draft.guarantees.items()
         if value and (key != "k_anonymity" or integer(mapping(value).get("k")) != least)
     ]
-    if others or draft.consent or draft.freeze:
+    if others or draft.consent:
         yield Problem(
             (_PLACE,),
-            "must have no other guarantee, consent or freeze: its cells keep minimum_frequency",
+            "must have no other guarantee and no consent: its cells keep minimum_frequency",
             "Remove them; leave people who did not agree out of the source.",
-            ", ".join([*others, *(["consent"] if draft.consent else [])]) or "freeze",
+            ", ".join([*others, *(["consent"] if draft.consent else [])]),
+        )
+    if draft.freeze:
+        yield Problem(
+            ("freeze",),
+            "must not stand beside table: the effort that released a table is kept anyway",
+            "Remove it.",
         )
 
 
