@@ -1,6 +1,7 @@
 {#
-  `<n>_table_register` beside `<n>_table_results`: a row per release, which nothing overwrites, with figures that readers
-  of the table have. It is written before the table is published, and committed with it; a table that stays adds no row.
+  `<n>_table_register` beside `<n>_table_results`: a row per release, which nothing overwrites, with figures that
+  readers of the table have. It is written before the table is published, and committed with it; a table that stays adds
+  no row.
 #}
 {% macro _register_table(anonymization, candidate) -%}
     {%- set beside = [] -%}
@@ -9,7 +10,8 @@
         {%- do beside.append(node) -%}
     {%- endfor -%}
     {%- set register = api.Relation.create(
-        database=beside[0].database, schema=beside[0].schema, identifier=anonymization ~ "_table_register", type="table"
+        database=beside[0].database, schema=beside[0].schema, identifier=anonymization ~ "_table_register",
+        type="table"
     ) -%}
     {%- set results = ref(anonymization ~ "_table_results") -%}
     {%- set bigint, double, text = dbt.type_bigint(), dbt_anonymize._type_double(), dbt.type_string() -%}
@@ -43,7 +45,8 @@
         insert into {{ register }} ({{ types | join(", ") }})
         select
             {%- for column, type in types.items() %}
-            cast({{ known.get(column, "results." ~ column) }} as {{ type }}) as {{ column }}{{ "," if not loop.last }}
+            cast({{ known.get(column, "results." ~ column) }} as {{ type }}) as {{ column }}
+            {{- "," if not loop.last }}
             {%- endfor %}
         from {{ results }} as results
         where results.is_chosen

@@ -115,7 +115,7 @@ def test_large_tables_are_bounded_and_say_what_is_left_out(
     parts = Picture.of([*sizes, "people", "status"], rows).sections()
     *tables, last = parts
     assert len(tables) == 3
-    assert last.sentence.endswith("4 further tables of the other labels.")
+    assert last.sentence.endswith("4 further tables of other labels or sums.")
     for part in tables:
         assert len(part.rows) <= picture.MOST_ROWS + 1
         assert len(part.headings) == 1 + 2 + 1
@@ -151,9 +151,10 @@ def test_subtotals_stand_after_the_finest_labels() -> None:
 def test_one_dimension_has_its_sums_beside_and_a_chart_without_hidden_bars() -> None:
     columns = ["ward", "people", "cost", "status"]
     rows = [("a", 9, 12.5, "published"), ("b", None, None, "hidden"), (None, 12, 9e4, "published")]
-    (part,) = Picture.of(columns, rows).sections()
+    shown = Picture.of(columns, rows)
+    (part,), (chart,) = shown.sections(), shown.margins()
     assert part.rows == [("a", 9, "12.50"), ("b", HIDDEN, HIDDEN), (ALL, 12, 90_000)]
-    assert part.data == [{"label": "a", "people": 9}, {"label": "b: hidden", "people": None}]
+    assert chart.data == [{"label": "a", "people": 9}, {"label": "b: hidden", "people": None}]
 
 
 def test_the_report_tells_an_earlier_table_and_none() -> None:

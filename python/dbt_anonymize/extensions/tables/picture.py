@@ -129,13 +129,15 @@ class Picture:
         ]
         if left_out := tables[MOST_TABLES:]:
             tables_left = pluralized(len(left_out), "further table")
-            said = f"Left out, since a page would be too long: {tables_left} of the other labels."
+            said = (
+                f"Left out, since a page would be too long: {tables_left} of other labels or sums."
+            )
             parts.append(Section("left_out", f"{tables_left.capitalize()} left out", said))
         return parts
 
     def margins(self) -> Iterator[Section]:
-        """Yield a chart of the counts of each of several dimensions whose margin is released."""
-        for at, name in enumerate(self.dimensions) if len(self.dimensions) > 1 else ():
+        """Yield a chart of the counts of each dimension whose margin is released."""
+        for at, name in enumerate(self.dimensions):
             labels = self.labels[at]
             places = [self._place({at: label}) for label in labels[:MOST_ROWS]]
             if not any(map(self.is_released, places)):
@@ -147,7 +149,7 @@ class Picture:
             yield Section(
                 f"margin_{at}",
                 f"{PEOPLE.capitalize()} by {name}",
-                f"Over all other dimensions. {self._said(places)}{_left_out(labels, name)}",
+                self._said(places) + _left_out(labels, name),
                 (name, PEOPLE),
                 rows,
                 mark=HIDDEN,
@@ -157,8 +159,6 @@ class Picture:
     def _of_one_dimension(self) -> Section:
         (labels,), (name,) = self.labels, self.dimensions
         places: list[Place] = [(label,) for label in labels[:MOST_ROWS]]
-        rows = [(_shown(place[0]), self.figure(place, 0)) for place in places]
-        bars = _bars(rows)
         places += [(None,)] if self.is_released((None,)) else []
         return Section(
             "table_1",
@@ -171,7 +171,6 @@ class Picture:
             ],
             is_open=True,
             mark=HIDDEN,
-            **bars,
         )
 
     def _crosstab(self, key: str, measure: int, rest: Place) -> Section:
