@@ -35,8 +35,9 @@ MODEL = body(
     draws=Ref("draws"),
     record_key="person",
     dimensions=DIMENSIONS,
-    efforts={0: [1, 1, 0, 0], 1: [1, 1, 0, 0]},
+    efforts={number: [[1], [1], [0], [0]] for number in (0, 1)},
     sums=[],
+    content="age, month, result, zip",
     protections={1: "hide"},
 )
 TABLES = """

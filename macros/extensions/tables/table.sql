@@ -1,7 +1,8 @@
 {% macro table(given=none) -%}
 {%- set given = dbt_anonymize._declared(given, kwargs, [
-    "anonymization", "table_cells", "table_efforts", "table_results", "dimensions", "sums", "minimum_frequency",
-]) -%}
+    "anonymization", "table_cells", "table_efforts", "table_results", "dimensions", "content", "sums",
+    "minimum_frequency",
+], {"levels": []}) -%}
 {{ config(
     materialized="dbt_anonymize_table",
     pre_hook="{{ dbt_anonymize._refuse_clone() }}",
@@ -9,7 +10,7 @@
     meta={"dbt_anonymize": {
         "anonymization": given.anonymization,
         "folder": dbt_anonymize._release_folder(),
-        "dimensions": given.dimensions,
+        "content": given.content,
         "minimum_frequency": given.minimum_frequency,
     }},
 ) }}
@@ -21,7 +22,7 @@
     {{ return("select * from " ~ this) }}
 {%- endif -%}
 {%- set columns = [] -%}
-{%- for name in given.dimensions + ["people"] + given.sums + ["status"] -%}
+{%- for name in given.dimensions + given.levels + ["people"] + given.sums + ["status"] -%}
     {%- do columns.append(dbt_anonymize._quote(name)) -%}
 {%- endfor -%}
 select
@@ -31,7 +32,7 @@ where
     kind = 'cell'
     and effort = {{ chosen }}
 order by
-    {{ columns[: given.dimensions | length] | join(",\n    ") }}
+    {{ columns[: (given.dimensions + given.levels) | length] | join(",\n    ") }}
 {%- endmacro %}
 
 
@@ -202,7 +203,7 @@ order by
         ~ cells ~ " as cells on efforts.effort = cells.effort and efforts.cell = cells.cell"
     ) -%}
     {%- set as = (
-        "results.protection || " ~ dbt_anonymize._literal(dbt_anonymize._released_as("", declaration.dimensions))
+        "results.protection || " ~ dbt_anonymize._literal(dbt_anonymize._released_as("", declaration.content))
     ) -%}
     {%- set unlike = run_query(
         "select count(*) from (select 1 as cell from " ~ results ~ " as results inner join " ~ releases

@@ -1,6 +1,6 @@
 {% macro table_cells(given=none) -%}
 {%- set given = dbt_anonymize._declared(given, kwargs, [
-    "anonymization", "microdata", "draws", "record_key", "dimensions", "efforts", "sums", "protections",
+    "anonymization", "microdata", "draws", "record_key", "dimensions", "efforts", "sums", "content", "protections",
 ], {"people": none}) -%}
 {{ config(materialized="table") }}
 {%- if dbt_anonymize._is_building() -%}
@@ -17,17 +17,24 @@ with
 {%- for number, levels in given.efforts.items() %}
 
 {{ dbt_anonymize._cells_by_person(given, number, levels) if by_person
-    else dbt_anonymize._cells_by_count(number, levels) }},
+    else dbt_anonymize._cells_by_count(given, number, levels) }},
 {%- endfor %}
 
 cells as (
 
     select
         all_cells.*,
-        {%- set places, parts = {}, [] %}
-        {%- for dimension in given.dimensions %}{%- do places.update({dimension.name: loop.index}) %}{%- endfor %}
-        {%- for name in places.keys() | sort(case_sensitive=true) %}
-        {%- set label = "all_cells.label_" ~ places[name] %}
+        {%- set labels, parts = {}, [] %}
+        {%- for dimension in given.dimensions %}
+        {%- set label = "all_cells.label_" ~ loop.index %}
+        {%- if dimension.has_subtotals %}
+        {%- set level = dbt_anonymize._as_text("all_cells.level_" ~ loop.index) %}
+        {%- set label = dbt_anonymize._concatenated([level, "'^'", label]) %}
+        {%- endif %}
+        {%- do labels.update({dimension.name: label}) %}
+        {%- endfor %}
+        {%- for name in labels.keys() | sort(case_sensitive=true) %}
+        {%- set label = labels[name] %}
         {%- do parts.append(
             "case when " ~ label ~ " is null then '-' else " ~ dbt_anonymize._concatenated(
                 [dbt_anonymize._as_text("length(" ~ label ~ ")"), "':'", label]
@@ -53,6 +60,11 @@ select
     coalesce(cells.cell, earlier.cell) as cell,
     {%- for dimension in given.dimensions %}
     cells.label_{{ loop.index }} as {{ dbt_anonymize._quote(dimension.name) }},
+    {%- endfor %}
+    {%- for dimension in given.dimensions %}
+    {%- if dimension.has_subtotals %}
+    cells.level_{{ loop.index }} as {{ dbt_anonymize._quote(dimension.name ~ "_level") }},
+    {%- endif %}
     {%- endfor %}
     coalesce(cells.people, 0) as people,
     coalesce(cells.keys, 0) as keys,
@@ -135,21 +147,69 @@ counted as (
 {%- endmacro %}
 
 
-{% macro _cells_by_count(number, levels) -%}
+{% macro _cells_by_count(given, number, levels) -%}
 cells_{{ number }} as (
 
     select
         {{ number }} as effort,
-        {%- for level in levels %}
-        label_{{ loop.index }}_{{ level }} as label_{{ loop.index }},
-        {%- endfor %}
+        {{ dbt_anonymize._categories(given.dimensions, levels) | join(",\n        ") }},
         cast(sum(people) as {{ dbt.type_bigint() }}) as people,
         cast(sum(person_keys) as {{ dbt.type_bigint() }}) as keys
     from counted
     group by
-        cube({% for level in levels %}label_{{ loop.index }}_{{ level }}{{ ", " if not loop.last }}{% endfor %})
+        {{ dbt_anonymize._all_margins(levels) }}
 
 )
+{%- endmacro %}
+
+
+{#
+  The category of each dimension in a cell, select expressions: a label, and of one with subtotals the level that it is
+  of. Labels are never NULL but in totals.
+#}
+{% macro _categories(dimensions, levels) -%}
+    {%- set labels, of_labels = [], [] -%}
+    {%- for dimension in dimensions -%}
+        {%- set place, own, cases = loop.index, [], [] -%}
+        {%- for level in levels[place - 1] -%}
+            {%- do own.append("label_" ~ place ~ "_" ~ level) -%}
+            {%- do cases.append("when " ~ own[-1] ~ " is not null then " ~ level) -%}
+        {%- endfor -%}
+        {%- set label = own[0] if own | length == 1 else "coalesce(" ~ own | join(", ") ~ ")" -%}
+        {%- do labels.append(label ~ " as label_" ~ place) -%}
+        {%- if dimension.has_subtotals -%}
+            {%- do of_labels.append("case " ~ cases | join(" ") ~ " end as level_" ~ place) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{ return(labels + of_labels) }}
+{%- endmacro %}
+
+
+{# The names of what `_categories` selects. #}
+{% macro _category_names(dimensions) -%}
+    {%- set labels, of_labels = [], [] -%}
+    {%- for dimension in dimensions -%}
+        {%- do labels.append("label_" ~ loop.index) -%}
+        {%- if dimension.has_subtotals -%}{%- do of_labels.append("level_" ~ loop.index) -%}{%- endif -%}
+    {%- endfor -%}
+    {{ return(labels + of_labels) }}
+{%- endmacro %}
+
+
+{# Grouping by each label of a dimension, or by none, in all combinations. #}
+{% macro _all_margins(levels) -%}
+    {%- set flat, groupings = [], [] -%}
+    {%- for own in levels -%}
+        {%- set place, labels = loop.index, [] -%}
+        {%- for level in own | reverse -%}{%- do labels.append("label_" ~ place ~ "_" ~ level) -%}{%- endfor -%}
+        {%- if labels | length == 1 -%}
+            {%- do flat.append(labels[0]) -%}
+        {%- else -%}
+            {%- do groupings.append("rollup(" ~ labels | join(", ") ~ ")") -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- if flat -%}{%- do groupings.insert(0, "cube(" ~ flat | join(", ") ~ ")") -%}{%- endif -%}
+    {{ return(groupings | join(",\n        ")) }}
 {%- endmacro %}
 
 
@@ -176,14 +236,11 @@ contributions as (
 
 {# First by person and cell, of all margins; then by cell. #}
 {% macro _cells_by_person(given, number, levels) -%}
-{%- set labels = [] -%}
-{%- for level in levels -%}{%- do labels.append("label_" ~ loop.index ~ "_" ~ level) -%}{%- endfor -%}
+{%- set names = dbt_anonymize._category_names(given.dimensions) -%}
 of_people_{{ number }} as (
 
     select
-        {%- for label in labels %}
-        {{ label }} as label_{{ loop.index }},
-        {%- endfor %}
+        {{ dbt_anonymize._categories(given.dimensions, levels) | join(",\n        ") }},
         person,
         max(person_key) as person_key
         {%- for name in given.sums %},
@@ -192,24 +249,20 @@ of_people_{{ number }} as (
     from contributions
     group by
         person,
-        cube({{ labels | join(", ") }})
+        {{ dbt_anonymize._all_margins(levels) }}
 
 ),
 
 ranked_{{ number }} as (
 
     select
-        {%- for label in labels %}
-        label_{{ loop.index }},
-        {%- endfor %}
+        {{ names | join(",\n        ") }},
         person_key
         {%- for name in given.sums %},
         sum_{{ loop.index }},
         row_number() over (
             partition by
-                {%- for label in labels %}
-                label_{{ loop.index }}{{ "," if not loop.last }}
-                {%- endfor %}
+                {{ names | join(",\n                ") }}
             order by sum_{{ loop.index }} desc
         ) as rank_{{ loop.index }}
         {%- endfor %}
@@ -221,9 +274,7 @@ cells_{{ number }} as (
 
     select
         {{ number }} as effort,
-        {%- for label in labels %}
-        label_{{ loop.index }},
-        {%- endfor %}
+        {{ names | join(",\n        ") }},
         count(*) as people,
         cast(sum(person_key) as {{ dbt.type_bigint() }}) as keys
         {%- for name in given.sums %},
@@ -234,9 +285,7 @@ cells_{{ number }} as (
         {%- endfor %}
     from ranked_{{ number }}
     group by
-        {%- for label in labels %}
-        label_{{ loop.index }}{{ "," if not loop.last }}
-        {%- endfor %}
+        {{ names | join(",\n        ") }}
 
 )
 {%- endmacro %}
@@ -245,7 +294,10 @@ cells_{{ number }} as (
 {% macro _all_labels(efforts) -%}
     {%- set labels = [] -%}
     {%- for levels in efforts.values() -%}
-        {%- for level in levels -%}{%- do labels.append("label_" ~ loop.index ~ "_" ~ level) -%}{%- endfor -%}
+        {%- for own in levels -%}
+            {%- set place = loop.index -%}
+            {%- for level in own -%}{%- do labels.append("label_" ~ place ~ "_" ~ level) -%}{%- endfor -%}
+        {%- endfor -%}
     {%- endfor -%}
     {{ return(labels | unique | list) }}
 {%- endmacro %}
@@ -267,7 +319,7 @@ earlier as (
         sums,
         status
     from {{ releases }}
-    where protection = {{ dbt_anonymize._literal(dbt_anonymize._released_as(protection, given.dimensions)) }}
+    where protection = {{ dbt_anonymize._literal(dbt_anonymize._released_as(protection, given.content)) }}
         {%- else %}
         {{ dbt_anonymize._as_text("null") }} as cell,
         cast(null as {{ dbt.type_bigint() }}) as people,

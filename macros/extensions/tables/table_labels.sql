@@ -9,14 +9,18 @@ labels as (
     {%- for number, levels in given.efforts.items() %}
     {%- set is_last = loop.last %}
     {%- for dimension in given.dimensions %}
+    {%- set place, is_last_of_effort = loop.index, loop.last %}
+    {%- for level in levels[place - 1] %}
 
     select distinct
         {{ number }} as effort,
         {{ dbt_anonymize._literal(dimension.name) }} as dimension,
-        label_{{ loop.index }}_{{ levels[loop.index0] }} as label,
-        label_{{ loop.index }}_{{ given.efforts[0][loop.index0] }} as finest_label
+        {{ level }} as level,
+        label_{{ place }}_{{ level }} as label,
+        label_{{ place }}_{{ given.efforts[0][place - 1][0] }} as finest_label
     from generalized
-    {{- "\n    union all" if not (is_last and loop.last) }}
+    {{- "\n    union all" if not (is_last and is_last_of_effort and loop.last) }}
+    {%- endfor %}
     {%- endfor %}
     {%- endfor %}
 
@@ -35,7 +39,7 @@ select * from labels
 {%- for dimension in dimensions -%}
     {%- set place, column = loop.index, dbt_anonymize._quote(dimension.name, "microdata") -%}
     {%- set levels = [] -%}
-    {%- for of_effort in efforts.values() -%}{%- do levels.append(of_effort[place - 1]) -%}{%- endfor -%}
+    {%- for of_effort in efforts.values() -%}{%- do levels.extend(of_effort[place - 1]) -%}{%- endfor -%}
     {%- for level in levels | unique | sort -%}
         {%- set label = "label_" ~ place ~ "_" ~ level -%}
         {%- if dimension.hierarchy is defined -%}

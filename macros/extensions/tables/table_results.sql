@@ -1,6 +1,6 @@
 {% macro table_results(given=none) -%}
 {%- set given = dbt_anonymize._declared(given, kwargs, [
-    "anonymization", "table_efforts", "alpha", "protections", "dimensions",
+    "anonymization", "table_efforts", "alpha", "protections", "content",
 ]) -%}
 {{ config(materialized="table") }}
 {%- set released = dbt_anonymize._released_protections(given.anonymization) -%}
@@ -36,7 +36,7 @@ judged as (
             when
                 efforts.effort not in (
                     {%- for number, protection in given.protections.items()
-                        if dbt_anonymize._released_as(protection, given.dimensions) in released %}
+                        if dbt_anonymize._released_as(protection, given.content) in released %}
                     {{- number }}, {% endfor %}-1
                 )
                 then 'not chosen: the table was released otherwise, and both would tell more together'
@@ -98,11 +98,7 @@ from ranked
 
 
 {# A way of protection as the vault remembers it: tables of other dimensions tell more together. #}
-{% macro _released_as(protection, dimensions) -%}
-    {%- set names = [] -%}
-    {%- for one in dimensions -%}{%- do names.append(one if one is string else one.name) -%}{%- endfor -%}
-    {{ return(protection ~ " of " ~ names | sort(case_sensitive=true) | join(", ")) }}
-{%- endmacro %}
+{% macro _released_as(protection, content) -%}{{ return(protection ~ " of " ~ content) }}{%- endmacro %}
 
 
 {# The ways in which the table was released; none before the first release. #}

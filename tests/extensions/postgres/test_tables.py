@@ -45,8 +45,10 @@ RELEASE = f"select * from shop_release.{NAME}_table"
 SPENDING: dict[str, Any] = {
     "dimensions": ["zip", "churned"],
     "sums": ["spending"],
+    "subtotals": {"zip": [2]},
     "dominance": {"n": 1, "share": 0.5},
-    "efforts": [{"method": "hide", "levels": {"zip": 2}}],
+    "questions": [{"share": "churned", "of": "spending"}],
+    "efforts": [{"method": "hide", "levels": {"zip": 1}}],
 }
 
 
@@ -169,13 +171,14 @@ def test_what_subjects_add_to_sums_is_counted(
 ) -> None:
     project.edit(SEED, _with_second_records)
     build(project, capfd, "sums")
-    zips = {r["value"]: r["level_2"] for r in rows_of(project, "seeds/customers_hierarchy_zip.csv")}
+    zips = {row["value"]: row for row in rows_of(project, "seeds/customers_hierarchy_zip.csv")}
     spent = defaultdict[Any, dict[str, float]](lambda: defaultdict(float))
     for one in rows_of(project, SEED):
-        label = zips.get(one["zip"], "*"), one["churned"] or "*"
-        for cell in itertools.product((label[0], None), (label[1], None)):
-            spent[cell][one["e-mail"]] += float(one["spending"] or 0)
-    columns = "zip, churned, people, spending, spending_first, spending_second"
+        own = zips.get(one["zip"], {})
+        labels = [*((own.get(f"level_{level}", "*"), level) for level in (1, 2)), (None, None)]
+        for (label, level), churned in itertools.product(labels, (one["churned"] or "*", None)):
+            spent[(label, churned, level)][one["e-mail"]] += float(one["spending"] or 0)
+    columns = "zip, churned, zip_level, people, spending, spending_first, spending_second"
     counted_there = server.query(f"select {columns} from shop.sums_table_cells where effort = 1")
     assert len(counted_there) == len(spent)
     for *cell, people, total, first, second in counted_there:

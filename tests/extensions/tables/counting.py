@@ -43,24 +43,42 @@ def counted(
 ) -> tuple[Frame, Frame]:
     """Return ``<n>_table_cells`` and ``<n>_table_labels`` of people, each with labels and a key."""
     cells, labels = [], set()
+    finest = table.levels(0)
     for number in range(len(table.efforts) + 1):
-        levels = list(table.levels(number).values())
-        finest = list(table.levels(0).values())
-        found = defaultdict[tuple[str | None, ...], list[int]](list)
+        levels = table.shown_levels(number)
+        found = defaultdict[tuple[tuple[int, str] | None, ...], list[int]](list)
         for own, key in people:
-            shown = tuple(map(coarser, own, levels))
-            for name, label, raw, level in zip(table.dimensions, shown, own, finest, strict=True):
-                labels.add((number, name, label, coarser(raw, level)))
-            for kept in itertools.product((True, False), repeat=len(own)):
-                found[tuple(s if k else None for s, k in zip(shown, kept, strict=True))].append(key)
+            shown = []
+            for name, raw in zip(table.dimensions, own, strict=True):
+                categories = [(level, coarser(raw, level)) for level in levels[name]]
+                labels |= {(number, name, *c, coarser(raw, finest[name])) for c in categories}
+                shown.append([*categories, None])
+            for cell in itertools.product(*shown):
+                found[cell].append(key)
         for cell, keys in found.items():
-            text = cell_text(dict(zip(table.dimensions, cell, strict=True)))
+            row: dict[str, Any] = {}
+            for name, category in zip(table.dimensions, cell, strict=True):
+                row[name] = category and category[1]
+                if column := table.level_columns.get(name):
+                    row[column] = category and category[0]
+            text = text_of(table, row)
             status, is_same = (released or {}).get((number, text), (None, False))
-            row: dict[str, Any] = dict(zip(table.dimensions, cell, strict=True))
             row |= {"effort": number, "cell": text, "people": len(keys), "keys": sum(keys)}
             cells.append(row | {"released": status, "is_same": is_same})
-    columns = ["effort", "dimension", "label", "finest_label"]
+    columns = ["effort", "dimension", "level", "label", "finest_label"]
     return Frame(pd.DataFrame(cells)), Frame(pd.DataFrame(sorted(labels), columns=columns))
+
+
+def text_of(table: Table, row: Mapping[str, Any]) -> str:
+    """Return the joined labels of a cell, with the level where a dimension has subtotals."""
+    levels = table.level_columns
+    return cell_text(
+        {
+            name: row[name]
+            and (f"{row[levels[name]]}^{row[name]}" if name in levels else row[name])
+            for name in table.dimensions
+        }
+    )
 
 
 def protected(

@@ -137,13 +137,16 @@ def test_the_longest_dimension_stands_down_and_numbers_are_in_order() -> None:
 
 
 def test_subtotals_stand_after_the_finest_labels() -> None:
-    columns = ["age", "age_level", "ill", "people", "status"]
+    columns = ["age", "ill", "ill_level", "age_level", "people", "status"]
     rows = [
-        (age, level, ill, 9, "published")
+        (age, ill, "mild", level, 9, "published")
         for age, level in (("20s", 2), ("[20, 25)", 1), ("[25, 30)", 1), (None, None))
         for ill in ("yes", None)
     ]
-    (part,) = Picture.of(columns, rows).sections()
+    shown = Picture.of(columns, rows)
+    assert shown.dimensions == ("age", "ill", "ill_level")
+    part, *others = shown.sections()
+    assert not others
     assert [row[0] for row in part.rows] == ["[20, 25)", "[25, 30)", "20s (level +1)", ALL]
     assert all(row[1:] == (9, 9) for row in part.rows)
 

@@ -56,6 +56,7 @@ labels as (
     select distinct
         0 as effort,
         'birth_date' as dimension,
+        0 as level,
         label_1_0 as label,
         label_1_0 as finest_label
     from generalized
@@ -64,6 +65,7 @@ labels as (
     select distinct
         0 as effort,
         'zip' as dimension,
+        1 as level,
         label_2_1 as label,
         label_2_1 as finest_label
     from generalized
@@ -72,6 +74,7 @@ labels as (
     select distinct
         0 as effort,
         'churned' as dimension,
+        0 as level,
         label_3_0 as label,
         label_3_0 as finest_label
     from generalized
@@ -80,6 +83,7 @@ labels as (
     select distinct
         1 as effort,
         'birth_date' as dimension,
+        0 as level,
         label_1_0 as label,
         label_1_0 as finest_label
     from generalized
@@ -88,6 +92,7 @@ labels as (
     select distinct
         1 as effort,
         'zip' as dimension,
+        1 as level,
         label_2_1 as label,
         label_2_1 as finest_label
     from generalized
@@ -96,6 +101,7 @@ labels as (
     select distinct
         1 as effort,
         'churned' as dimension,
+        0 as level,
         label_3_0 as label,
         label_3_0 as finest_label
     from generalized

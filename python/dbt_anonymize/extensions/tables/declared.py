@@ -12,6 +12,8 @@ from dbt_anonymize.extensions.tables.hiding import TableRules
 from dbt_anonymize.validation import ColumnName, Levels, Strict, rule_error
 
 PEOPLE = "people"
+_LEVEL = "_level"
+Coarser = Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1, strict=False)]
 Margin = tuple[ColumnName, ...]
 Margins = tuple[Annotated[Margin, Field(strict=False)], ...]
 
@@ -120,6 +122,8 @@ class Table(Strict):
     """Columns of amounts >= 0 whose sums are shown beside the count of people."""
     shows: Annotated[Margins, Field(min_length=1, strict=False)] | None = None
     """Margins that are shown, each a list of dimensions; all by default."""
+    subtotals: dict[ColumnName, Coarser] = Field(default_factory=dict)
+    """Coarser levels of dimensions with a hierarchy, shown beside the labels of an effort."""
     minimum_frequency: Annotated[int, Field(ge=2)] = 5
     """People that a cell must have to be shown as it is, if it has any."""
     p_percent: Annotated[float, Field(gt=0, le=100)] | None = None
@@ -155,9 +159,21 @@ class Table(Strict):
             dominance=(limits.n, limits.share) if limits else None,
         )
 
+    @property
+    def content(self) -> str:
+        """The dimensions and their subtotals, in words: tables of others tell more together."""
+        levels = {name: ", ".join(map(str, sorted(own))) for name, own in self.subtotals.items()}
+        names = sorted(self.dimensions)
+        return ", ".join(f"{n} ({levels[n]})" if n in levels else n for n in names)
+
     def released_as(self, number: int) -> str:
         """Return the way of protection of an effort as the vault remembers it."""
-        return f"{self.efforts[number - 1].protection} of {', '.join(sorted(self.dimensions))}"
+        return f"{self.efforts[number - 1].protection} of {self.content}"
+
+    @property
+    def level_columns(self) -> dict[str, str]:
+        """The column with the level of a label, by dimension with subtotals."""
+        return {name: f"{name}{_LEVEL}" for name in self.dimensions if name in self.subtotals}
 
     def levels(self, number: int) -> dict[str, int]:
         """Return the level of each dimension in an effort; of effort 0 the finest of all efforts.
@@ -171,6 +187,24 @@ class Table(Strict):
         """
         efforts = [self.efforts[number - 1]] if number else self.efforts
         return {name: min(one.levels.get(name, 0) for one in efforts) for name in self.dimensions}
+
+    def shown_levels(self, number: int) -> dict[str, list[int]]:
+        """Return the levels of each dimension that an effort shows, the finest first.
+
+        Effort 0 has the finest alone.
+
+        Examples
+        --------
+        >>> effort = {"method": "round", "base": 5, "levels": {"age": 1}}
+        >>> given = {"dimensions": ["age"], "subtotals": {"age": [1, 3]}, "efforts": [effort]}
+        >>> Table.model_validate(given).shown_levels(1)
+        {'age': [1, 3]}
+        """
+        above = self.subtotals if number else {}
+        return {
+            name: [finest, *sorted(level for level in above.get(name, ()) if level > finest)]
+            for name, finest in self.levels(number).items()
+        }
 
 
 class Keys(Strict):

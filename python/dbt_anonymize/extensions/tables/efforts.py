@@ -25,6 +25,7 @@ from dbt_anonymize.extensions.tables.programs import Known
 from dbt_anonymize.extensions.tables.questions import Finest, answers, score
 from dbt_anonymize.extensions.tables.reading import Published, read_table
 from dbt_anonymize.extensions.tables.rounding import rounded
+from dbt_anonymize.extensions.tables.subtotals import key_of, keyed, label_of, trees_of
 from dbt_anonymize.extensions.tables.suppression import LARGEST_CHECKED, narrow_cells, reachable
 
 if TYPE_CHECKING:
@@ -71,12 +72,12 @@ def table_efforts(
     import pandas as pd  # noqa: PLC0415
 
     declared = Table.model_validate_json(table)
-    counted, names = cells.df(), labels.df()
+    counted, names = _with_keys(cells.df(), declared), labels.df()
     untouched = counted[(counted["effort"] == 0) & (counted[PEOPLE] > 0)]
     frames = []
     for number, effort in enumerate(declared.efforts, start=1):
         own = counted[counted["effort"] == number]
-        shown = _protected(own, effort, declared)
+        shown = _protected(own, names[names["effort"] == number], effort, declared)
         if shown.refusal is None:
             finest = _finest(names, number, declared)
             quality = _quality(untouched, shown.cells, declared, finest)
@@ -85,23 +86,50 @@ def table_efforts(
     return pd.concat(frames, ignore_index=True)
 
 
-def _protected(own: pd.DataFrame, effort: TableEffort, declared: Table) -> _Protected:
+def _with_keys(cells: pd.DataFrame, declared: Table) -> pd.DataFrame:
+    """Return cells with keys in the place of labels, in dimensions with subtotals."""
+    columns = declared.level_columns.items()
+    return cells.assign(**{name: keyed(cells, name, levels) for name, levels in columns})
+
+
+def _protected(
+    own: pd.DataFrame, names: pd.DataFrame, effort: TableEffort, declared: Table
+) -> _Protected:
     nothing = own.iloc[:0].assign(status="")
     cells = own[own[PEOPLE] > 0].reset_index(drop=True)
     if not len(cells):
         return _Protected(nothing, refusal=_NOBODY)
     try:
+        table = _read(cells, names, effort, declared)
         if isinstance(effort, Hide):
-            return _hidden(own, cells, effort, declared)
-        return _changed(cells, effort, declared)
+            return _hidden(own, cells, table, effort, declared)
+        return _changed(cells, table, effort, declared)
     except (TableError, SpecError) as error:
         return _Protected(nothing, refusal=str(error).rstrip("."))
 
 
-def _hidden(own: pd.DataFrame, cells: pd.DataFrame, effort: Hide, declared: Table) -> _Protected:
+def _read(
+    cells: pd.DataFrame, names: pd.DataFrame, effort: TableEffort, declared: Table
+) -> Published:
+    """Return the table of which only the declared margins are shown."""
+    dimensions = list(declared.dimensions)
+    number = declared.efforts.index(effort) + 1
+    shown = declared.shown_levels(number)
+    trees = trees_of(names, {name: shown[name] for name in declared.subtotals})
+    table = read_table(rows_of(cells, [*dimensions, PEOPLE]), dimensions, None, trees=trees)
+    # A margin that was shown before is known, zeros too, though it is shown no longer.
+    margins = (table.cube.categories > 0) @ (1 << np.arange(len(dimensions)))
+    known = table.of_row[cells["released"].notna().to_numpy()]
+    is_shown = _is_shown(table.cube.categories > 0, declared) | np.isin(margins, margins[known])
+    return replace(table, is_shown=is_shown)
+
+
+def _hidden(
+    own: pd.DataFrame, cells: pd.DataFrame, table: Published, effort: Hide, declared: Table
+) -> _Protected:
     """Hide cells; those that were released before keep their status."""
     _require_same_people(own)
-    table, measures = _judged(cells, declared)
+    measures = _judged(table, cells, declared)
     is_hidden = hidden_cells(table, measures, effort.seconds, own_folder(None))
     earlier = cells["released"].to_numpy()
     is_known = cells["released"].notna().to_numpy()
@@ -129,18 +157,9 @@ def _require_same_people(own: pd.DataFrame) -> None:
         )
 
 
-def _judged(cells: pd.DataFrame, declared: Table) -> tuple[Published, list[tuple[Floats, Primary]]]:
-    """Return the table of which only the declared margins are shown, and its measures."""
-    dimensions = list(declared.dimensions)
-    rows = rows_of(cells, [*dimensions, PEOPLE])
-    table = read_table(rows, dimensions, None, are_totals_known=True)
+def _judged(table: Published, cells: pd.DataFrame, declared: Table) -> list[tuple[Floats, Primary]]:
     pairs = {name: (f"{name}_first", f"{name}_second") for name in declared.sums}
-    measures = judged(table, cells, PEOPLE, pairs, declared.rules)
-    # A margin that was shown before is known, zeros too, though it is shown no longer.
-    margins = (table.cube.categories > 0) @ (1 << np.arange(len(dimensions)))
-    known = table.of_row[cells["released"].notna().to_numpy()]
-    is_shown = _is_shown(table.cube.categories > 0, declared) | np.isin(margins, margins[known])
-    return replace(table, is_shown=is_shown), measures
+    return judged(table, cells, PEOPLE, pairs, declared.rules)
 
 
 def _is_shown(has_label: Booleans, declared: Table) -> Booleans:
@@ -150,7 +169,9 @@ def _is_shown(has_label: Booleans, declared: Table) -> Booleans:
     return is_shown
 
 
-def _changed(cells: pd.DataFrame, effort: Noise | Round, declared: Table) -> _Protected:
+def _changed(
+    cells: pd.DataFrame, table: Published, effort: Noise | Round, declared: Table
+) -> _Protected:
     """Change counts by the keys of those who are counted."""
     counts, keys = (cells[name].to_numpy(dtype=np.int64) for name in (PEOPLE, "keys"))
     if isinstance(effort, Round):
@@ -163,11 +184,12 @@ def _changed(cells: pd.DataFrame, effort: Noise | Round, declared: Table) -> _Pr
         shown = perturbed(counts, keys, noise)
         likely = likely_of_noise(shown, noise)
     changed = cells.assign(**{PEOPLE: shown}, status=_STATUS[effort.method])
-    return _Protected(_of_margins(changed, declared), _qnf_of_changed(cells, likely, declared))
+    qnf = _qnf_of_changed(cells, table, likely, declared)
+    return _Protected(_of_margins(changed, declared), qnf)
 
 
 def _qnf_of_changed(
-    cells: pd.DataFrame, likely: tuple[Integers, Integers], declared: Table
+    cells: pd.DataFrame, table: Published, likely: tuple[Integers, Integers], declared: Table
 ) -> float:
     """Return QNF where each shown count is likely of counts between two ends.
 
@@ -175,7 +197,7 @@ def _qnf_of_changed(
     """
     demanded, (low, high) = declared.minimum_frequency - 1.0, likely
     try:
-        table, ((counts, primary),) = _judged(cells, declared)
+        ((counts, primary),) = _judged(table, cells, declared)
     except NotAdditiveError:
         # People are in several cells: a total narrows no cell but to what it has itself.
         counts = cells[PEOPLE].to_numpy(dtype=float)
@@ -232,8 +254,16 @@ def _of_margins(cells: pd.DataFrame, declared: Table) -> pd.DataFrame:
 
 
 def _finest(names: pd.DataFrame, number: int, declared: Table) -> dict[str, Finest]:
-    own = names[names["effort"] == number]
-    return {n: Finest.of(own[own["dimension"] == n]) for n in declared.dimensions}
+    of_effort = names[names["effort"] == number]
+    levels, finest_levels, found = declared.levels(number), declared.levels(0), {}
+    for name in declared.dimensions:
+        is_own = (of_effort["dimension"] == name) & (of_effort["level"] == levels[name])
+        own = of_effort[is_own]
+        if name in declared.subtotals:
+            finest = [key_of(finest_levels[name], label) for label in own["finest_label"]]
+            own = own.assign(label=keyed(own, "label", "level"), finest_label=finest)
+        found[name] = Finest.of(own)
+    return found
 
 
 def _quality(
@@ -273,14 +303,16 @@ def _rows(number: int, shown: _Protected, declared: Table) -> pd.DataFrame:
     types = {
         "effort": "int64",
         "kind": "str",
-        **dict.fromkeys((*declared.dimensions, "cell"), "str"),
+        **dict.fromkeys(declared.dimensions, "str"),
+        **dict.fromkeys(declared.level_columns.values(), "Int64"),
+        "cell": "str",
         PEOPLE: "Int64",
         **dict.fromkeys(declared.sums, "Float64"),
         "status": "str",
         **dict.fromkeys(("qf", "zero_rule", "qnf"), "Float64"),
         "refusal": "str",
     }
-    records = shown.cells.to_dict("records")
+    records = _without_keys(shown.cells, declared).to_dict("records")
     rows: list[dict[Any, Any]] = [*({**row, "kind": "cell"} for row in records), of_effort]
     return pd.DataFrame(
         {
@@ -291,6 +323,15 @@ def _rows(number: int, shown: _Protected, declared: Table) -> pd.DataFrame:
             for name, kind in types.items()
         }
     )
+
+
+def _without_keys(cells: pd.DataFrame, declared: Table) -> pd.DataFrame:
+    keys = {name: cells[name] for name in declared.level_columns}
+    labels: dict[str, Any] = {
+        name: [label_of(key) if isinstance(key, str) else None for key in own]
+        for name, own in keys.items()
+    }
+    return cells.assign(**labels)
 
 
 def _known(value: Any) -> Any:

@@ -54,20 +54,26 @@ class Picture:
     def of(cls, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Picture:
         """Read rows of a released table: dimensions, ``people``, sums, and ``status``.
 
-        A dimension with subtotals has a column ``<dimension>_level`` after it.
+        Of a dimension with subtotals a column ``<dimension>_level`` has the levels of its labels.
 
         Examples
         --------
-        >>> rows = [("north", 1, None, "hidden"), ("all north", 2, 7, "published")]
+        >>> rows = [("n1", 1, None, "hidden"), ("north", 3, 7, "published")]
         >>> picture = Picture.of(["ward", "ward_level", "people", "status"], rows)
         >>> picture.dimensions, [label.shown for label in picture.labels[0]]
-        (('ward',), ['north', 'all north (level +1)'])
+        (('ward',), ['n1', 'north (level +2)'])
         """
         end = columns.index(PEOPLE)
         levels = {
-            place - 1: place
-            for place in range(1, end)
-            if columns[place] == f"{columns[place - 1]}{_LEVEL}"
+            place: columns.index(f"{name}{_LEVEL}")
+            for place, name in enumerate(columns[:end])
+            if f"{name}{_LEVEL}" in columns[:end]
+        }
+        # A dimension may have such a name itself; its labels are texts.
+        levels = {
+            place: at
+            for place, at in levels.items()
+            if not any(isinstance(row[at], str) for row in rows)
         }
         places = [place for place in range(end) if place not in levels.values()]
         finest = {

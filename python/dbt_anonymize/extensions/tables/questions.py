@@ -69,6 +69,8 @@ def answers(
     of_margin = np.ones(len(cells), dtype=bool)
     for name in dimensions:
         of_margin &= (cells[name].notna() if name in margin else cells[name].isna()).to_numpy()
+    for name in margin:  # no subtotals
+        of_margin &= cells[name].isin(finest[name].labels).to_numpy()
     rows = cells[of_margin]
     grid = np.zeros(tuple(len(finest[name].labels) for name in margin))
     places = tuple(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from dbt_anonymize.extensions.tables.cube import Booleans, Cube, Dimension, Floats, Integers
-from dbt_anonymize.extensions.tables.errors import TableError
+from dbt_anonymize.extensions.tables.errors import TableError, UnknownLabelError
 from dbt_anonymize.extensions.tables.totals import unnamed_totals
 
 # Cells that a table may have, totals included: matrices with a row for each fit into memory.
@@ -94,14 +94,15 @@ def read_table(
     dimensions: Sequence[str],
     total: str | None,
     *,
-    are_totals_known: bool = False,
+    trees: Mapping[str, Dimension] | None = None,
 ) -> Published:
     """Read rows, each the labels of the dimensions and then the count.
 
     A label that is ``total`` (None: NULL) stands for all of its dimension. A cell that is not there
-    is zero where others of the same dimensions are. ``are_totals_known``: all totals are under
-    ``total``, whatever other labels look like. Raises a `TableError` where cells stand there
-    twice, a count is negative, nothing is a ``total``, another label has the sums, or the table is
+    is zero where others of the same dimensions are. ``trees`` is given of a declared table: the
+    categories of each dimension with subtotals; all totals are under ``total``, whatever other
+    labels look like. Raises a `TableError` where cells stand there twice, a count is negative,
+    nothing is a ``total``, another label has the sums, a label is not in its tree, or the table is
     too large.
 
     Examples
@@ -119,41 +120,55 @@ def read_table(
             f"total must be a label of {' or '.join(dimensions)}; no row has {total!r}. "
             "Correct it: totals under another label would give back what is hidden."
         )
-    trees = tuple(
-        Dimension.flat(name, sorted({row[place] or "" for row in labels if row[place] is not None}))
-        for place, name in enumerate(dimensions)
-    )
-    cube = Cube(trees)
+    cube = Cube(tuple(_trees(labels, dimensions, trees or {})))
     if cube.size > MOST_CELLS:
         raise TableError(
             f"the table must have at most {MOST_CELLS:,} cells, totals included; its dimensions "
             f"have {cube.size:,}. Audit it in parts, or with fewer dimensions."
         )
-    places = [{label: number for number, label in enumerate(tree.labels)} for tree in trees]
-    categories = np.array(
-        [
-            [0 if label is None else place[label] for label, place in zip(row, places, strict=True)]
-            for row in labels
-        ],
-        dtype=np.int64,
-    ).reshape(len(rows), len(trees))
-    numbers = cube.numbers(categories)
+    numbers = cube.numbers(_categories(labels, cube))
     if len(numbers) > len(np.unique(numbers)):
         raise TableError(
             f"each cell must stand there once; {len(numbers) - len(np.unique(numbers)):,} of "
             f"{len(numbers):,} rows repeat another. Group by {', '.join(dimensions)}, and give "
             "NULL of the data a label of its own, since a total looks like it."
         )
-    margins = (cube.categories > 0) @ (1 << np.arange(len(trees)))
+    margins = (cube.categories > 0) @ (1 << np.arange(len(dimensions)))
     is_shown = np.isin(margins, np.unique(margins[numbers]))
     published = _published(cube, numbers, is_shown, [row[-1] for row in rows])
-    for name, label in () if are_totals_known else unnamed_totals(cube, published.values):
+    for name, label in () if trees is not None else unnamed_totals(cube, published.values):
         raise TableError(
             f"total must name the label of totals: the label {label!r} of {name} has the sum of "
             "the others, or is named so. Write totals of all dimensions alike, and name their "
             "label; if it is none, add totals of which it is a part."
         )
     return published
+
+
+def _trees(
+    labels: Sequence[Sequence[str | None]],
+    dimensions: Sequence[str],
+    trees: Mapping[str, Dimension],
+) -> Iterator[Dimension]:
+    """Yield the tree of each dimension, a flat one where none is given."""
+    for place, name in enumerate(dimensions):
+        own = {label for row in labels if (label := row[place]) is not None}
+        yield trees[name] if name in trees else Dimension.flat(name, sorted(own))
+
+
+def _categories(labels: Sequence[Sequence[str | None]], cube: Cube) -> Integers:
+    """Return the number of each label in its tree, 0 of a total: rows by dimensions."""
+    columns = []
+    for place, tree in enumerate(cube.dimensions):
+        numbers = {label: number for number, label in enumerate(tree.labels) if number}
+        column = [0 if row[place] is None else numbers.get(row[place] or "", -1) for row in labels]
+        if unknown := column.count(-1):
+            raise UnknownLabelError(
+                f"labels of {tree.name} must be of its hierarchy; {unknown:,} rows have others. "
+                "Build again, or restore the table."
+            )
+        columns.append(column)
+    return np.array(columns, dtype=np.int64).T.reshape(len(labels), len(columns))
 
 
 def _published(

@@ -4,8 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
@@ -14,10 +13,12 @@ from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.extensions.tables.audit import intervals
 from dbt_anonymize.extensions.tables.declared import PEOPLE, Hide, Noise, Table
 from dbt_anonymize.extensions.tables.efforts import DECIMALS
-from dbt_anonymize.extensions.tables.errors import TableError
+from dbt_anonymize.extensions.tables.errors import TableError, UnknownLabelError
 from dbt_anonymize.extensions.tables.hidden import hidden_intervals
 from dbt_anonymize.extensions.tables.programs import Known
 from dbt_anonymize.extensions.tables.reading import Published, cell_text, read_table
+from dbt_anonymize.extensions.tables.recount import Cell, Counted, recounted, trees_of_release
+from dbt_anonymize.extensions.tables.subtotals import key_of
 from dbt_anonymize.extensions.tables.register import history
 from dbt_anonymize.extensions.tables.report import report
 from dbt_anonymize.extensions.tables.results import results
@@ -26,20 +27,15 @@ from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.project.lineage import share_people
 from dbt_anonymize.project.results import release_location
 from dbt_anonymize.spec import load_specs
-from dbt_anonymize.verify.duckdb_mirror import CopiedWarehouse
 from dbt_anonymize.verify.finding import Finding
-from dbt_anonymize.verify.recomputation.labels import Generalization
-from dbt_anonymize.verify.recomputation.tables import Tables
-from dbt_anonymize.verify.relations import source_relation
 
 if TYPE_CHECKING:
+    from dbt_anonymize.extensions.tables.cube import Dimension
     from dbt_anonymize.project.layout import Project
     from dbt_anonymize.project.warehouse import Warehouse
     from dbt_anonymize.spec import Spec
 
 __all__ = ["findings", "history", "is_of", "report", "results"]
-
-Cell = tuple[str | None, ...]
 
 
 class _Released(NamedTuple):
@@ -48,13 +44,6 @@ class _Released(NamedTuple):
     effort: int
     cells: dict[Cell, tuple[Any, ...]]
     is_earlier: bool
-
-
-class _True(NamedTuple):
-    """True figures of a cell: people and sums; of each sum the two largest contributions."""
-
-    figures: tuple[float, ...]
-    largest: list[tuple[float, ...]]
 
 
 def is_of(spec: Spec) -> bool:
@@ -75,6 +64,7 @@ def findings(
     released = _read_release(warehouse, read, project, spec, location)
     effort = table.efforts[released.effort - 1]
     truth, of = _truth(warehouse, read, spec, released)
+    trees = trees_of_release(read, spec, released.effort, released.cells)
     wrong = _wrong_cells(released.cells, truth, effort)
     yield Finding(
         "recomputation",
@@ -83,7 +73,10 @@ def findings(
         f"every cell must follow from {of}; {pluralized(len(truth), 'cell')} counted again, "
         f"{wrong or 'none'} differ" + (". Run `dbt build`." if wrong else ""),
     )
-    yield _guarantee(released.cells, truth, table, is_hidden=isinstance(effort, Hide))
+    if isinstance(effort, Hide):
+        yield _audited(released, truth, table, trees)
+    else:
+        yield _changed(truth, table)
     yield from _others(warehouse, project, spec)
 
 
@@ -114,7 +107,9 @@ def _read_release(
     warehouse: Warehouse, read: Warehouse, project: Project, spec: Spec, location: str
 ) -> _Released:
     table = cast(Table, _table(spec))
-    columns = ", ".join(map(quote_name, (*table.dimensions, PEOPLE, *table.sums, "status")))
+    levels = table.level_columns
+    names = [*table.dimensions, *levels.values(), PEOPLE, *table.sums, "status"]
+    columns = ", ".join(map(quote_name, names))
     name = f"{spec.name}_table"
     if warehouse.is_duckdb:
         import duckdb  # noqa: PLC0415 (slow to import)
@@ -125,8 +120,13 @@ def _read_release(
         rows = read.rows(f"select {columns} from {read.relation_of_ref(name)}")
     relation = warehouse.relation_of_ref(f"{spec.name}_table_results")
     chosen = warehouse.rows(f"select max(effort) from {relation} where is_chosen")[0][0]
-    width = len(table.dimensions)
-    cells = {tuple(row[:width]): tuple(row[width:]) for row in rows}
+    width, places = len(table.dimensions), [*map(table.dimensions.index, levels)]
+    cells = {}
+    for row in rows:
+        cell = [*row[:width]]
+        for place, level in zip(places, row[width:], strict=False):
+            cell[place] = None if level is None else key_of(level, cell[place])
+        cells[tuple(cell)] = tuple(row[width + len(levels) :])
     if chosen is None:
         return _Released(_earlier_effort(warehouse, spec, table), cells, is_earlier=True)
     return _Released(int(chosen), cells, is_earlier=False)
@@ -139,14 +139,14 @@ def _remembered(warehouse: Warehouse, spec: Spec) -> str:
 
 def _truth(
     warehouse: Warehouse, read: Warehouse, spec: Spec, released: _Released
-) -> tuple[dict[Cell, _True], str]:
+) -> tuple[dict[Cell, Counted], str]:
     """Return the true figures of each cell, and what they follow from.
 
     Of an earlier table that stays, the records may have changed: the vault remembers its counts.
     """
     table = cast(Table, _table(spec))
     if not released.is_earlier:
-        return dict(_recounted(read, spec, table.levels(released.effort))), "the source"
+        return dict(recounted(read, spec, released.effort)), "the source"
     names = table.dimensions
     labels = {cell_text(dict(zip(names, cell, strict=True))): cell for cell in released.cells}
     protection = quote_text(table.released_as(released.effort))
@@ -154,7 +154,7 @@ def _truth(
         f"select cell, people from {_remembered(warehouse, spec)} where protection = {protection}"
     )
     # It remembers cells of other margins as well, which a release before showed.
-    truth = {labels[one]: _True((float(people),), []) for one, people in rows if one in labels}
+    truth = {labels[one]: Counted((float(people),), []) for one, people in rows if one in labels}
     return truth, "what the vault remembers of an earlier release, which stays"
 
 
@@ -171,47 +171,9 @@ def _earlier_effort(warehouse: Warehouse, spec: Spec, table: Table) -> int:
     )
 
 
-def _recounted(read: Warehouse, spec: Spec, levels: dict[str, int]) -> Iterator[tuple[Cell, _True]]:
-    """Yield the figures of each cell, counted from the source margin by margin."""
-    table, source = cast(Table, _table(spec)), str(source_relation(read, spec.source))
-    tables = Tables(read.cursor(), source, {})
-    if isinstance(read, CopiedWarehouse):
-        tables = replace(tables, written=read.written)
-    joins, labels = [], {}
-    for place, name in enumerate(table.dimensions):
-        value = f"rows_.{quote_name(name)}"
-        tree = spec.quasi_identifiers.get(name)
-        if tree is None:
-            labels[name] = f"coalesce({tables.text(value)}, '*')"
-            continue
-        hierarchy = str(read.relation_of_ref(tree.ref))
-        one = Generalization(name, tree, hierarchy, tables.text)
-        lookup = one.label(source, one.null_if_unknown(value), levels[name], f"tree_{place}")
-        joins.append(lookup.join)
-        labels[name] = lookup.columns[name]
-    person = f"rows_.{quote_name(spec.person_column)}"
-    amounts = [f"sum(coalesce(rows_.{quote_name(name)}, 0))" for name in table.sums]
-    own = ", ".join(f"{sql} as amount_{place}" for place, sql in enumerate(amounts))
-    places = range(len(table.sums))
-    measures = ["count(*)", *(f"sum(amount_{n}), max(amount_{n}, 2)" for n in places)]
-    for margin in table.margins:
-        shown = [labels[name] if name in margin else "null" for name in table.dimensions]
-        columns = [f"{sql} as label_{place}" for place, sql in enumerate(shown)]
-        names = ", ".join(f"label_{place}" for place in range(len(shown)))
-        rows = tables.rows(
-            f"select {names}, {', '.join(measures)} from (select {', '.join(columns)}, {person} "
-            f"as person{', ' if own else ''}{own} from {source} as rows_ {' '.join(joins)} "
-            f"where {person} is not null group by all) as people group by {names}"
-        )
-        for row in rows:
-            people, *figures = row[len(shown) :]
-            largest = [tuple([*map(float, top), 0.0, 0.0][:2]) for top in figures[1::2]]
-            yield row[: len(shown)], _True((float(people), *map(float, figures[::2])), largest)
-
-
 def _wrong_cells(
     released: dict[Cell, tuple[Any, ...]],
-    truth: dict[Cell, _True],
+    truth: dict[Cell, Counted],
     effort: object,
 ) -> int:
     """Return how many cells are not what they must be, those that only one of both has too."""
@@ -238,31 +200,39 @@ def _agrees(effort: object) -> Any:
     return lambda shown, true: shown % base == 0 and abs(shown - true) < base
 
 
-def _guarantee(
-    released: dict[Cell, tuple[Any, ...]],
-    truth: dict[Cell, _True],
-    table: Table,
-    *,
-    is_hidden: bool,
+def _changed(truth: dict[Cell, Counted], table: Table) -> Finding:
+    """Say how many small cells are shown with noise or rounded."""
+    least = table.minimum_frequency
+    small = sum(one.figures[0] < least for one in truth.values())
+    return Finding(
+        "guarantees",
+        "table",
+        None,
+        f"{pluralized(small, 'cell')} with fewer than {least} people shown with noise or rounded; "
+        "QNF says how closely they are told",
+    )
+
+
+def _audited(
+    released: _Released, truth: dict[Cell, Counted], table: Table, trees: Mapping[str, Dimension]
 ) -> Finding:
     """Audit the hidden cells by what everybody is shown."""
     least = table.minimum_frequency
     small = {cell for cell, one in truth.items() if one.figures[0] < least}
-    if not is_hidden:
-        return Finding(
-            "guarantees",
-            "table",
-            None,
-            f"{pluralized(len(small), 'cell')} with fewer than {least} people shown with noise or "
-            "rounded; QNF says how closely they are told",
-        )
-    shown = {cell for cell in small & released.keys() if released[cell][-1] != "hidden"}
+    shown = {c for c in small & released.cells.keys() if released.cells[c][-1] != "hidden"}
     try:
-        people = _read(released, table, 0)
+        people = _read(released.cells, table, trees, 0)
         told = [
             one for one in hidden_intervals(people) if one.labels in small and not one.hides(least)
         ]
-        sums = [_told_sums(released, truth, table, place) for place in range(len(table.sums))]
+        places = range(len(table.sums))
+        sums = [_told_sums(released.cells, truth, table, trees, place) for place in places]
+    except UnknownLabelError as error:
+        # The source no longer has the labels of an earlier table, nor whose part they are.
+        is_known = not released.is_earlier
+        return Finding(
+            "guarantees", "table", False if is_known else None, str(error), is_warning=not is_known
+        )
     except TableError as error:  # somebody changed the release
         return Finding("guarantees", "table", holds=False, message=str(error))
     broken = len(shown) + len(told) + sum(sums)
@@ -277,13 +247,22 @@ def _guarantee(
     )
 
 
-def _read(released: dict[Cell, tuple[Any, ...]], table: Table, place: int) -> Published:
+def _read(
+    released: dict[Cell, tuple[Any, ...]],
+    table: Table,
+    trees: Mapping[str, Dimension],
+    place: int,
+) -> Published:
     rows = [(*cell, figures[place]) for cell, figures in released.items()]
-    return read_table(rows, table.dimensions, None, are_totals_known=True)
+    return read_table(rows, table.dimensions, None, trees=trees)
 
 
 def _told_sums(
-    released: dict[Cell, tuple[Any, ...]], truth: dict[Cell, _True], table: Table, place: int
+    released: dict[Cell, tuple[Any, ...]],
+    truth: dict[Cell, Counted],
+    table: Table,
+    trees: Mapping[str, Dimension],
+    place: int,
 ) -> int:
     """Return how many sums break a rule and are shown, or told by the others.
 
@@ -295,7 +274,7 @@ def _told_sums(
     totals = np.array([truth[cell].figures[place + 1] for cell in judged])
     first, second = np.array([truth[cell].largest[place] for cell in judged]).T
     primary = table.rules.of_sums(totals, first, second)
-    shown = _read(released, table, place + 1)
+    shown = _read(released, table, trees, place + 1)
     rows = {cell: row for row, cell in enumerate(released)}
     cells = shown.of_row[[rows[cell] for cell in judged]]
     is_hidden = shown.is_hidden[cells]

@@ -69,6 +69,7 @@ def _columns_are_counted(draft: RawSpec) -> Iterator[Problem]:
     named = [*dimensions, *sums]
     twice = sorted({name for name in named if named.count(name) > 1})
     own = {*_OWN_COLUMNS, *(f"{name}{end}".lower() for name in sums for end in _CONTRIBUTIONS)}
+    own |= {f"{name}_level".lower() for name in mapping(table.get("subtotals"))}
     reserved = sorted(name for name in named if name.lower() in own)
     if twice:
         yield Problem((_PLACE,), "must name each column once", "Remove one.", names(twice))
@@ -155,6 +156,31 @@ def _efforts_protect(draft: RawSpec) -> Iterator[Problem]:
                 )
 
 
+def _subtotals_are_coarser(draft: RawSpec) -> Iterator[Problem]:
+    table = _table(draft)
+    known = [name for name in texts(table.get("dimensions")) if name in draft.levels]
+    efforts = [mapping(mapping(effort).get("levels")) for effort in items(table.get("efforts"))]
+    for name, declared in mapping(table.get("subtotals")).items():
+        path: KeyPath = (_PLACE, "subtotals", name)
+        if name not in known:
+            rule = "must be levels of dimensions that have a hierarchy"
+            yield unknown((_PLACE, "subtotals"), rule, name, known, "Such dimensions")
+            continue
+        levels = [integer(level) for level in items(declared)]
+        finest = min((integer(effort.get(name)) or 0 for effort in efforts), default=0)
+        last = (draft.levels[name] or 0) - 1
+        if wrong := [n for n in levels if n is not None and not finest < n <= last]:
+            yield Problem(
+                path,
+                f"must be levels above the finest label of an effort and below the root, "
+                f"{finest + 1} to {last}",
+                "Leave others out: the total is always there.",
+                names(map(str, wrong)),
+            )
+        if len({*levels}) < len(levels):
+            yield Problem(path, "must name each level once", "Remove one.")
+
+
 def _table(draft: RawSpec) -> Mapping[str, Any]:
     return mapping(draft.raw.get(_PLACE))
 
@@ -164,4 +190,5 @@ RULES: tuple[Callable[[RawSpec], Iterator[Problem]], ...] = (
     _columns_are_counted,
     _margins_are_of_dimensions,
     _efforts_protect,
+    _subtotals_are_coarser,
 )

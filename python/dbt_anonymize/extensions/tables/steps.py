@@ -15,7 +15,8 @@ def steps_of(spec: Spec) -> Iterator[Step]:
     table: Table | None = cast(Any, spec).table
     if table is not None:
         columns: dict[str, Any] = {"effort": "whole", "kind": "text"}
-        columns |= dict.fromkeys((*table.dimensions, "cell"), "text")
+        columns |= dict.fromkeys(table.dimensions, "text")
+        columns |= {**dict.fromkeys(table.level_columns.values(), "whole"), "cell": "text"}
         columns |= {"people": "whole", **dict.fromkeys(table.sums, "number"), "status": "text"}
         columns |= dict.fromkeys(("qf", "zero_rule", "qnf"), "number")
         after = (f"{spec.name}_table_cells", f"{spec.name}_table_labels")
