@@ -18,8 +18,8 @@ from dbt_anonymize.extensions.tables.errors import TableError, UnknownLabelError
 from dbt_anonymize.extensions.tables.reading import read_table
 from dbt_anonymize.extensions.tables.subtotals import tree_of, trees_of
 from tests.extensions.tables.counting import Labels, by_first_letters, protected
-from tests.extensions.tables.projects import NAME, declare
-from tests.extensions.tables.test_built import HIDE, LEAST, build, findings, released, rows_of
+from tests.extensions.tables.projects import HIDE, NAME, build, declare, released
+from tests.extensions.tables.test_built import LEAST, findings, rows_of
 from tests.projects import Project, copy_consumer
 
 MINIMUM = 3

@@ -18,10 +18,10 @@ from dbt_anonymize.extensions.tables.hidden import hidden_intervals
 from dbt_anonymize.extensions.tables.programs import Known
 from dbt_anonymize.extensions.tables.reading import Published, cell_text, read_table
 from dbt_anonymize.extensions.tables.recount import Cell, Counted, recounted, trees_of_release
-from dbt_anonymize.extensions.tables.subtotals import key_of
 from dbt_anonymize.extensions.tables.register import history
 from dbt_anonymize.extensions.tables.report import report
 from dbt_anonymize.extensions.tables.results import results
+from dbt_anonymize.extensions.tables.subtotals import key_of
 from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.project.lineage import share_people
