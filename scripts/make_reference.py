@@ -276,7 +276,7 @@ def relations_page() -> str:
         (
             f"[`{_title(one)}`](#{one.name})" if one.name in models else f"`{_title(one)}`",
             _unnamed(models[one.name][0] if one.name in models else one.text),
-            READERS.get(one.reader, "analysts"),
+            "custodians" if one.custodians is True else READERS.get(one.reader, "analysts"),
             ", ".join(one.built_from),
         )
         for one in (ALL | SHARED).values()

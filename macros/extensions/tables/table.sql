@@ -1,8 +1,8 @@
 {% macro table(given=none) -%}
 {%- set given = dbt_anonymize._declared(given, kwargs, [
-    "anonymization", "table_cells", "table_efforts", "table_results", "dimensions", "content", "sums",
+    "anonymization", "table_cells", "table_efforts", "table_results", "dimensions", "content", "numbers",
     "minimum_frequency",
-], {"levels": []}) -%}
+], {"levels": [], "is_strict": false}) -%}
 {{ config(
     materialized="dbt_anonymize_table",
     pre_hook="{{ dbt_anonymize._refuse_clone() }}",
@@ -22,7 +22,7 @@
     {{ return("select * from " ~ this) }}
 {%- endif -%}
 {%- set columns = [] -%}
-{%- for name in given.dimensions + given.levels + ["people"] + given.sums + ["status"] -%}
+{%- for name in given.dimensions + given.levels + ["people"] + given.numbers + ["status"] -%}
     {%- do columns.append(dbt_anonymize._quote(name)) -%}
 {%- endfor -%}
 select
@@ -58,6 +58,12 @@ order by
         {%- do dbt_anonymize._raise_errors(given.anonymization, [
             "the table was released before and no effort may replace it (" ~ reasons ~ "); " ~ this ~ " is not there."
             ~ " Restore it from a backup, or release another table under another name, of other people or with noise"
+        ]) -%}
+    {%- endif -%}
+    {%- if given.is_strict -%}
+        {%- do dbt_anonymize._raise_errors(given.anonymization, [
+            "the table that was released before may be replaced by no effort (" ~ reasons ~ "), and composition is"
+            ~ " strict. Leave composition out, so that it stays as it is"
         ]) -%}
     {%- endif -%}
     {%- do exceptions.warn(

@@ -84,17 +84,25 @@ def text_of(table: Table, row: Mapping[str, Any]) -> str:
 def protected(
     people: Sequence[tuple[Labels, int]], table: Mapping[str, Any], **given: Any
 ) -> tuple[dict[int, dict[Labels, tuple[Any, str]]], dict[int, dict[str, Any]]]:
-    """Return the cells of each effort, count and status by labels, and what is said of efforts."""
+    """Return the cells of each effort, count and status by labels, and what is said of efforts.
+
+    With the key ``small`` of an effort: both ends of each small cell, by measure and labels; with
+    ``intervals`` those that are shown of each cell.
+    """
     declared = Table.model_validate(table)
     cells, labels = counted(people, declared, **given)
     rows = table_efforts(cells, labels, declared.model_dump_json(exclude_unset=True))  # type: ignore[arg-type]
     shown = defaultdict[int, dict[Labels, tuple[Any, str]]](dict)
-    told = {}
-    for row in rows.to_dict("records"):
+    told: dict[int, dict[str, Any]] = defaultdict(lambda: {"small": {}, "intervals": {}})
+    for row in rows.astype(object).where(rows.notna(), None).to_dict("records"):
+        of_effort, cell = told[row["effort"]], tuple(row[name] for name in declared.dimensions)
         if row["kind"] == "effort":
-            told[row["effort"]] = row
+            of_effort |= row
+        elif row["kind"] == "small":
+            of_effort["small"][(row["measure"], cell)] = (row["lowest"], row["highest"])
+        elif declared.intervals:
+            of_effort["intervals"][cell] = tuple(row[name] for name in declared.interval)
+        if row["kind"] != "cell":
             continue
-        cell = tuple(row[name] for name in declared.dimensions)
-        count = None if row["people"] is pd.NA else row["people"]
-        shown[row["effort"]][cell] = (count, row["status"])
-    return dict(shown), told
+        shown[row["effort"]][cell] = (row["people"], row["status"])
+    return dict(shown), dict(told)

@@ -14,7 +14,9 @@ def compiled() -> dict[str, str]:
     """Return compiled SQL by the name of its file."""
     with tempfile.TemporaryDirectory() as folder:
         project = copy_consumer(Path(folder) / "project")
-        declare(project, sums=["spending"], efforts=[{"method": "hide", "levels": {"zip": 1}}])
+        hide = {"method": "hide", "levels": {"zip": 1}}
+        details = {"details": ["table_audit"]}
+        declare(project, sums=["spending"], subtotals={"zip": [2]}, efforts=[hide], more=details)
         generate(project.folder, ["counts"])
         outcome = project.dbt("compile", "--select", "path:models/counts")
         assert outcome.succeeded, outcome.messages

@@ -4,4 +4,16 @@ from __future__ import annotations
 
 from tests.extensions.tables.test_declared import spec
 
-SPECS = [spec({"subject": "name"}, sums=["cost"], dimensions=["age", "ward"])]
+SPECS = [
+    spec(
+        {
+            "subject": "name",
+            "details": ["table_audit"],
+            "release": {"composition": "strict"},
+        },
+        sums=["cost"],
+        dimensions=["age", "ward"],
+        subtotals={"age": [1]},
+        intervals=True,
+    )
+]

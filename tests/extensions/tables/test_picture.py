@@ -160,6 +160,16 @@ def test_one_dimension_has_its_sums_beside_and_a_chart_without_hidden_bars() -> 
     assert chart.data == [{"label": "a", "people": 9}, {"label": "b: hidden", "people": None}]
 
 
+def test_intervals_are_no_measures() -> None:
+    columns = ["ward", "people", "people_lowest", "people_highest", "cost", "status"]
+    shown = Picture.of(columns, [("a", None, 1, 7, None, "hidden"), ("b", 9, 9, 9, 4, "published")])
+    assert shown.measures == ("people", "cost")
+    (part,) = shown.sections()
+    assert part.rows == [("a", HIDDEN, HIDDEN), ("b", 9, 4)]
+    said = report_of(findings(shown)).answers[0].sentences
+    assert any("not drawn: people_lowest, people_highest." in sentence for sentence in said)
+
+
 def test_the_report_tells_an_earlier_table_and_none() -> None:
     shown = Picture.of(COLUMNS, ROWS)
 

@@ -17,9 +17,12 @@ from dbt_anonymize.extensions.tables.cube import Cube
 from dbt_anonymize.extensions.tables.errors import TableError, UnknownLabelError
 from dbt_anonymize.extensions.tables.reading import read_table
 from dbt_anonymize.extensions.tables.subtotals import tree_of, trees_of
+from dbt_anonymize.project.layout import find_project
+from dbt_anonymize.spec import load_spec
+from dbt_anonymize.verify.run import verify
 from tests.extensions.tables.counting import Labels, by_first_letters, protected
 from tests.extensions.tables.projects import HIDE, NAME, build, declare, released
-from tests.extensions.tables.test_built import LEAST, findings, rows_of
+from tests.extensions.tables.test_built import LEAST, rows_of
 from tests.projects import Project, copy_consumer
 
 MINIMUM = 3
@@ -156,15 +159,27 @@ def test_a_tree_adds_up_and_knows_its_labels() -> None:
 SUBTOTALS = {"birth_date": [3], "zip": [2]}
 # Of the finest cells most are small, so that whose shares they are is told by few.
 ASKED = [{"share": "churned", "by": ["zip"]}]
+DECLARED: dict[str, Any] = {
+    "efforts": [HIDE],
+    "questions": ASKED,
+    "subtotals": SUBTOTALS,
+    "intervals": True,
+}
 
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Return a built project whose table shows subtotals of two dimensions."""
     project = copy_consumer(tmp_path_factory.mktemp("subtotals") / "project")
-    declare(project, efforts=[HIDE], questions=ASKED, subtotals=SUBTOTALS)
+    declare(project, **DECLARED, more={"details": ["table_audit"]})
     build(project)
     return project
+
+
+def checked(project: Project) -> dict[str, Any]:
+    """Return what holds of the table, by check and subject."""
+    spec = load_spec(project.folder / "anonymizations" / f"{NAME}.yml")
+    return {f"{one.check} {one.subject}": one for one in verify(find_project(project.folder), spec)}
 
 
 def by_hand(project: Project) -> dict[tuple[Any, ...], list[dict[str, str]]]:
@@ -213,11 +228,9 @@ def test_the_release_has_levels_and_verify_counts_them_again(
     for *cell, people, status in rows:
         assert (people, status) in {(truth[tuple(cell)], "published"), (None, "hidden")}
         assert status == "hidden" or people >= LEAST
-    found = findings(project)
-    assert {check: one.holds for check, one in found.items()} == {
-        "recomputation": True,
-        "guarantees": True,
-    }
+    names = ("recomputation table", "recomputation intervals", "guarantees table")
+    found = checked(project)
+    assert {name: found[name].holds for name in names} == dict.fromkeys(names, True)
     hidden = min((row for row in rows if 3 in row[3:4]), key=lambda row: truth[row[:5]])
     assert truth[hidden[:5]] < LEAST
     changed = project.copy(tmp_path / "changed")
@@ -228,7 +241,12 @@ def test_the_release_has_levels_and_verify_counts_them_again(
             f"update {NAME}_table set people = ?, status = 'published' where {where}",
             [truth[hidden[:5]], *hidden[:5]],
         )
-    assert not findings(changed)["guarantees"].holds
+        writer.execute(
+            f"update {NAME}_table set people_lowest = people_lowest - 1 where people_lowest > 1"
+        )
+    found = checked(changed)
+    # The count that is shown now is the true one.
+    assert [found[name].holds for name in names] == [True, False, False]
 
 
 @pytest.mark.dbt
@@ -237,10 +255,10 @@ def test_other_subtotals_are_another_table_and_an_earlier_one_is_still_audited(
 ) -> None:
     later = project.copy(tmp_path / "later")
     before = released(later)
-    declare(later, efforts=[HIDE], questions=ASKED, subtotals={"zip": [2]})
+    declare(later, **{**DECLARED, "subtotals": {"zip": [2]}})
     build_messages = build_with_failures(later)
     assert "released otherwise, and both would tell more together" in build_messages
-    declare(later, efforts=[HIDE], questions=ASKED, subtotals=SUBTOTALS)
+    declare(later, **DECLARED)
     # Everybody of a code leaves, so that its labels are in the hierarchy alone.
     codes = {row["zip"] for row in rows_of(later, "seeds/customers.csv")}
     gone = sorted(code for code in codes if code)[0]
@@ -250,9 +268,30 @@ def test_other_subtotals_are_another_table_and_an_earlier_one_is_still_audited(
     )
     assert "stays as it is" in build(later)
     assert released(later) == before
-    found = findings(later)
-    assert found["guarantees"].holds
-    assert "which stays" in found["recomputation"].message
+    found = checked(later)
+    assert found["guarantees table"].holds
+    assert "which stays" in found["recomputation table"].message
+    declare(later, **DECLARED, more={"release": {"composition": "strict"}})
+    assert "and composition is strict" in build_with_failures(later)
+    assert released(later) == before
+
+
+@pytest.mark.dbt
+def test_custodians_see_what_readers_can_compute_of_small_cells(project: Project) -> None:
+    truth = {cell: len(people) for cell, people in by_hand(project).items()}
+    rows = project.query(
+        f"select {COLUMNS}, measure, value, lowest, highest, demanded from {NAME}_table_audit "
+        "where effort = 1"
+    )
+    assert {row[:5] for row in rows} == {cell for cell, count in truth.items() if count < LEAST}
+    for *cell, measure, value, lowest, highest, demanded in rows:
+        assert measure == "people"
+        assert value == truth[tuple(cell)]
+        assert lowest <= value
+        assert highest is None or highest - lowest >= 0.99 * demanded
+    ((qnf,),) = project.query(f"select qnf from {NAME}_table_results where effort = 1")
+    widths = [(row[8] - row[7], row[9]) for row in rows if row[8] is not None]
+    assert qnf == pytest.approx(min([w / (w + d) for w, d in widths], default=1))
 
 
 def build_with_failures(project: Project) -> str:

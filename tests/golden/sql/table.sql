@@ -2,6 +2,7 @@ select
     "birth_date",
     "zip",
     "churned",
+    "zip_level",
     "people",
     "spending",
     "status"
@@ -12,4 +13,5 @@ where
 order by
     "birth_date",
     "zip",
-    "churned"
+    "churned",
+    "zip_level"

@@ -14,6 +14,8 @@ labelled as (
         microdata."birth_date_leaf" as label_1_0_leaf,
         microdata."zip" as label_2_1,
         microdata."zip_leaf" as label_2_1_leaf,
+        microdata."zip" as label_2_2,
+        microdata."zip_leaf" as label_2_2_leaf,
         coalesce(cast(microdata."churned" as TEXT), '*') as label_3_0
     from "shop"."main"."counts_microdata" as microdata
     left join "vault"."main"."counts_table_draws" as drawn on microdata."customer_id" = drawn.person
@@ -39,6 +41,16 @@ hierarchy_2 as (
 
 ),
 
+hierarchy_3 as (
+
+    select
+        cast(value as TEXT) as leaf,
+        min(cast(level_2 as TEXT)) as label
+    from "shop"."main"."customers_hierarchy_zip"
+    group by cast(value as TEXT)
+
+),
+
 generalized as not materialized (
 
     select
@@ -54,11 +66,19 @@ generalized as not materialized (
             when hierarchy_2.label is null
                 then error('counts_table_cells: a value of label_2_1 is not in the hierarchy customers_hierarchy_zip. Build again from the microdata on.')
             else hierarchy_2.label
-        end as "label_2_1"
+        end as "label_2_1",
+        case
+            when labelled."label_2_2" is null then '*'
+            when hierarchy_3.label is null
+                then error('counts_table_cells: a value of label_2_2 is not in the hierarchy customers_hierarchy_zip. Build again from the microdata on.')
+            else hierarchy_3.label
+        end as "label_2_2"
     from labelled
     cross join range_1
     left join hierarchy_2
         on labelled."label_2_1_leaf" = hierarchy_2.leaf
+    left join hierarchy_3
+        on labelled."label_2_2_leaf" = hierarchy_3.leaf
 
 ),
 
@@ -68,6 +88,7 @@ contributions as (
         label_1_0,
         label_2_1,
         label_3_0,
+        label_2_2,
         person,
         max(person_key) as person_key,
         sum(sum_1) as sum_1
@@ -76,6 +97,7 @@ contributions as (
         label_1_0,
         label_2_1,
         label_3_0,
+        label_2_2,
         person
 
 ),
@@ -86,6 +108,7 @@ of_people_0 as (
         label_1_0 as label_1,
         label_2_1 as label_2,
         label_3_0 as label_3,
+        case when label_2_1 is not null then 1 end as level_2,
         person,
         max(person_key) as person_key,
         sum(sum_1) as sum_1
@@ -102,13 +125,15 @@ ranked_0 as (
         label_1,
         label_2,
         label_3,
+        level_2,
         person_key,
         sum_1,
         row_number() over (
             partition by
                 label_1,
                 label_2,
-                label_3
+                label_3,
+                level_2
             order by sum_1 desc
         ) as rank_1
     from of_people_0
@@ -122,6 +147,7 @@ cells_0 as (
         label_1,
         label_2,
         label_3,
+        level_2,
         count(*) as people,
         cast(sum(person_key) as bigint) as keys,
         sum(sum_1) as sum_1,
@@ -131,7 +157,8 @@ cells_0 as (
     group by
         label_1,
         label_2,
-        label_3
+        label_3,
+        level_2
 
 ),
 
@@ -139,15 +166,17 @@ of_people_1 as (
 
     select
         label_1_0 as label_1,
-        label_2_1 as label_2,
+        coalesce(label_2_1, label_2_2) as label_2,
         label_3_0 as label_3,
+        case when label_2_1 is not null then 1 when label_2_2 is not null then 2 end as level_2,
         person,
         max(person_key) as person_key,
         sum(sum_1) as sum_1
     from contributions
     group by
         person,
-        cube(label_1_0, label_2_1, label_3_0)
+        cube(label_1_0, label_3_0),
+        rollup(label_2_2, label_2_1)
 
 ),
 
@@ -157,13 +186,15 @@ ranked_1 as (
         label_1,
         label_2,
         label_3,
+        level_2,
         person_key,
         sum_1,
         row_number() over (
             partition by
                 label_1,
                 label_2,
-                label_3
+                label_3,
+                level_2
             order by sum_1 desc
         ) as rank_1
     from of_people_1
@@ -177,6 +208,7 @@ cells_1 as (
         label_1,
         label_2,
         label_3,
+        level_2,
         count(*) as people,
         cast(sum(person_key) as bigint) as keys,
         sum(sum_1) as sum_1,
@@ -186,7 +218,8 @@ cells_1 as (
     group by
         label_1,
         label_2,
-        label_3
+        label_3,
+        level_2
 
 ),
 
@@ -194,7 +227,7 @@ cells as (
 
     select
         all_cells.*,
-        concat(case when all_cells.label_1 is null then '-' else concat(cast(length(all_cells.label_1) as TEXT), ':', all_cells.label_1) end, '|', case when all_cells.label_3 is null then '-' else concat(cast(length(all_cells.label_3) as TEXT), ':', all_cells.label_3) end, '|', case when all_cells.label_2 is null then '-' else concat(cast(length(all_cells.label_2) as TEXT), ':', all_cells.label_2) end) as cell,
+        concat(case when all_cells.label_1 is null then '-' else concat(cast(length(all_cells.label_1) as TEXT), ':', all_cells.label_1) end, '|', case when all_cells.label_3 is null then '-' else concat(cast(length(all_cells.label_3) as TEXT), ':', all_cells.label_3) end, '|', case when concat(cast(all_cells.level_2 as TEXT), '^', all_cells.label_2) is null then '-' else concat(cast(length(concat(cast(all_cells.level_2 as TEXT), '^', all_cells.label_2)) as TEXT), ':', concat(cast(all_cells.level_2 as TEXT), '^', all_cells.label_2)) end) as cell,
         concat('', cast(cast(all_cells.sum_1 as decimal(38, 4)) as TEXT), ' ') as sums
     from (
         select * from cells_0
@@ -223,6 +256,7 @@ select
     cells.label_1 as "birth_date",
     cells.label_2 as "zip",
     cells.label_3 as "churned",
+    cells.level_2 as "zip_level",
     coalesce(cells.people, 0) as people,
     coalesce(cells.keys, 0) as keys,
     coalesce(cells.sum_1, 0) as "spending",

@@ -7,6 +7,8 @@ labelled as (
         microdata."birth_date_leaf" as label_1_0_leaf,
         microdata."zip" as label_2_1,
         microdata."zip_leaf" as label_2_1_leaf,
+        microdata."zip" as label_2_2,
+        microdata."zip_leaf" as label_2_2_leaf,
         coalesce(cast(microdata."churned" as TEXT), '*') as label_3_0
     from "shop"."main"."counts_microdata" as microdata
 
@@ -31,6 +33,16 @@ hierarchy_2 as (
 
 ),
 
+hierarchy_3 as (
+
+    select
+        cast(value as TEXT) as leaf,
+        min(cast(level_2 as TEXT)) as label
+    from "shop"."main"."customers_hierarchy_zip"
+    group by cast(value as TEXT)
+
+),
+
 generalized as not materialized (
 
     select
@@ -43,11 +55,19 @@ generalized as not materialized (
             when hierarchy_2.label is null
                 then error('counts_table_labels: a value of label_2_1 is not in the hierarchy customers_hierarchy_zip. Build again from the microdata on.')
             else hierarchy_2.label
-        end as "label_2_1"
+        end as "label_2_1",
+        case
+            when labelled."label_2_2" is null then '*'
+            when hierarchy_3.label is null
+                then error('counts_table_labels: a value of label_2_2 is not in the hierarchy customers_hierarchy_zip. Build again from the microdata on.')
+            else hierarchy_3.label
+        end as "label_2_2"
     from labelled
     cross join range_1
     left join hierarchy_2
         on labelled."label_2_1_leaf" = hierarchy_2.leaf
+    left join hierarchy_3
+        on labelled."label_2_2_leaf" = hierarchy_3.leaf
 
 ),
 
@@ -94,6 +114,15 @@ labels as (
         'zip' as dimension,
         1 as level,
         label_2_1 as label,
+        label_2_1 as finest_label
+    from generalized
+    union all
+
+    select distinct
+        1 as effort,
+        'zip' as dimension,
+        2 as level,
+        label_2_2 as label,
         label_2_1 as finest_label
     from generalized
     union all

@@ -13,6 +13,8 @@ from dbt_anonymize.validation import ColumnName, Levels, Strict, rule_error
 
 PEOPLE = "people"
 _LEVEL = "_level"
+# Both ends of the count of a cell.
+INTERVAL = ("people_lowest", "people_highest")
 Coarser = Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1, strict=False)]
 Margin = tuple[ColumnName, ...]
 Margins = tuple[Annotated[Margin, Field(strict=False)], ...]
@@ -138,6 +140,10 @@ class Table(Strict):
     """Questions that the table is read for; QF says how well it answers them. By default the shares
     of the cells of each margin.
     """
+    intervals: bool = False
+    """Show between which two counts each cell may be, by all that the table shows; the middle then
+    answers questions in the place of a hidden count.
+    """
     alpha: Annotated[float, Field(ge=0)] = 0.0
     """Weight of privacy in Q = QF + alpha * QNF."""
 
@@ -169,6 +175,16 @@ class Table(Strict):
     def released_as(self, number: int) -> str:
         """Return the way of protection of an effort as the vault remembers it."""
         return f"{self.efforts[number - 1].protection} of {self.content}"
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """Released columns of numbers beside the count of people."""
+        return (*self.interval, *self.sums)
+
+    @property
+    def interval(self) -> tuple[str, ...]:
+        """Released columns of the interval of each count."""
+        return INTERVAL if self.intervals else ()
 
     @property
     def level_columns(self) -> dict[str, str]:

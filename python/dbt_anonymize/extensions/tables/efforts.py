@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dbt_anonymize.errors import SpecError
-from dbt_anonymize.extensions.tables.audit import intervals
 from dbt_anonymize.extensions.tables.cell_keys import perturbation_table, perturbed
-from dbt_anonymize.extensions.tables.declared import PEOPLE, Hide, Noise, Round, Table, TableEffort
-from dbt_anonymize.extensions.tables.errors import NotAdditiveError, TableError
+from dbt_anonymize.extensions.tables.declared import (
+    INTERVAL,
+    PEOPLE,
+    Hide,
+    Noise,
+    Round,
+    Table,
+    TableEffort,
+)
+from dbt_anonymize.extensions.tables.effort_rows import Protected, effort_rows, small_rows
+from dbt_anonymize.extensions.tables.errors import TableError
 from dbt_anonymize.extensions.tables.hiding import (
     hidden_cells,
     judged,
@@ -21,34 +29,29 @@ from dbt_anonymize.extensions.tables.hiding import (
     with_least,
 )
 from dbt_anonymize.extensions.tables.likely import likely_of_noise, likely_of_rounding
-from dbt_anonymize.extensions.tables.programs import Known
 from dbt_anonymize.extensions.tables.questions import Finest, answers, score
 from dbt_anonymize.extensions.tables.reading import Published, read_table
 from dbt_anonymize.extensions.tables.rounding import rounded
-from dbt_anonymize.extensions.tables.subtotals import key_of, keyed, label_of, trees_of
-from dbt_anonymize.extensions.tables.suppression import LARGEST_CHECKED, narrow_cells, reachable
+from dbt_anonymize.extensions.tables.subtotals import key_of, keyed, trees_of
+from dbt_anonymize.extensions.tables.told import (
+    ends_of_hidden,
+    qnf_of,
+    told_of_changed,
+    told_of_hidden,
+)
 
 if TYPE_CHECKING:
     import duckdb
     import pandas as pd
 
-    from dbt_anonymize.extensions.tables.cube import Booleans, Floats, Integers
-    from dbt_anonymize.extensions.tables.primary import Primary
+    from dbt_anonymize.extensions.tables.cube import Booleans, Floats
 
 _STATUS = {"hide": "published", "noise": "perturbed", "round": "rounded"}
 # Of released sums.
 DECIMALS = 4
+# Solvers leave off as much of whole numbers.
+_NEAR = 1e-6
 _NOBODY = "nobody is in the table"
-
-
-@dataclass(frozen=True)
-class _Protected:
-    """Cells as an effort shows them, and its privacy; or why it cannot be released."""
-
-    cells: pd.DataFrame
-    qnf: float | None = None
-    refusal: str | None = None
-    quality: tuple[float | None, float | None] = field(default=(None, None))
 
 
 def table_efforts(
@@ -82,7 +85,7 @@ def table_efforts(
             finest = _finest(names, number, declared)
             quality = _quality(untouched, shown.cells, declared, finest)
             shown = replace(shown, quality=quality)
-        frames.append(_rows(number, shown, declared))
+        frames.append(effort_rows(number, shown, declared))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -94,18 +97,18 @@ def _with_keys(cells: pd.DataFrame, declared: Table) -> pd.DataFrame:
 
 def _protected(
     own: pd.DataFrame, names: pd.DataFrame, effort: TableEffort, declared: Table
-) -> _Protected:
+) -> Protected:
     nothing = own.iloc[:0].assign(status="")
     cells = own[own[PEOPLE] > 0].reset_index(drop=True)
     if not len(cells):
-        return _Protected(nothing, refusal=_NOBODY)
+        return Protected(nothing, refusal=_NOBODY)
     try:
         table = _read(cells, names, effort, declared)
         if isinstance(effort, Hide):
             return _hidden(own, cells, table, effort, declared)
         return _changed(cells, table, effort, declared)
     except (TableError, SpecError) as error:
-        return _Protected(nothing, refusal=str(error).rstrip("."))
+        return Protected(nothing, refusal=str(error).rstrip("."))
 
 
 def _read(
@@ -126,25 +129,41 @@ def _read(
 
 def _hidden(
     own: pd.DataFrame, cells: pd.DataFrame, table: Published, effort: Hide, declared: Table
-) -> _Protected:
+) -> Protected:
     """Hide cells; those that were released before keep their status."""
     _require_same_people(own)
-    measures = _judged(table, cells, declared)
+    pairs = {name: (f"{name}_first", f"{name}_second") for name in declared.sums}
+    measures = judged(table, cells, PEOPLE, pairs, declared.rules)
     is_hidden = hidden_cells(table, measures, effort.seconds, own_folder(None))
     earlier = cells["released"].to_numpy()
     is_known = cells["released"].notna().to_numpy()
     is_hidden[table.of_row[is_known]] = earlier[is_known] == "hidden"
-    qnf = min(
-        _least_width(table, figures, primary, is_hidden, least)
-        for figures, primary, least in with_least(table, measures)
-    )
+    names, told = (PEOPLE, *declared.sums), []
+    for name, judgement in zip(names, with_least(table, measures), strict=True):
+        told.append(told_of_hidden(name, table, judgement, is_hidden))
     of_row = is_hidden[table.of_row]
     shown = cells.assign(status=np.where(of_row, "hidden", _STATUS["hide"]))
-    for name in (PEOPLE, *declared.sums):
+    if declared.intervals:
+        people, _, least = next(iter(with_least(table, measures)))
+        ends = _by_row(table, people, is_hidden, least)
+        shown = shown.assign(**dict(zip(INTERVAL, ends, strict=True)))
+    for name in names:
         shown[name] = shown[name].astype("Int64" if name == PEOPLE else "Float64").mask(of_row)
     # Without the dust of adding up fractions.
     shown[[*declared.sums]] = shown[[*declared.sums]].round(DECIMALS)
-    return _Protected(_of_margins(shown, declared), qnf)
+    return Protected(_of_margins(shown, declared), small_rows(cells, told), qnf_of(told))
+
+
+def _by_row(
+    table: Published, people: Floats, is_hidden: Booleans, least: Floats
+) -> Iterator[Floats]:
+    """Yield both ends of the count of each row, as readers can compute them."""
+    low, high = ends_of_hidden(table, people, is_hidden, least, np.flatnonzero(is_hidden))
+    # Of cells that are too many to be solved as whole numbers.
+    for end in (np.floor(low + _NEAR), np.ceil(high - _NEAR)):
+        bounds = people.copy()
+        bounds[is_hidden] = end
+        yield bounds[table.of_row]
 
 
 def _require_same_people(own: pd.DataFrame) -> None:
@@ -157,11 +176,6 @@ def _require_same_people(own: pd.DataFrame) -> None:
         )
 
 
-def _judged(table: Published, cells: pd.DataFrame, declared: Table) -> list[tuple[Floats, Primary]]:
-    pairs = {name: (f"{name}_first", f"{name}_second") for name in declared.sums}
-    return judged(table, cells, PEOPLE, pairs, declared.rules)
-
-
 def _is_shown(has_label: Booleans, declared: Table) -> Booleans:
     """Tell of each cell whether its margin is declared; ``has_label`` is cells by dimensions."""
     wanted = np.array([[n in margin for n in declared.dimensions] for margin in declared.margins])
@@ -171,80 +185,24 @@ def _is_shown(has_label: Booleans, declared: Table) -> Booleans:
 
 def _changed(
     cells: pd.DataFrame, table: Published, effort: Noise | Round, declared: Table
-) -> _Protected:
+) -> Protected:
     """Change counts by the keys of those who are counted."""
     counts, keys = (cells[name].to_numpy(dtype=np.int64) for name in (PEOPLE, "keys"))
     if isinstance(effort, Round):
-        shown = rounded(counts, keys, effort.base)
+        shown, largest = rounded(counts, keys, effort.base), effort.base - 1
         likely = likely_of_rounding(shown, effort.base)
     else:
         noise = perturbation_table(
             variance=effort.variance, largest=effort.largest, forbidden=effort.forbidden
         )
-        shown = perturbed(counts, keys, noise)
+        shown, largest = perturbed(counts, keys, noise), effort.largest
         likely = likely_of_noise(shown, noise)
     changed = cells.assign(**{PEOPLE: shown}, status=_STATUS[effort.method])
-    qnf = _qnf_of_changed(cells, table, likely, declared)
-    return _Protected(_of_margins(changed, declared), qnf)
-
-
-def _qnf_of_changed(
-    cells: pd.DataFrame, table: Published, likely: tuple[Integers, Integers], declared: Table
-) -> float:
-    """Return QNF where each shown count is likely of counts between two ends.
-
-    An interval as wide as the minimum frequency less one is demanded, wherever it lies.
-    """
-    demanded, (low, high) = declared.minimum_frequency - 1.0, likely
-    try:
-        ((counts, primary),) = _judged(table, cells, declared)
-    except NotAdditiveError:
-        # People are in several cells: a total narrows no cell but to what it has itself.
-        counts = cells[PEOPLE].to_numpy(dtype=float)
-        width = (high - low).astype(float)
-        return _narrowest(width[declared.rules.of_counts(counts).is_primary], demanded)
-    if table.cube.size > LARGEST_CHECKED:
-        raise TableError(
-            f"a table must have at most {LARGEST_CHECKED:,} cells, totals included, to be checked "
-            f"as a whole; got {table.cube.size:,}. Coarsen a dimension"
-        )
-    # Everybody sees which cells have a row: somebody is in those, and nobody in the others.
-    lowest = np.zeros(table.cube.size)
-    highest = np.where(table.is_shown, 0.0, np.inf)
-    is_row = table.is_shown[table.of_row]
-    lowest[table.of_row[is_row]], highest[table.of_row[is_row]] = low[is_row], high[is_row]
-    found = np.flatnonzero(primary.is_primary)
-    # A far-fetched change that occurred is reckoned with: without it there may be no such table.
-    known = Known(np.minimum(lowest, counts), np.maximum(highest, counts))
-    ends = intervals(table.cube, known, found, are_integers=True)
-    return _narrowest(ends[1] - ends[0], demanded)
-
-
-def _least_width(
-    table: Published, figures: Floats, primary: Primary, is_hidden: Booleans, least: Floats
-) -> float:
-    """Return QNF of one measure: of small cells, how wide the interval of an attacker is.
-
-    Raises a `TableError` where one ends too early at either side.
-    """
-    demanded = reachable(table.cube, figures, primary, least)
-    if narrow_cells(table.cube, figures, demanded, is_hidden, least).any():
-        raise TableError(
-            "small cells must stay hidden beside those of an earlier release, which keep their "
-            "status; some would be told too closely"
-        )
-    found = np.flatnonzero(primary.is_primary)
-    known = Known(np.where(is_hidden, least, figures), np.where(is_hidden, np.inf, figures))
-    are_integers = bool((figures == np.round(figures)).all())
-    low, high = intervals(table.cube, known, found, are_integers=are_integers)
-    return _narrowest(high - low, (demanded.lower + demanded.upper)[found])
-
-
-def _narrowest(width: Floats, demanded: Floats | float) -> float:
-    """Return the smallest w / (w + d), 1 where nothing is demanded; nothing may bound a cell."""
-    if not len(width):
-        return 1.0
-    return float((1 - demanded / (width + demanded)).min())
+    if declared.intervals:  # somebody is in each cell that has a row
+        ends = (np.maximum(shown - largest, 1.0), shown + float(largest))
+        changed = changed.assign(**dict(zip(INTERVAL, ends, strict=True)))
+    told = [told_of_changed(table, cells, likely, declared.rules)]
+    return Protected(_of_margins(changed, declared), small_rows(cells, told), qnf_of(told))
 
 
 def _of_margins(cells: pd.DataFrame, declared: Table) -> pd.DataFrame:
@@ -270,6 +228,9 @@ def _quality(
     untouched: pd.DataFrame, shown: pd.DataFrame, declared: Table, finest: Mapping[str, Finest]
 ) -> tuple[float, float]:
     """Return QF and that of an answer that knows nothing: means over the questions."""
+    if declared.intervals:  # the middle, if there is one, answers for a hidden count
+        middle = shown[[*INTERVAL]].mean(axis=1).replace(np.inf, np.nan)
+        shown = shown.assign(**{PEOPLE: shown[PEOPLE].astype("Float64").fillna(middle)})
     itself = {
         name: one._replace(labels=one.finest, coarse=np.arange(len(one.finest)))
         for name, one in finest.items()
@@ -288,54 +249,3 @@ def _quality(
         return 1.0, 0.0
     own, zero = np.array(scores).T
     return float(own.mean()), float(zero.mean())
-
-
-def _rows(number: int, shown: _Protected, declared: Table) -> pd.DataFrame:
-    import pandas as pd  # noqa: PLC0415
-
-    of_effort: dict[str, Any] = {
-        "kind": "effort",
-        "qf": shown.quality[0],
-        "zero_rule": shown.quality[1],
-        "qnf": shown.qnf,
-        "refusal": shown.refusal,
-    }
-    types = {
-        "effort": "int64",
-        "kind": "str",
-        **dict.fromkeys(declared.dimensions, "str"),
-        **dict.fromkeys(declared.level_columns.values(), "Int64"),
-        "cell": "str",
-        PEOPLE: "Int64",
-        **dict.fromkeys(declared.sums, "Float64"),
-        "status": "str",
-        **dict.fromkeys(("qf", "zero_rule", "qnf"), "Float64"),
-        "refusal": "str",
-    }
-    records = _without_keys(shown.cells, declared).to_dict("records")
-    rows: list[dict[Any, Any]] = [*({**row, "kind": "cell"} for row in records), of_effort]
-    return pd.DataFrame(
-        {
-            name: pd.Series(
-                [_known(number if name == "effort" else row.get(name)) for row in rows],
-                dtype="object" if kind == "str" else kind,
-            )
-            for name, kind in types.items()
-        }
-    )
-
-
-def _without_keys(cells: pd.DataFrame, declared: Table) -> pd.DataFrame:
-    keys = {name: cells[name] for name in declared.level_columns}
-    labels: dict[str, Any] = {
-        name: [label_of(key) if isinstance(key, str) else None for key in own]
-        for name, own in keys.items()
-    }
-    return cells.assign(**labels)
-
-
-def _known(value: Any) -> Any:
-    """Return None of what is missing in any of pandas' ways."""
-    import pandas as pd  # noqa: PLC0415
-
-    return None if value is None or value is pd.NA or value != value else value  # noqa: PLR0124

@@ -19,6 +19,7 @@ ALL = "all"
 # A page holds so many tables, rows and columns, totals beside them.
 MOST_TABLES, MOST_ROWS, MOST_COLUMNS = 12, 40, 12
 _LEVEL = "_level"
+_INTERVAL = (f"{PEOPLE}_lowest", f"{PEOPLE}_highest")
 _STATUSES = {
     HIDDEN: "`hidden` stands in all hidden cells: which of them are small is not told.",
     "perturbed": "All counts are perturbed: they have noise, and do not add up.",
@@ -44,11 +45,15 @@ Place = tuple[Label | None, ...]
 
 @dataclass(frozen=True)
 class Picture:
-    """A released table: figures and status of each cell, a figure for each of ``measures``."""
+    """A released table: figures and status of each cell, a figure for each of ``measures``.
+
+    ``intervals`` are columns between whose numbers a count may be, which are not drawn.
+    """
 
     dimensions: tuple[str, ...]
     measures: tuple[str, ...]
     cells: dict[Place, tuple[Any, ...]]
+    intervals: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Picture:
@@ -76,6 +81,8 @@ class Picture:
             if not any(isinstance(row[at], str) for row in rows)
         }
         places = [place for place in range(end) if place not in levels.values()]
+        intervals = tuple(name for name in columns if name in _INTERVAL)
+        shown = [at for at in range(end, len(columns)) if columns[at] not in intervals]
         finest = {
             place: min((int(row[at]) for row in rows if row[place] is not None), default=0)
             for place, at in levels.items()
@@ -89,8 +96,12 @@ class Picture:
 
         return cls(
             tuple(columns[place] for place in places),
-            tuple(columns[end : columns.index(STATUS)]),
-            {tuple(label(row, place) for place in places): tuple(row[end:]) for row in rows},
+            tuple(columns[at] for at in shown if columns[at] != STATUS),
+            {
+                tuple(label(row, at) for at in places): tuple(row[at] for at in shown)
+                for row in rows
+            },
+            intervals,
         )
 
     @cached_property

@@ -43,6 +43,7 @@ class _Released(NamedTuple):
 
     effort: int
     cells: dict[Cell, tuple[Any, ...]]
+    ends: dict[Cell, tuple[float | None, float | None]]
     is_earlier: bool
 
 
@@ -77,6 +78,8 @@ def findings(
         yield _audited(released, truth, table, trees)
     else:
         yield _changed(truth, table)
+    if released.ends:
+        yield _intervals(released, table, trees)
     yield from _others(warehouse, project, spec)
 
 
@@ -108,7 +111,8 @@ def _read_release(
 ) -> _Released:
     table = cast(Table, _table(spec))
     levels = table.level_columns
-    names = [*table.dimensions, *levels.values(), PEOPLE, *table.sums, "status"]
+    ends = table.interval
+    names = [*table.dimensions, *levels.values(), *ends, PEOPLE, *table.sums, "status"]
     columns = ", ".join(map(quote_name, names))
     name = f"{spec.name}_table"
     if warehouse.is_duckdb:
@@ -121,15 +125,19 @@ def _read_release(
     relation = warehouse.relation_of_ref(f"{spec.name}_table_results")
     chosen = warehouse.rows(f"select max(effort) from {relation} where is_chosen")[0][0]
     width, places = len(table.dimensions), [*map(table.dimensions.index, levels)]
-    cells = {}
+    cells, intervals = {}, {}
     for row in rows:
         cell = [*row[:width]]
         for place, level in zip(places, row[width:], strict=False):
             cell[place] = None if level is None else key_of(level, cell[place])
-        cells[tuple(cell)] = tuple(row[width + len(levels) :])
+        figures = row[width + len(levels) :]
+        cells[tuple(cell)] = tuple(figures[len(ends) :])
+        if ends:
+            intervals[tuple(cell)] = figures[0], figures[1]
     if chosen is None:
-        return _Released(_earlier_effort(warehouse, spec, table), cells, is_earlier=True)
-    return _Released(int(chosen), cells, is_earlier=False)
+        earlier = _earlier_effort(warehouse, spec, table)
+        return _Released(earlier, cells, intervals, is_earlier=True)
+    return _Released(int(chosen), cells, intervals, is_earlier=False)
 
 
 def _remembered(warehouse: Warehouse, spec: Spec) -> str:
@@ -194,10 +202,42 @@ def _agrees(effort: object) -> Any:
     """Return a function that compares a shown figure with the true one."""
     if isinstance(effort, Hide):
         return lambda shown, true: abs(float(shown) - true) <= 10**-DECIMALS + 1e-9 * abs(true)
+    largest = _largest_change(effort)
     if isinstance(effort, Noise):
-        return lambda shown, true: shown >= 0 and abs(shown - true) <= effort.largest
-    base = cast(Any, effort).base
+        return lambda shown, true: shown >= 0 and abs(shown - true) <= largest
+    base = largest + 1
     return lambda shown, true: shown % base == 0 and abs(shown - true) < base
+
+
+def _largest_change(effort: object) -> int:
+    return effort.largest if isinstance(effort, Noise) else int(cast(Any, effort).base) - 1
+
+
+def _intervals(released: _Released, table: Table, trees: Mapping[str, Dimension]) -> Finding:
+    """Compare shown intervals with what the table tells, or with the largest change."""
+    effort, wrong = table.efforts[released.effort - 1], 0
+    told: dict[Cell, tuple[float, float]] = {}
+    try:
+        if isinstance(effort, Hide):
+            people = _read(released.cells, table, trees, 0)
+            told = {one.labels: (one.lowest, one.highest) for one in hidden_intervals(people)}
+    except TableError as error:  # somebody changed the release
+        return Finding("recomputation", "intervals", holds=False, message=str(error))
+    largest = 0 if isinstance(effort, Hide) else _largest_change(effort)
+    for cell, ends in released.ends.items():
+        count = released.cells[cell][0]
+        # An interval that is known of an earlier release may be narrower, and never wider.
+        low, high = told[cell] if count is None else (max(count - largest, 1), count + largest)
+        shown = float(ends[0] or 0), float("inf") if ends[1] is None else float(ends[1])
+        is_near = shown[0] > low - 1 and shown[1] < high + 1
+        wrong += not (is_near if count is None else shown == (low, high))
+    return Finding(
+        "recomputation",
+        "intervals",
+        not wrong,
+        f"every interval must follow from all that is shown; of "
+        f"{pluralized(len(released.ends), 'cell')} {wrong or 'none'} differ",
+    )
 
 
 def _changed(truth: dict[Cell, Counted], table: Table) -> Finding:

@@ -97,6 +97,11 @@ def _release_sentences(found: TableFindings) -> Iterator[str]:
         f"{pluralized(len(picture.cells), 'cell')}, {picture.hidden_cells or 'none'} of them "
         "hidden."
     )
+    if picture.intervals:
+        yield (
+            f"Between which two counts each cell may be stands beside it, in columns that are not "
+            f"drawn: {', '.join(picture.intervals)}."
+        )
     if chosen is None:
         yield (
             "It is an earlier table, which stays: no effort of the last build may take its place. "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from dbt_anonymize.extensions.tables.declared import PEOPLE
+from dbt_anonymize.extensions.tables.declared import INTERVAL, PEOPLE
 from dbt_anonymize.extensions.tables.reading import STATUS
 from dbt_anonymize.spec.draft import RawSpec, integer, items, mapping, text, texts
 from dbt_anonymize.spec.problems import KeyPath, Problem, names, short_repr, unknown
@@ -14,7 +14,7 @@ _PLACE = "table"
 # Columns of its relations, whatever their case; and what is added to the name of a sum.
 _OWN_COLUMNS = frozenset(
     {PEOPLE, STATUS, "effort", "kind", "cell", "keys", "sums", "released", "is_same"}
-    | {"qf", "zero_rule", "qnf", "refusal"}
+    | {"qf", "zero_rule", "qnf", "refusal", "measure", "lowest", "highest", "demanded", *INTERVAL}
 )
 _CONTRIBUTIONS = ("_first", "_second")
 # What a spec with a table has no use for; each is empty or missing then.

@@ -17,7 +17,9 @@ def steps_of(spec: Spec) -> Iterator[Step]:
         columns: dict[str, Any] = {"effort": "whole", "kind": "text"}
         columns |= dict.fromkeys(table.dimensions, "text")
         columns |= {**dict.fromkeys(table.level_columns.values(), "whole"), "cell": "text"}
-        columns |= {"people": "whole", **dict.fromkeys(table.sums, "number"), "status": "text"}
-        columns |= dict.fromkeys(("qf", "zero_rule", "qnf"), "number")
+        columns |= dict.fromkeys(("people", *table.interval), "whole")
+        columns |= {**dict.fromkeys(table.sums, "number"), "status": "text", "measure": "text"}
+        numbers = ("lowest", "highest", "demanded", "qf", "zero_rule", "qnf")
+        columns |= dict.fromkeys(numbers, "number")
         after = (f"{spec.name}_table_cells", f"{spec.name}_table_labels")
         yield Step(spec.name, "table_efforts", {**columns, "refusal": "text"}, after=after)
