@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import product
 from typing import Any, NamedTuple
 
-from dbt_anonymize.extensions.tables.declared import PEOPLE
+from dbt_anonymize.extensions.tables.declared import INTERVAL, PEOPLE
 from dbt_anonymize.extensions.tables.reading import STATUS
 from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.project.sections import Cell, Section
@@ -19,7 +19,6 @@ ALL = "all"
 # A page holds so many tables, rows and columns, totals beside them.
 MOST_TABLES, MOST_ROWS, MOST_COLUMNS = 12, 40, 12
 _LEVEL = "_level"
-_INTERVAL = (f"{PEOPLE}_lowest", f"{PEOPLE}_highest")
 _STATUSES = {
     HIDDEN: "`hidden` stands in all hidden cells: which of them are small is not told.",
     "perturbed": "All counts are perturbed: they have noise, and do not add up.",
@@ -81,7 +80,7 @@ class Picture:
             if not any(isinstance(row[at], str) for row in rows)
         }
         places = [place for place in range(end) if place not in levels.values()]
-        intervals = tuple(name for name in columns if name in _INTERVAL)
+        intervals = tuple(name for name in columns if name in INTERVAL)
         shown = [at for at in range(end, len(columns)) if columns[at] not in intervals]
         finest = {
             place: min((int(row[at]) for row in rows if row[place] is not None), default=0)
