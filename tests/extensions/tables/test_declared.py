@@ -179,6 +179,15 @@ def test_a_malformed_table_is_named_by_its_key(table: dict[str, Any], key: str) 
         Spec.model_validate(spec(**table))
 
 
+def test_columns_of_tables_may_have_any_name_where_there_is_none() -> None:
+    """As may columns that a table does not show."""
+    columns = {**spec()["columns"], "status": {"role": "insensitive"}, "value": {"role": "dropped"}}
+    Spec.model_validate(spec({"columns": columns}))
+    records = spec({"columns": columns, "guarantees": {"k_anonymity": {"k": 5}}})
+    del records["table"]
+    assert not [problem for problem in violations(records) if "columns" in str(problem)]
+
+
 def test_a_spec_without_a_table_still_needs_its_guarantees() -> None:
     content = spec()
     del content["table"]

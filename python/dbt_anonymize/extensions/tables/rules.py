@@ -14,7 +14,8 @@ _PLACE = "table"
 # Columns of its relations, whatever their case; and what is added to the name of a sum.
 _OWN_COLUMNS = frozenset(
     {PEOPLE, STATUS, "effort", "kind", "cell", "keys", "sums", "released", "is_same"}
-    | {"qf", "zero_rule", "qnf", "refusal", "measure", "lowest", "highest", "demanded", *INTERVAL}
+    | {"qf", "zero_rule", "qnf", "refusal", "measure", "lowest", "highest", "demanded", "value"}
+    | {*INTERVAL}
 )
 _CONTRIBUTIONS = ("_first", "_second")
 # What a spec with a table has no use for; each is empty or missing then.
