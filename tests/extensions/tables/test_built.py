@@ -220,6 +220,12 @@ def test_sums_are_hidden_together_with_counts(tmp_path: Path) -> None:
             assert max(amounts) <= SHARE * sum(amounts)
     assert all(one.holds for one in findings(project).values())
     _check_that_a_sum_is_seen(project.copy(tmp_path / "changed"), spent)
+    refunded = project.copy(tmp_path / "refunded")
+    refunded.edit(SEED, lambda text: text.replace(",36.33,", ",-0.5,", 1))
+    refused = refunded.dbt("build", "--select", f"+path:models/{NAME}")
+    assert (
+        "sums must be of amounts of at least 0; of somebody spending is below" in refused.messages
+    )
     # The money of one person, and nothing else.
     project.edit(SEED, lambda text: text.replace(",36.33,", ",37.33,", 1))
     assert "with the same sums" in build(project)
