@@ -223,7 +223,9 @@ class Extension:
     other_release : str
         Module, relative to the package, of specs that release something else than records:
         ``is_of(spec)`` tells which, ``results(warehouse, spec)`` returns `project.results.
-        OtherResults`, ``findings(warehouse, read, project, spec)`` yields those of `verify`.
+        OtherResults`, ``history(warehouse, spec)`` one with a row per release, ``report(warehouse,
+        spec)`` a `project.sections.Report`, and ``findings(warehouse, read, project, spec)`` yields
+        those of `verify`.
     needs : tuple of str
         Extensions that it imports from, or whose relations it reads.
     """
