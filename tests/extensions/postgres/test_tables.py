@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import itertools
 from collections import defaultdict
 from typing import Any
@@ -125,7 +126,17 @@ def test_a_table_is_counted_released_and_verified(built: Project, server: Server
     verified = command(built, "verify", NAME)
     assert verified.exit_code == 0, verified.output
     shown = command(built, "results", NAME)
-    assert f'"shop_release"."{NAME}_table"' in " ".join(shown.output.split()), shown.output
+    said = " ".join(shown.output.split())
+    assert f'"shop_release"."{NAME}_table", first on 20' in said, shown.output
+    registered = server.query(
+        f"select release, cells, hidden_cells from shop.{NAME}_table_register"
+    )
+    hidden = sum(status == "hidden" for _, status in released.values())
+    assert registered == [(1, len(released), hidden)]
+    if importlib.util.find_spec("dbt_anonymize.extensions.report"):
+        drawn = command(built, "report", NAME, "--format", "json")
+        assert drawn.exit_code == 0, drawn.output
+        assert f"{len(released)} cells, {hidden} of them hidden" in drawn.output
 
 
 def test_the_same_records_give_the_same_table_and_others_leave_it(
