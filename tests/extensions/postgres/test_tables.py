@@ -47,6 +47,7 @@ SPENDING: dict[str, Any] = {
     "dimensions": ["zip", "churned"],
     "sums": ["spending"],
     "subtotals": {"zip": [2]},
+    "intervals": True,
     "dominance": {"n": 1, "share": 0.5},
     "questions": [{"share": "churned", "of": "spending"}],
     "efforts": [{"method": "hide", "levels": {"zip": 1}}],
@@ -68,7 +69,9 @@ def project(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Project
     }
     project.edit("dbt_project.yml", lambda text: text + yaml.safe_dump(settings))
     declare(project, efforts=[HIDE, NOISE], shows=SHOWS)
-    declare(project, more={"name": "sums", "subject": "e-mail"}, **SPENDING)
+    declare(
+        project, more={"name": "sums", "subject": "e-mail", "details": ["table_audit"]}, **SPENDING
+    )
     (project.folder / "anonymizations" / "customers.yml").unlink()
     (project.folder / "models" / "unit_tests.yml").unlink()
     generate(project.folder)
@@ -205,13 +208,20 @@ def test_what_subjects_add_to_sums_is_counted(
         assert (total, first, second) == pytest.approx((sum(amounts), *[*amounts, 0.0][:2]))
     released = server.query("select * from shop_release.sums_table")
     assert len(released) == len(spent)
-    for *cell, people, total, status in released:
+    for *cell, people, low, high, total, status in released:
         amounts = [*spent[tuple(cell)].values()]
+        assert low <= len(amounts) <= (len(amounts) if high is None else high)
+        assert people is None or low == people == high
         assert (people is None) == (total is None) == (status == "hidden")
         if total is not None:
             assert people == len(amounts) >= LEAST
             assert total == pytest.approx(sum(amounts))
             assert max(amounts) <= 0.5 * sum(amounts)
+    audited = "select zip, churned, zip_level, measure, value, lowest from shop.sums_table_audit"
+    small = {(*row[:3], row[3]): row[4:] for row in server.query(audited)}
+    few = {cell for cell, own in spent.items() if len(own) < LEAST}
+    assert {key[:3] for key in small if key[3] == "people"} == few
+    assert all(low <= value for value, low in small.values())
     verified = command(project, "verify", "sums")
     assert verified.exit_code == 0, verified.output
 
