@@ -11,10 +11,17 @@
 {% macro default___closed_vault_schemas() -%}{{ return("") }}{%- endmacro %}
 
 
+{# Whether a node is published: records, or what an extension releases instead. #}
+{% macro _is_release(node) -%}
+    {%- set declared = node.config.get("meta", {}).get("dbt_anonymize") or {} -%}
+    {{ return(declared is mapping and declared.get("folder") is not none) }}
+{%- endmacro %}
+
+
 {# Schemas that analysts read, or that hold working tables. #}
 {% macro _schemas_of_others() -%}
     {%- set schemas = [target.schema] -%}
-    {%- for node in graph.nodes.values() if node.config.get("materialized") == "dbt_anonymize_release" -%}
+    {%- for node in graph.nodes.values() if dbt_anonymize._is_release(node) -%}
         {%- do schemas.append(node.schema) -%}
     {%- endfor -%}
     {{ return(schemas) }}

@@ -48,7 +48,7 @@
         {%- set name = (node.config.get("meta", {}).get("dbt_anonymize") or {}).get("anonymization") -%}
         {%- if node.config.materialized in of_vault -%}
             {%- set written = [node] -%}
-        {%- elif node.config.materialized == "dbt_anonymize_release" -%}
+        {%- elif dbt_anonymize._is_release(node) -%}
             {%- set written = kept.get(name, []) -%}
         {%- elif dbt_anonymize._lies_in_vault(node, kept) -%}
             {%- set written, name = [node], none -%}

@@ -34,7 +34,7 @@
     {%- set vault = var("dbt_anonymize_vault_database", "vault") | lower -%}
     {%- for node in graph.nodes.values() if node.unique_id in selected_resources -%}
         {%- if node.resource_type in ["model", "seed", "snapshot"] and (
-            (node.database or "") | lower == vault or node.config.materialized == "dbt_anonymize_release"
+            (node.database or "") | lower == vault or dbt_anonymize._is_release(node)
         ) -%}
             {{ return(true) }}
         {%- endif -%}

@@ -223,7 +223,9 @@ class Extension:
     other_release : str
         Module, relative to the package, of specs that release something else than records:
         ``is_of(spec)`` tells which, ``results(warehouse, spec)`` returns `project.results.
-        OtherResults`, ``findings(warehouse, read, project, spec)`` yields those of `verify`.
+        OtherResults`, ``history(warehouse, spec)`` one with a row per release, ``report(warehouse,
+        spec)`` a `project.sections.Report`, and ``findings(warehouse, read, project, spec)`` yields
+        those of `verify`.
     drafts : mapping of str to str
         Its keys of the spec that can be drafted, and where the function of each lies, relative to
         the package. It is given a `privacy.table.Table` with the counts of columns that are to be

@@ -147,11 +147,15 @@ RELEASED = tuple(name for name, relation in MODELS.items() if relation.reader ==
 DETAILS = tuple(sorted(name for name, relation in MODELS.items() if relation.detail))
 OF_CLASSES = frozenset(name for name, relation in MODELS.items() if relation.of_classes)
 HISTORY = "anonymization_results"
+_OF_OTHER_RELEASES = {extension.name for extension in extensions() if extension.other_release}
 OWN_COLUMNS = frozenset(
     name
     for relation in MODELS.values()
-    if "<< name >>" in relation.column_names
+    if relation.extension not in _OF_OTHER_RELEASES and "<< name >>" in relation.column_names
     for name in relation.column_names
     if "<<" not in name
 )
-"""Our own columns in relations that have columns of the source by their names."""
+"""Our own columns in relations that have columns of the source by their names.
+
+Those of a release of something else than records are reserved by its own rules, where it is.
+"""

@@ -7,7 +7,7 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
-from tests.case_studies import cells, clusters, mechanisms
+from tests.case_studies import cells, clusters, mechanisms, tables
 from tests.case_studies.building import build
 from tests.case_studies.masking_effect import plot, rows
 from tests.case_studies.pages import CASE_STUDIES, CasePage
@@ -17,10 +17,17 @@ from tests.case_studies.preparation import LARGE_STUDIES, STUDIES, is_available
 def main(names: list[str]) -> None:
     """Rewrite pages of studies whose data are there; of all by default."""
     wanted = [name for name in names or STUDIES | LARGE_STUDIES if is_available(name)]
+    texts = {}
+    if tables.NAME in wanted:
+        wanted.remove(tables.NAME)
+        with tempfile.TemporaryDirectory() as folder:
+            rows_of_tables = tables.reader(tables.build(Path(folder)))
+            page = CasePage(tables.NAME)
+            texts[tables.NAME] = page.confirmed(rows_of_tables, lambda _: "")
     with tempfile.TemporaryDirectory() as folder:
         built = build(Path(folder), wanted)
         # A large study has no plot.
-        texts = {
+        texts |= {
             name: CasePage(name).confirmed(
                 partial(cells.rows, built), (lambda _: "") if name in LARGE_STUDIES else None
             )

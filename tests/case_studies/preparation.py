@@ -243,6 +243,14 @@ def cell_suppression() -> Study:
     )
 
 
+def income_tables() -> Study:
+    """Keep age, education and income of adult."""
+    whole, names = cell_suppression(), ("age", "education", "income")
+    rows = [{name: row[name] for name in names} for row in whole.rows]
+    trees = {name: tree for name, tree in whole.hierarchies.items() if name in names}
+    return Study("income_tables", rows, trees)
+
+
 STUDIES: Mapping[str, Callable[[], Study]] = {
     prepare.__name__: prepare
     for prepare in (
@@ -255,9 +263,12 @@ STUDIES: Mapping[str, Callable[[], Study]] = {
     )
 }
 # Too large to be drawn for `make test`.
-LARGE_STUDIES: Mapping[str, Callable[[], Study]] = {"cell_suppression": cell_suppression}
+LARGE_STUDIES: Mapping[str, Callable[[], Study]] = {
+    prepare.__name__: prepare for prepare in (cell_suppression, income_tables)
+}
 FOLDERS = {
     "cell_suppression": "adult",
+    "income_tables": "adult",
     "medical_cost": "medical_cost",
     "acute_inflammations": "acute_inflammations",
     "wisconsin_original": "breast_cancer_wisconsin_original",

@@ -3,10 +3,10 @@
 {# Whoever is granted a release or the vault must be there: a grant comes last. #}
 {% macro postgres___check_engine() -%}
     {%- do dbt_anonymize._refuse_python_models() -%}
-    {%- set kinds = ["dbt_anonymize_release", "dbt_anonymize_vault", "dbt_anonymize_tokens"] -%}
+    {%- set of_vault = ["dbt_anonymize_vault", "dbt_anonymize_tokens"] -%}
     {%- set roles = [] -%}
-    {%- for node in graph.nodes.values()
-        if node.unique_id in selected_resources and node.config.get("materialized") in kinds -%}
+    {%- for node in graph.nodes.values() if node.unique_id in selected_resources
+        and (node.config.get("materialized") in of_vault or dbt_anonymize._is_release(node)) -%}
         {%- for granted in (node.config.get("grants") or {}).values() -%}
             {%- do roles.extend([granted] if granted is string else granted) -%}
         {%- endfor -%}

@@ -35,6 +35,7 @@
         {%- do dbt_anonymize._check_chosen_table(declaration, sql) -%}
         {%- if dbt_anonymize._is_published(declaration.anonymization) -%}
             {%- do dbt_anonymize._remember_table(declaration) -%}
+            {%- do dbt_anonymize._register_table(declaration.anonymization, candidate) -%}
         {%- endif -%}
     {%- endif -%}
     {{ dbt_anonymize._swap_in(candidate, target_relation, existing_relation, backup_relation) }}

@@ -139,6 +139,9 @@ order by
     {% call statement("swap") -%}
         select 1 as begins_a_transaction
     {%- endcall %}
+    {%- if not dbt_anonymize._is_trial() and dbt_anonymize._is_published(declaration.anonymization) -%}
+        {%- do dbt_anonymize._register_table(declaration.anonymization, candidate) -%}
+    {%- endif -%}
     {{ dbt_anonymize._swap_in(candidate, target_relation, existing_relation, backup_relation) }}
     {%- do apply_grants(
         target_relation, config.get("grants"), should_revoke(existing_relation, full_refresh_mode=True)

@@ -223,7 +223,17 @@ contributions as (
         person,
         max(person_key) as person_key
         {%- for name in given.sums %},
-        sum(sum_{{ loop.index }}) as sum_{{ loop.index }}
+        {%- set value = "sum(sum_" ~ loop.index ~ ")" %}
+        case
+            {#- Rules judge the largest contributions, and the others may hide negative ones among them. -#}
+            {#- Fractions may leave as much of nothing. #}
+            when {{ value }} < -0.0001
+                then {{ dbt_anonymize._raise_in_sql(
+                    model.name ~ ": sums must be of amounts of at least 0; of somebody " ~ name ~ " is below in a cell."
+                    ~ " Sum another column, or set negative amounts to NULL in a model before.", value
+                ) }}
+            else {{ value }}
+        end as sum_{{ loop.index }}
         {%- endfor %}
     from generalized
     group by

@@ -86,19 +86,19 @@ class Place:
         (spec,) = self.specs([name])
         return require_records(spec) if of_records else spec
 
-    def only_spec(self, name: str | None) -> Spec:
+    def only_spec(self, name: str | None, *, of_records: bool = True) -> Spec:
         """Return the spec of an anonymization; without a name, there must be one."""
         from dbt_anonymize.spec.loading import spec_paths  # noqa: PLC0415 (keeps --help fast)
 
         if name is not None:
-            return self.spec(name)
+            return self.spec(name, of_records=of_records)
         if others := list(spec_paths(self.project.root))[1:]:
             raise SpecError(
                 f"NAME: must say which of {len(others) + 1} anonymizations; got none. They are "
                 f"{', '.join(spec_paths(self.project.root))}."
             )
         (spec,) = self.specs()
-        return self.spec(spec.name)
+        return self.spec(spec.name, of_records=of_records)
 
     def specs(self, names: list[str] | None = None) -> list[Spec]:
         """Return the named specs, all by default; there must be at least one."""

@@ -128,14 +128,15 @@ def _show_others(others: Mapping[str, OtherResults], form: Format) -> None:
 def _show_other(name: str, other: OtherResults, form: Format) -> None:
     if form is not Format.table:
         rows = [(name, *row.values()) for row in other.rows]
-        show_rows(["anonymization", *other.rows[0]], rows, form)
+        if rows:
+            show_rows(["anonymization", *other.rows[0]], rows, form)
         return
     console = SafeConsole()
     console.print(name)
     table = figures_table([name.replace("_", " ") for name in other.figures], ())
     for row in other.rows:
         cells = (_cell(row[name]) for name in other.figures)
-        table.add_row(*cells, style="bold" if row["is_chosen"] else None)
+        table.add_row(*cells, style="bold" if row.get("is_chosen") else None)
     console.print(table)
     for sentence in other.sentences:
         console.print(sentence)
@@ -161,13 +162,23 @@ def _show_history(place: Place, names: list[str] | None, form: Format) -> None:
     from dbt_anonymize.project.results import release_location  # noqa: PLC0415
 
     with machine_readable_stdout(form):
-        specs = [spec for spec in place.specs(names) if not other_release(spec)]
+        specs = place.specs(names)
         with place.reading() as warehouse:
-            registers = {spec.name: read_register(warehouse, spec.name) for spec in specs}
+            others = {
+                spec.name: release.history(warehouse, spec)
+                for spec in specs
+                if (release := other_release(spec))
+            }
+            registers = {
+                spec.name: read_register(warehouse, spec.name)
+                for spec in specs
+                if spec.name not in others
+            }
             released = {name for name in registers if release_location(warehouse, name)}
     for name in (name for name, register in registers.items() if not register):
         say(_without_register(name, is_released=name in released), err=True)
-    if form is not Format.table:
+    _show_others(others, form)
+    if form is not Format.table and registers:
         columns = ["anonymization", *SHOWN_COLUMNS]
         rows = [(name, *row) for name in registers for row in rows_of_register(registers[name])]
         show_rows(columns, rows, form)

@@ -1,4 +1,4 @@
-"""A section of a report: a sentence, a table, and the data of a chart."""
+"""A report, and its sections: a sentence, a table, and the data of a chart."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ class Section:
     """``chart`` names a chart of the report, which draws ``data``; the table says the same.
 
     ``is_open``: it matters for this release; other sections are folded. ``is_worst_first``: the
-    first rows of the table are enough, and the others are folded.
+    first rows of the table are enough, and the others are folded. ``mark``: the text of cells
+    without a figure in a table whose first column names the rows.
     """
 
     key: str
@@ -37,11 +38,38 @@ class Section:
     options: Mapping[str, Any] = field(default_factory=dict)
     is_open: bool = False
     is_worst_first: bool = False
+    mark: str | None = None
 
     @property
     def texts(self) -> list[list[str]]:
         """The cells of the table as text."""
         return [["-" if cell is None else format_figure(cell) for cell in row] for row in self.rows]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A question of readers, and the sentences that answer it."""
+
+    question: str
+    sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that a report shows, whatever is released.
+
+    ``figures`` are the main ones, each with its name; ``limits`` say what it does not show.
+    ``sample`` has rows of the release, ``choice`` the data of the slider, ``alpha`` its start.
+    """
+
+    spec: Spec
+    answers: Sequence[Answer]
+    sections: Sequence[Section]
+    limits: str
+    figures: Sequence[tuple[str, str]] = ()
+    sample: Section | None = None
+    choice: Mapping[str, Any] = field(default_factory=dict)
+    alpha: float | None = None
 
 
 def missing(key: str, title: str, relation: str, made_by: str) -> Section:

@@ -58,8 +58,8 @@ def require_records(spec: Spec) -> Spec:
     if other_release(spec):
         raise SpecError(
             f"{spec.name}: must release records for this; it releases something else. "
-            f"`dbt-anonymize results {spec.name}` shows it, `dbt-anonymize verify {spec.name}` "
-            "checks it."
+            f"`dbt-anonymize results {spec.name}` shows it, with --history every release of it, "
+            f"and `dbt-anonymize verify {spec.name}` checks it."
         )
     return spec
 

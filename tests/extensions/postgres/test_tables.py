@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import itertools
 from collections import defaultdict
 from typing import Any
@@ -46,6 +47,7 @@ SPENDING: dict[str, Any] = {
     "dimensions": ["zip", "churned"],
     "sums": ["spending"],
     "subtotals": {"zip": [2]},
+    "intervals": True,
     "dominance": {"n": 1, "share": 0.5},
     "questions": [{"share": "churned", "of": "spending"}],
     "efforts": [{"method": "hide", "levels": {"zip": 1}}],
@@ -67,7 +69,9 @@ def project(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Project
     }
     project.edit("dbt_project.yml", lambda text: text + yaml.safe_dump(settings))
     declare(project, efforts=[HIDE, NOISE], shows=SHOWS)
-    declare(project, more={"name": "sums", "subject": "e-mail"}, **SPENDING)
+    declare(
+        project, more={"name": "sums", "subject": "e-mail", "details": ["table_audit"]}, **SPENDING
+    )
     (project.folder / "anonymizations" / "customers.yml").unlink()
     (project.folder / "models" / "unit_tests.yml").unlink()
     generate(project.folder)
@@ -125,7 +129,17 @@ def test_a_table_is_counted_released_and_verified(built: Project, server: Server
     verified = command(built, "verify", NAME)
     assert verified.exit_code == 0, verified.output
     shown = command(built, "results", NAME)
-    assert f'"shop_release"."{NAME}_table"' in " ".join(shown.output.split()), shown.output
+    said = " ".join(shown.output.split())
+    assert f'"shop_release"."{NAME}_table", first on 20' in said, shown.output
+    registered = server.query(
+        f"select release, cells, hidden_cells from shop.{NAME}_table_register"
+    )
+    hidden = sum(status == "hidden" for _, status in released.values())
+    assert registered == [(1, len(released), hidden)]
+    if importlib.util.find_spec("dbt_anonymize.extensions.report"):
+        drawn = command(built, "report", NAME, "--format", "json")
+        assert drawn.exit_code == 0, drawn.output
+        assert f"{len(released)} cells, {hidden} of them hidden" in drawn.output
 
 
 def test_the_same_records_give_the_same_table_and_others_leave_it(
@@ -151,6 +165,13 @@ def test_the_same_records_give_the_same_table_and_others_leave_it(
         assert not stopped.succeeded
         assert reason in stopped.messages
     do_meanwhile(server, "select 1")
+    at_release = '{"dbt_anonymize_vault_schema": "release"}'
+    misplaced = built.dbt("run", "-s", f"{NAME}_table_draws", "--vars", at_release)
+    assert "which is also that of the target or of a release" in misplaced.messages
+    granted = (built.folder / "dbt_project.yml").read_text(encoding="utf-8")
+    built.edit("dbt_project.yml", lambda text: text.replace(server.analyst, "nobody_there"))
+    assert "nobody_there is none" in built.dbt("run", "-s", f"{NAME}_table").messages
+    (built.folder / "dbt_project.yml").write_text(granted, encoding="utf-8")
     assert server.query(VAULT) == remembered
     released = "select tablename from pg_tables where schemaname = 'shop_release'"
     assert server.query(released) == [(f"{NAME}_table",)]
@@ -187,13 +208,20 @@ def test_what_subjects_add_to_sums_is_counted(
         assert (total, first, second) == pytest.approx((sum(amounts), *[*amounts, 0.0][:2]))
     released = server.query("select * from shop_release.sums_table")
     assert len(released) == len(spent)
-    for *cell, people, total, status in released:
+    for *cell, people, low, high, total, status in released:
         amounts = [*spent[tuple(cell)].values()]
+        assert low <= len(amounts) <= (len(amounts) if high is None else high)
+        assert people is None or low == people == high
         assert (people is None) == (total is None) == (status == "hidden")
         if total is not None:
             assert people == len(amounts) >= LEAST
             assert total == pytest.approx(sum(amounts))
             assert max(amounts) <= 0.5 * sum(amounts)
+    audited = "select zip, churned, zip_level, measure, value, lowest from shop.sums_table_audit"
+    small = {(*row[:3], row[3]): row[4:] for row in server.query(audited)}
+    few = {cell for cell, own in spent.items() if len(own) < LEAST}
+    assert {key[:3] for key in small if key[3] == "people"} == few
+    assert all(low <= value for value, low in small.values())
     verified = command(project, "verify", "sums")
     assert verified.exit_code == 0, verified.output
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,11 @@ class Frame:
     """A relation of which only the rows are asked for."""
 
     frame: pd.DataFrame
+
+    def filter(self, condition: str) -> Frame:
+        """Return the rows of some efforts."""
+        efforts = [int(number) for number in re.findall(r"\d+", condition)]
+        return Frame(self.frame[self.frame["effort"].isin(efforts)])
 
     def df(self) -> pd.DataFrame:
         """Return the rows."""

@@ -17,7 +17,16 @@ from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.spec import load_spec
 from dbt_anonymize.verify.run import verify
 from tests.cli.conftest import run
-from tests.extensions.tables.projects import NAME, declare
+from tests.extensions.tables.projects import (
+    HIDE,
+    LEVELS,
+    NAME,
+    SEED,
+    SHOWS,
+    build,
+    declare,
+    released,
+)
 from tests.projects import Project, copy_consumer
 
 pytestmark = pytest.mark.dbt
@@ -25,31 +34,7 @@ pytestmark = pytest.mark.dbt
 LEAST = 5
 # Of a sum that one person may have.
 SHARE = 0.5
-LEVELS = {"birth_date": 2, "zip": 1}
-HIDE = {"method": "hide", "levels": LEVELS}
-SHOWS = [["birth_date", "zip", "churned"], ["zip", "churned"], ["churned"], []]
-SEED = "seeds/customers.csv"
 Cells = dict[tuple[str | None, ...], list[dict[str, str]]]
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    project = copy_consumer(tmp_path_factory.mktemp("tables") / "project")
-    declare(project, efforts=[HIDE], shows=SHOWS, questions=[{"share": "churned", "by": ["zip"]}])
-    build(project)
-    return project
-
-
-def build(project: Project) -> str:
-    generate(project.folder, [NAME])
-    return project.build("--select", f"+path:models/{NAME}").messages
-
-
-def released(project: Project) -> dict[tuple[str | None, ...], tuple[Any, ...]]:
-    """Return the rows of the release: figures and status by labels."""
-    with duckdb.connect(str(project.release_file(NAME)), read_only=True) as reader:
-        rows = reader.execute(f"from {NAME}_table").fetchall()
-    return {row[:3]: row[3:] for row in rows}
 
 
 def counted(project: Project) -> Cells:
@@ -235,6 +220,12 @@ def test_sums_are_hidden_together_with_counts(tmp_path: Path) -> None:
             assert max(amounts) <= SHARE * sum(amounts)
     assert all(one.holds for one in findings(project).values())
     _check_that_a_sum_is_seen(project.copy(tmp_path / "changed"), spent)
+    refunded = project.copy(tmp_path / "refunded")
+    refunded.edit(SEED, lambda text: text.replace(",36.33,", ",-0.5,", 1))
+    refused = refunded.dbt("build", "--select", f"+path:models/{NAME}")
+    assert (
+        "sums must be of amounts of at least 0; of somebody spending is below" in refused.messages
+    )
     # The money of one person, and nothing else.
     project.edit(SEED, lambda text: text.replace(",36.33,", ",37.33,", 1))
     assert "with the same sums" in build(project)

@@ -82,7 +82,12 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
                 }
             }
         ),
-        "must have no other guarantee, consent or freeze",
+        "must have no other guarantee and no consent",
+    ),
+    "freeze": (
+        spec({"freeze": True}),
+        "freeze: must not stand beside table: the effort that released a table is kept anyway. "
+        "Remove it.",
     ),
     "an unknown dimension": (
         spec(dimensions=["agee"]),
@@ -137,7 +142,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "a k of its own": (
         spec({"guarantees": {"k_anonymity": {"k": 3}}}),
-        "must have no other guarantee, consent or freeze",
+        "must have no other guarantee and no consent",
     ),
     "a name of its own": (
         spec(
@@ -172,6 +177,15 @@ def test_it_is_refused(name: str) -> None:
 def test_a_malformed_table_is_named_by_its_key(table: dict[str, Any], key: str) -> None:
     with pytest.raises(ValueError, match=key):
         Spec.model_validate(spec(**table))
+
+
+def test_columns_of_tables_may_have_any_name_where_there_is_none() -> None:
+    """As may columns that a table does not show."""
+    columns = {**spec()["columns"], "status": {"role": "insensitive"}, "value": {"role": "dropped"}}
+    Spec.model_validate(spec({"columns": columns}))
+    records = spec({"columns": columns, "guarantees": {"k_anonymity": {"k": 5}}})
+    del records["table"]
+    assert not [problem for problem in violations(records) if "columns" in str(problem)]
 
 
 def test_a_spec_without_a_table_still_needs_its_guarantees() -> None:

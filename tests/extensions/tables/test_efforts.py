@@ -8,12 +8,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from dbt_anonymize.extensions.tables.cell_keys import perturbation_table
+from dbt_anonymize.extensions.tables.declared import Table
+from dbt_anonymize.extensions.tables.efforts import table_efforts
 from dbt_anonymize.extensions.tables.noise import perturb_table, round_table
 from dbt_anonymize.extensions.tables.reading import cell_text
-from tests.extensions.tables.counting import Labels, by_first_letters, protected
+from tests.extensions.tables.counting import Frame, Labels, by_first_letters, protected
 
 LEAST = 3
 WARDS, AGES = ("n", "s"), ("x", "y")
@@ -176,8 +179,6 @@ def test_margins_that_are_not_shown_tell_nothing(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_noise_and_rounding_are_those_of_the_functions_for_models(seed: int) -> None:
-    import pandas as pd
-
     people = some_people(seed, most=6)
     efforts = ({"method": "noise", "variance": 1.5, "largest": 3}, {"method": "round", "base": 3})
     shown, told = protected(people, table(*efforts))
@@ -297,3 +298,40 @@ def test_coarser_efforts_answer_for_the_finest_labels_in_equal_parts() -> None:
     # Shares are 4, 2, 6 of 12, the answers 3, 3, 6; equal ones 4, 4, 4.
     assert told[2]["qf"] == pytest.approx(1 - 0.5 * 2 / 12)
     assert told[2]["zero_rule"] == pytest.approx(1 - 0.5 * 4 / 12)
+
+
+class Unread:
+    """Stands for cells of which no row may be read."""
+
+    def filter(self, condition: str) -> Frame:
+        """Return no rows."""
+        assert condition == "effort in (null)"
+        columns = ["effort", "cell", "zip", "street", "people", "keys", "released", "is_same"]
+        return Frame(pd.DataFrame(columns=columns))
+
+
+@pytest.mark.parametrize(
+    ("finest", "message"),
+    [
+        (4000, "(zip 4,000, street 4,000, the finest of all efforts) it has 16,008,001. Coarsen a"),
+        (1500, "at most 1,000,000 cells, totals included; with its labels (zip 1,500, street 1,"),
+    ],
+)
+def test_a_table_of_too_many_cells_is_refused_before_they_are_read(
+    finest: int, message: str
+) -> None:
+    declared = {"dimensions": ["zip", "street"], "efforts": [{"method": "round", "base": 5}]}
+    labels = [
+        {"effort": effort, "dimension": name, "level": 0, "label": str(n), "finest_label": str(n)}
+        for effort in (0, 1)
+        for name in ("zip", "street")
+        for n in range(finest)
+    ]
+    if finest == 4000:
+        cells: Any = Unread()
+    else:
+        cells = Frame(Unread().filter("effort in (null)").frame)
+    text = Table.model_validate(declared).model_dump_json(exclude_unset=True)
+    (told,) = table_efforts(cells, Frame(pd.DataFrame(labels)), text).to_dict("records")  # type: ignore[arg-type]
+    assert told["kind"] == "effort"
+    assert message in told["refusal"]

@@ -21,8 +21,8 @@ from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.spec import load_spec
 from dbt_anonymize.verify.run import verify
 from tests.extensions.tables.counting import Labels, by_first_letters, protected
-from tests.extensions.tables.projects import NAME, declare
-from tests.extensions.tables.test_built import HIDE, LEAST, build, released, rows_of
+from tests.extensions.tables.projects import HIDE, NAME, build, declare, released
+from tests.extensions.tables.test_built import LEAST, rows_of
 from tests.projects import Project, copy_consumer
 
 MINIMUM = 3

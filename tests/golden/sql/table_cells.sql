@@ -91,7 +91,11 @@ contributions as (
         label_2_2,
         person,
         max(person_key) as person_key,
-        sum(sum_1) as sum_1
+        case
+            when sum(sum_1) < -0.0001
+                then error('counts_table_cells: sums must be of amounts of at least 0; of somebody spending is below in a cell. Sum another column, or set negative amounts to NULL in a model before.')
+            else sum(sum_1)
+        end as sum_1
     from generalized
     group by
         label_1_0,

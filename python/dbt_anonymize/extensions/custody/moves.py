@@ -26,13 +26,13 @@ from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.results import release_file
 from dbt_anonymize.project.vault_owner import rename_owner_statements
 from dbt_anonymize.project.warehouse import Warehouse
-from dbt_anonymize.relations import HISTORY, MODELS, RELEASED, VAULT
+from dbt_anonymize.relations import HISTORY, KEPT, MODELS, RELEASED, VAULT
 from dbt_anonymize.release.copies import places_of_copies
 from dbt_anonymize.release.publish import RELEASE_MODE
 from dbt_anonymize.spec import Spec
 
-# Records of re-linkings, erasures and releases; they are never dropped.
-AUDITS = ("relinkings", "erasures", "register")
+# Records of re-linkings, erasures and releases, of whatever kind; they are never dropped.
+AUDITS = ("relinkings", "erasures", *(name for name in KEPT if name.endswith("register")))
 
 
 def require_duckdb(warehouse: Warehouse, spec: Spec, remedy: str) -> None:

@@ -68,7 +68,9 @@ def _schemas(warehouse: Warehouse, spec: Spec) -> list[str]:
     ]
     target = str(warehouse.adapter.config.credentials.schema)
     apart = {node.schema for node in nodes if node.config.materialized in _OF_VAULT}
-    apart |= {node.schema for node in nodes if node.config.materialized == "dbt_anonymize_release"}
+    # Of records, or of what an extension releases instead.
+    declared = ((node.schema, node.config.meta.get("dbt_anonymize") or {}) for node in nodes)
+    apart |= {schema for schema, own in declared if "folder" in own}
     source = str(warehouse.relation_of(spec.source).schema)
     if source != target and is_closed(warehouse, source):
         apart.add(source)

@@ -303,6 +303,21 @@ def _losses(section: Section) -> Any:
     )
 
 
+def _counts(section: Section) -> Any:
+    """Bars in the order of the table; a count that is not shown has a label and no bar."""
+    order = alt.Scale(domain=list(section.options["order"]))
+    return (
+        _chart(section)
+        .mark_bar(color=BLUE)
+        .encode(
+            x=alt.X("people:Q", title="people"),
+            y=alt.Y("label:N", title=None, scale=order, axis=alt.Axis(labelLimit=260)),
+            tooltip=["label:N", "people:Q"],
+        )
+        .properties(width=_WIDTH - 140, height=alt.Step(24))
+    )
+
+
 def _curve(section: Section) -> Any:
     options = section.options
     tables = list(dict.fromkeys(str(row["table"]) for row in section.data))
@@ -374,6 +389,7 @@ _CHARTS = {
     "attacks": _attacks,
     "labels": _labels,
     "losses": _losses,
+    "counts": _counts,
     "curve": _curve,
     "regions": _regions,
     "history": _history,

@@ -32,7 +32,7 @@ from dbt_anonymize.extensions.report.sections.choice import (
 )
 from dbt_anonymize.extensions.report.summary import answers, figures, sample_section
 from dbt_anonymize.literals import printable
-from dbt_anonymize.project.sections import Section
+from dbt_anonymize.project.sections import Report, Section
 
 # Steps of the slider; the declared alpha is one of them.
 _STEPS = 200
@@ -41,14 +41,15 @@ _VEGA_LITE = "6.4"
 _END = "\n// whole\n"
 
 
-def as_json(findings: Findings, *, now: datetime | None = None) -> str:
+def as_json(findings: Findings | Report, *, now: datetime | None = None) -> str:
     """Return a report as JSON: answers, and the table of each part."""
+    report = _report_of(findings)
     content = {
-        "name": findings.spec.name,
-        "description": findings.spec.description,
+        "name": report.spec.name,
+        "description": report.spec.description,
         **_stamp(now),
-        "answers": {a.question: list(a.sentences) for a in answers(findings)},
-        "alpha": alpha_of(findings),
+        "answers": {a.question: list(a.sentences) for a in report.answers},
+        "alpha": report.alpha,
         "sections": [
             {
                 "key": part.key,
@@ -57,46 +58,42 @@ def as_json(findings: Findings, *, now: datetime | None = None) -> str:
                 "headings": list(part.headings),
                 "rows": [list(row) for row in part.rows],
             }
-            for part in sections(findings)
+            for part in report.sections
         ],
     }
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def as_markdown(findings: Findings, *, now: datetime | None = None) -> str:
+def as_markdown(findings: Findings | Report, *, now: datetime | None = None) -> str:
     """Return a report as Markdown, for a pull request."""
+    report = _report_of(findings)
     return (
         _environment()
         .get_template("report.md.j2")
         .render(
-            spec=findings.spec,
-            answers=answers(findings),
-            sections=[part for part in sections(findings) if len(part.rows) <= _LONGEST],
+            spec=report.spec,
+            answers=report.answers,
+            sections=[part for part in report.sections if len(part.rows) <= _LONGEST],
             **_stamp(now),
         )
     )
 
 
-def as_html(findings: Findings, *, now: datetime | None = None) -> str:
+def as_html(findings: Findings | Report, *, now: datetime | None = None) -> str:
     """Return a report as one HTML file that loads nothing."""
-    parts = sections(findings)
-    choice = _choice(findings, parts)
+    report = _report_of(findings)
     scripts = [_bundle(), _file("page.js")]
     style = _file("page.css")
     return (
         _environment()
         .get_template("report.html.j2")
         .render(
-            spec=findings.spec,
-            findings=findings,
-            answers=answers(findings),
-            figures=figures(findings),
-            sample=sample_section(findings),
-            sections=parts,
+            report=report,
+            spec=report.spec,
             most=_MOST_ROWS,
-            choice=choice,
-            charts=_embedded(_chart_specs(parts)),
-            data=_embedded(choice),
+            choice=report.choice,
+            charts=_embedded(_chart_specs(report.sections)),
+            data=_embedded(report.choice),
             scripts=[Markup(script) for script in scripts],  # noqa: S704 (our own)
             style=Markup(style),  # noqa: S704 (our own)
             policy=_policy(scripts),
@@ -116,6 +113,32 @@ def _stamp(now: datetime | None) -> dict[str, str]:
         "made": (now or datetime.now(UTC)).strftime("%Y-%m-%d %H:%M UTC"),
         "version": version("dbt-anonymize"),
     }
+
+
+def _report_of(findings: Findings | Report) -> Report:
+    """Return the report of released records; any other is one already."""
+    if isinstance(findings, Report):
+        return findings
+    parts = sections(findings)
+    limits = (
+        "It shows figures of relations that analysts read: no record but those of the release "
+        "above, no identifier, and of labels only counts rounded to multiples of "
+        f"{findings.fewest}."
+    )
+    if findings.spec.differential_privacy:
+        limits += (
+            " Its figures are not part of what differential privacy covers: do not publish it."
+        )
+    return Report(
+        findings.spec,
+        answers(findings),
+        parts,
+        limits,
+        figures(findings),
+        sample_section(findings),
+        _choice(findings, parts),
+        alpha_of(findings),
+    )
 
 
 def _choice(findings: Findings, parts: Sequence[Section]) -> dict[str, Any]:
@@ -150,7 +173,7 @@ def _choice(findings: Findings, parts: Sequence[Section]) -> dict[str, Any]:
     }
 
 
-def _chart_specs(parts: list[Section]) -> dict[str, Any]:
+def _chart_specs(parts: Sequence[Section]) -> dict[str, Any]:
     from dbt_anonymize.extensions.report.charts import spec_of  # noqa: PLC0415 (needs the extra)
 
     return {part.key: spec for part in parts if (spec := spec_of(part)) is not None}

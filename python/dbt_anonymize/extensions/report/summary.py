@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 from dbt_anonymize.extensions.report.reading import Findings, round_count
@@ -13,16 +13,8 @@ from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.privacy.registry import MODELS
 from dbt_anonymize.project.register import RegisteredRelease
 from dbt_anonymize.project.results import EffortResult, choice_sentences, one_value_sentences
-from dbt_anonymize.project.sections import Section, number, words
+from dbt_anonymize.project.sections import Answer, Section, number, words
 from dbt_anonymize.spec.tested import NO_MODEL
-
-
-@dataclass(frozen=True)
-class Answer:
-    """A question of readers, and the sentences that answer it."""
-
-    question: str
-    sentences: tuple[str, ...]
 
 
 def answers(findings: Findings) -> list[Answer]:

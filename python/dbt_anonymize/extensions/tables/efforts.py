@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -30,7 +31,7 @@ from dbt_anonymize.extensions.tables.hiding import (
 )
 from dbt_anonymize.extensions.tables.likely import likely_of_noise, likely_of_rounding
 from dbt_anonymize.extensions.tables.questions import Finest, answers, score
-from dbt_anonymize.extensions.tables.reading import Published, read_table
+from dbt_anonymize.extensions.tables.reading import MOST_CELLS, Published, read_table
 from dbt_anonymize.extensions.tables.rounding import rounded
 from dbt_anonymize.extensions.tables.subtotals import key_of, keyed, trees_of
 from dbt_anonymize.extensions.tables.told import (
@@ -51,6 +52,8 @@ _STATUS = {"hide": "published", "noise": "perturbed", "round": "rounded"}
 DECIMALS = 4
 # Solvers leave off as much of whole numbers.
 _NEAR = 1e-6
+# Combinations of the finest labels, each a number of 8 bytes.
+_MOST_FINEST = 10_000_000
 _NOBODY = "nobody is in the table"
 
 
@@ -74,11 +77,18 @@ def table_efforts(
     """
     import pandas as pd  # noqa: PLC0415
 
-    declared = Table.model_validate_json(table)
-    counted, names = _with_keys(cells.df(), declared), labels.df()
+    declared, names = Table.model_validate_json(table), labels.df()
+    refusals = {number: _too_large(names, number) for number in range(len(declared.efforts) + 1)}
+    fit = [str(number) for number, refusal in refusals.items() if refusal is None]
+    counted = cells.filter(f"effort in ({', '.join(fit) or 'null'})").df()
+    counted = _with_keys(counted, declared)
     untouched = counted[(counted["effort"] == 0) & (counted[PEOPLE] > 0)]
     frames = []
     for number, effort in enumerate(declared.efforts, start=1):
+        if refusal := refusals[0] or refusals[number]:
+            shown = Protected(counted.iloc[:0].assign(status=""), refusal=refusal)
+            frames.append(effort_rows(number, shown, declared))
+            continue
         own = counted[counted["effort"] == number]
         shown = _protected(own, names[names["effort"] == number], effort, declared)
         if shown.refusal is None:
@@ -87,6 +97,25 @@ def table_efforts(
             shown = replace(shown, quality=quality)
         frames.append(effort_rows(number, shown, declared))
     return pd.concat(frames, ignore_index=True)
+
+
+def _too_large(names: pd.DataFrame, number: int) -> str | None:
+    """Return why an effort is refused before its cells are read, from the numbers of its labels.
+
+    Effort 0 has the finest labels, of which each question makes an array.
+    """
+    shown = names[names["effort"] == number].drop_duplicates(["dimension", "level", "label"])
+    labels = shown["dimension"].value_counts(sort=False)
+    cells = math.prod(int(count) + 1 for count in labels)
+    most = MOST_CELLS if number else _MOST_FINEST
+    if cells <= most:
+        return None
+    counts = ", ".join(f"{name} {count:,}" for name, count in labels.items())
+    return (
+        f"the table must have at most {most:,} cells, totals included; with its labels "
+        f"({counts}{'' if number else ', the finest of all efforts'}) it has {cells:,}. Coarsen a "
+        "dimension by levels, or leave one out"
+    )
 
 
 def _with_keys(cells: pd.DataFrame, declared: Table) -> pd.DataFrame:

@@ -92,8 +92,10 @@ def draft(
     levels = [_levels(counts, name, weights) for name in dimensions]
     tables = [_Cells(dimensions, chosen) for chosen in product(*levels)]
     tables.sort(key=lambda one: one.kept, reverse=True)
-    fine = _best(tables, _MOST_CELLS, _SMALL, weights)
-    fine = fine or _Cells(dimensions, tuple(one[-1] for one in levels))
+    fine = _best(tables, _MOST_CELLS, _SMALL, weights) or min(
+        [one for one in tables if one.size <= _MOST_CELLS] or tables[-1:],
+        key=lambda one: one.small_share(weights),
+    )
     coarser = [one for one in tables if not one.is_below(fine)]
     coarse = _best(coarser, _FEWER_CELLS, _FEWER_SMALL, weights)
     efforts = _efforts(fine, coarse, has_sums=bool(sums), repeats=repeats)

@@ -1,4 +1,4 @@
-"""The released table, for the commands `results` and `verify`."""
+"""The released table, for the commands that know of any release: see `extension.py`."""
 
 # ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
 
@@ -18,11 +18,14 @@ from dbt_anonymize.extensions.tables.hidden import hidden_intervals
 from dbt_anonymize.extensions.tables.programs import Known
 from dbt_anonymize.extensions.tables.reading import Published, cell_text, read_table
 from dbt_anonymize.extensions.tables.recount import Cell, Counted, recounted, trees_of_release
+from dbt_anonymize.extensions.tables.register import history
+from dbt_anonymize.extensions.tables.report import report
+from dbt_anonymize.extensions.tables.results import results
 from dbt_anonymize.extensions.tables.subtotals import key_of
 from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.project.lineage import share_people
-from dbt_anonymize.project.results import OtherResults, release_location
+from dbt_anonymize.project.results import release_location
 from dbt_anonymize.spec import load_specs
 from dbt_anonymize.verify.finding import Finding
 
@@ -32,10 +35,7 @@ if TYPE_CHECKING:
     from dbt_anonymize.project.warehouse import Warehouse
     from dbt_anonymize.spec import Spec
 
-_RESULTS = (
-    *("effort", "cells", "hidden_cells", "qf", "zero_rule", "qnf", "q", "qualifies"),
-    *("protection", "is_chosen", "reason"),
-)
+__all__ = ["findings", "history", "is_of", "report", "results"]
 
 
 class _Released(NamedTuple):
@@ -50,23 +50,6 @@ class _Released(NamedTuple):
 def is_of(spec: Spec) -> bool:
     """Tell whether a spec releases a table, and no records."""
     return _table(spec) is not None
-
-
-def results(warehouse: Warehouse, spec: Spec) -> OtherResults:
-    """Read ``<n>_table_results``; a `WarehouseError` if it is not built."""
-    relation = warehouse.relation_of_ref(f"{spec.name}_table_results")
-    rows = [
-        dict(zip(_RESULTS, row, strict=True))
-        for row in warehouse.rows(f"select {', '.join(_RESULTS)} from {relation} order by effort")
-    ]
-    location = release_location(warehouse, spec.name)
-    reasons = [f"effort {row['effort']}, {row['protection']}, is {row['reason']}" for row in rows]
-    legend = (
-        "QF: how well the table answers its questions; QNF: how little it tells of small cells, "
-        "0.5 is just enough"
-    )
-    sentences = [*reasons, f"released: {location or 'nothing'}"]
-    return OtherResults(_RESULTS[:8], rows, sentences, legend)
 
 
 def findings(
@@ -336,7 +319,8 @@ def _told_sums(
     cells = shown.of_row[[rows[cell] for cell in judged]]
     is_hidden = shown.is_hidden[cells]
     asked = np.flatnonzero(primary.is_primary & is_hidden)
-    low, high = intervals(shown.cube, Known.of_published(shown.values, least=0.0), cells[asked])
+    known = Known.of_published(shown.values, within=10**-DECIMALS, least=0.0)
+    low, high = intervals(shown.cube, known, cells[asked])
     room = 10**-DECIMALS * shown.cube.size + 1e-6 * np.abs(totals[asked])
     is_told = (low > totals[asked] - primary.lower[asked] + room) | (
         high < totals[asked] + primary.upper[asked] - room

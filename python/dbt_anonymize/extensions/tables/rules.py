@@ -14,7 +14,8 @@ _PLACE = "table"
 # Columns of its relations, whatever their case; and what is added to the name of a sum.
 _OWN_COLUMNS = frozenset(
     {PEOPLE, STATUS, "effort", "kind", "cell", "keys", "sums", "released", "is_same"}
-    | {"qf", "zero_rule", "qnf", "refusal", "measure", "lowest", "highest", "demanded", *INTERVAL}
+    | {"qf", "zero_rule", "qnf", "refusal", "measure", "lowest", "highest", "demanded", "value"}
+    | {*INTERVAL}
 )
 _CONTRIBUTIONS = ("_first", "_second")
 # What a spec with a table has no use for; each is empty or missing then.
@@ -37,12 +38,18 @@ def _stands_alone(draft: RawSpec) -> Iterator[Problem]:
         for key, value in draft.guarantees.items()
         if value and (key != "k_anonymity" or integer(mapping(value).get("k")) != least)
     ]
-    if others or draft.consent or draft.freeze:
+    if others or draft.consent:
         yield Problem(
             (_PLACE,),
-            "must have no other guarantee, consent or freeze: its cells keep minimum_frequency",
+            "must have no other guarantee and no consent: its cells keep minimum_frequency",
             "Remove them; leave people who did not agree out of the source.",
-            ", ".join([*others, *(["consent"] if draft.consent else [])]) or "freeze",
+            ", ".join([*others, *(["consent"] if draft.consent else [])]),
+        )
+    if draft.freeze:
+        yield Problem(
+            ("freeze",),
+            "must not stand beside table: the effort that released a table is kept anyway",
+            "Remove it.",
         )
 
 

@@ -24,6 +24,7 @@ from dbt_anonymize.cli.common import (
 )
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import AnonymizeError, SpecError, VaultError
+from dbt_anonymize.extension import other_release
 from dbt_anonymize.pluralize import pluralized
 
 if TYPE_CHECKING:
@@ -86,6 +87,11 @@ def erase(
     is_erased = plan.records or plan.is_certain
     outcome = "erased" if is_erased else "the erasure that was begun is complete"
     note(f"{name}: {outcome}. The receipt is in {name}_erasures in the vault.")
+    if other_release(spec):
+        note(
+            f"The release shows figures of many people; `dbt-anonymize results {name}` says if it "
+            "is a new one without her, or stays as it was."
+        )
     note("Files that were handed out, backups, reports and notebooks cannot be called back.")
     if same:
         note(f"Of the same people, and not erased there: {', '.join(same)}.")
@@ -150,9 +156,10 @@ def _build(runner: Dbt, spec: Spec) -> None:
     for stage in stages_of(runner.project, spec):
         code, _ = run_stage(runner, spec, stage)
         if code:
+            hers = "" if other_release(spec) else ", with her row,"
             say(
                 f"{spec.name}: the vault has forgotten the person, and the build failed: the "
-                "earlier release, with her row, is still published, and files may hold deleted "
+                f"earlier release{hers} is still published, and files may hold deleted "
                 "rows. Correct what stopped it, and run the same command again.",
                 err=True,
             )

@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dbt_anonymize.extension import other_release
 from dbt_anonymize.extensions.custody.erase.owned import (
     BUDGET,
     Owned,
@@ -93,7 +94,8 @@ def forget(vault: Vault, person: Person, others: Collection[str]) -> Erasure:
     counts = count_rows(vault, person, relations)
     database = vault.identifiers.database
     with warehouse.transaction() as cursor:
-        _withhold(vault, person, cursor)
+        if not other_release(vault.spec):
+            _withhold(vault, person, cursor)
         for kind in (name for name in ALL if _erased_by(name) == "release"):
             _rename(vault, kind, person, cursor)
         _erase(vault, person, [r for r in relations if r.database == database], cursor)

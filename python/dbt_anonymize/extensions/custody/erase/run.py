@@ -103,7 +103,7 @@ def plan_erasure(
     require_own_vault(warehouse, spec)
     if any("\ud800" <= letter <= "\udfff" for text in (key, *records) for letter in text):
         raise VaultError(f"{spec.name}: {spec.person_column} must be text that UTF-8 can hold.")
-    vault = Vault(warehouse, spec, warehouse.place_of_ref(f"{spec.name}_identifiers"))
+    vault = Vault(warehouse, spec, warehouse.place_of_ref(f"{spec.name}_{_in_vault(spec)[0]}"))
     person = find_person(vault, key, records)
     require_forgotten(warehouse, spec, person)
     owned = owned_relations(warehouse, spec, others)
@@ -127,8 +127,9 @@ def plan_erasure(
             f"table knows, as text; nothing was found.{hint} See that the key is "
             "written as it is there."
         )
+    is_begun = bool(counts) and not is_resumed and not other_release(spec)
     # Nobody has a draft to see a difference by.
-    if counts and not is_resumed and (spec.holds_back_joiners or publishes(warehouse, spec.name)):
+    if is_begun and (spec.holds_back_joiners or publishes(warehouse, spec.name)):
         require_known_release(vault)
     withheld, released = find_group(vault, person)
     is_certain = is_resumed and digest.is_file()
@@ -141,33 +142,34 @@ def _digest_file(vault: Vault) -> Path:
     return digest_file(Path(files[place.database]), place.schema, vault.spec.name)
 
 
+def _in_vault(spec: Spec) -> list[str]:
+    """Return the relations of the vault that have a person, by their part of the name."""
+    if not other_release(spec):
+        return ["identifiers"]
+    return [one.name for one in relations_of(spec) if one.is_in_vault and one.erased_by]
+
+
 def _require_support(warehouse: Warehouse, spec: Spec) -> None:
-    name = spec.name
-    if other_release(spec):
-        drawn = ", ".join(
-            f"{name}_{one.name}" for one in relations_of(spec) if one.erased_by == "person"
-        )
-        raise VaultError(
-            f"{name}: erase must find a release of records; this one shows figures of many people. "
-            "The next build makes the working tables without whom the source has forgotten; let a "
-            f"custodian delete her by her key from {drawn} in the vault."
-        )
-    if not spec.efforts:
+    name, is_of_records = spec.name, not other_release(spec)
+    if is_of_records and not spec.efforts:
         raise VaultError(
             f"{name}: erase must find efforts in the spec; without, nothing was released, and the "
             "next build makes the working tables without whom the source has forgotten. If it "
             f"draws a sample, let a custodian delete her from {name}_sample."
         )
     if not warehouse.is_duckdb:
+        kept = f"{name}_identifiers, _tokens, _sample, _releases, _membership and _members"
+        seen = " Her row can be found by subtracting the releases: docs/extensions/custody.md."
+        if not is_of_records:
+            kept, seen = ", ".join(f"{name}_{kind}" for kind in _in_vault(spec)), ""
         raise VaultError(
             f"{name}: erase must find a vault in files of DuckDB, which alone were tested; got "
             f"{warehouse.adapter.type()}. Let a custodian delete the person by her key from "
-            f"{name}_identifiers, _tokens, _sample, _releases, _membership and _members, build, "
+            f"{kept}, build, "
             "vacuum these tables (Postgres: vacuum full; Delta: vacuum after the retention), and "
-            "see to logs, replicas and backups. Her row can be found by subtracting the releases: "
-            "docs/extensions/custody.md."
+            f"see to logs, replicas and backups.{seen}"
         )
-    if spec.mapping == "none":
+    if is_of_records and spec.mapping == "none":
         raise VaultError(
             f"{name}: erase must find a vault that remembers the release; with mapping: none "
             "nothing does, so nobody could say who hides the person. The next `dbt build` makes "

@@ -12,6 +12,7 @@ import typer
 from dbt_anonymize.cli.common import OnlyName, spinner, write_or_say
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import ProjectError
+from dbt_anonymize.extension import other_release
 
 
 class Form(StrEnum):
@@ -45,9 +46,10 @@ def report(
     write = {Form.html: as_html, Form.md: as_markdown, Form.json: as_json}[form]
     if form is Form.html:
         _require_charts()
-    spec = place.only_spec(name)
+    spec = place.only_spec(name, of_records=False)
+    other = other_release(spec)
     with place.warehouse() as warehouse:
-        findings = read_findings(warehouse, spec)
+        findings = (other.report if other else read_findings)(warehouse, spec)
     with spinner("Drawing"):
         text = write(findings)
     if output is None and form is Form.html:
