@@ -10,7 +10,7 @@ from dbt_anonymize.extensions.drafting.facts import ColumnFacts
 from dbt_anonymize.extensions.drafting.names import name_indicates
 from dbt_anonymize.extensions.drafting.proposal import KEY, Proposal
 from dbt_anonymize.extensions.drafting.refusals import find_named
-from dbt_anonymize.extensions.drafting.roles import propose
+from dbt_anonymize.extensions.drafting.roles import propose, propose_role
 
 # Most values that a dimension shows as they are; more need a hierarchy, so that they become fewer.
 FEW = 10
@@ -68,7 +68,7 @@ def _as_dimension(proposal: Proposal) -> Proposal:
     """Return a proposal that is shown: as it is if it has few values, else by a hierarchy."""
     facts = proposal.facts
     # Beside others it may be dropped because it follows from them; by itself it is not.
-    alone = proposal if proposal.role == KEY else propose([facts], is_guessed=False)[0]
+    alone = proposal if proposal.role == KEY else propose_role(facts)
     if reason := _unshown_reason(alone):
         raise SpecError(
             f"--dimensions must name columns that a table can show; {proposal.name} {reason}."

@@ -66,7 +66,7 @@ def propose(
         )
     if key is not None:
         fixed[key.name] = Proposal(key, KEY, "unique and never NULL")
-    proposals = [fixed.get(column.name) or _propose_role(column) for column in facts]
+    proposals = [fixed.get(column.name) or propose_role(column) for column in facts]
     target = _guess_target(proposals) if is_guessed else None
     if target_column is not None:
         target = next(column for column in proposals if column.facts is target_column)
@@ -129,7 +129,8 @@ def _find_key(facts: Sequence[ColumnFacts]) -> ColumnFacts | None:
     return next(iter([*by_name, *whole, *unique]), None)
 
 
-def _propose_role(facts: ColumnFacts) -> Proposal:
+def propose_role(facts: ColumnFacts) -> Proposal:
+    """Return a proposal for a column by itself, which is no key."""
     if facts.name.lower() in _OF_SNAPSHOTS:
         return Proposal(facts, "dropped", "dbt's own column of a snapshot")
     if facts.records > 1 and facts.distinct <= 1 and facts.kind != "other":

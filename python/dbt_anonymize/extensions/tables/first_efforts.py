@@ -11,7 +11,11 @@ from itertools import combinations, product
 import numpy as np
 
 from dbt_anonymize.errors import SpecError
-from dbt_anonymize.extensions.tables.suppression import LARGEST_OPTIMAL, MOST_MODULAR_DIMENSIONS
+from dbt_anonymize.extensions.tables.suppression import (
+    LARGEST_CHECKED,
+    LARGEST_OPTIMAL,
+    MOST_MODULAR_DIMENSIONS,
+)
 from dbt_anonymize.literals import plain_yaml_text
 from dbt_anonymize.privacy.table import FloatArray, IntArray, Table
 
@@ -58,10 +62,10 @@ class _Cells:
         """Tell whether cells can be hidden in a table of this size."""
         return self.size <= LARGEST_OPTIMAL or len(self.levels) <= MOST_MODULAR_DIMENSIONS
 
-    def is_below(self, other: _Cells) -> bool:
-        """Tell whether a level is finer than that of another table, or all are the same."""
+    def is_coarser(self, other: _Cells) -> bool:
+        """Tell whether no level is finer than in another table, and one is coarser."""
         numbers = [[one.number for one in cells.levels] for cells in (self, other)]
-        return numbers[0] == numbers[1] or any(map(operator.lt, *numbers))
+        return numbers[0] != numbers[1] and all(map(operator.ge, *numbers))
 
     def small_share(self, people: FloatArray) -> float:
         """Return the share of the cells with somebody that have too few, over all margins."""
@@ -92,12 +96,17 @@ def draft(
     levels = [_levels(counts, name, weights) for name in dimensions]
     tables = [_Cells(dimensions, chosen) for chosen in product(*levels)]
     tables.sort(key=lambda one: one.kept, reverse=True)
-    fine = _best(tables, _MOST_CELLS, _SMALL, weights) or min(
-        [one for one in tables if one.size <= _MOST_CELLS] or tables[-1:],
-        key=lambda one: one.small_share(weights),
-    )
-    coarser = [one for one in tables if not one.is_below(fine)]
-    coarse = _best(coarser, _FEWER_CELLS, _FEWER_SMALL, weights)
+    smallest = min(tables, key=lambda one: one.size)
+    if smallest.size > LARGEST_CHECKED:
+        raise SpecError(
+            f"a table must have at most {LARGEST_CHECKED:,} cells to be checked; "
+            f"{', '.join(dimensions)} make {smallest.size:,} at the coarsest levels. Name fewer "
+            "dimensions."
+        )
+    fitting = [one for one in tables if one.size <= _MOST_CELLS] or [smallest]
+    fine = _best(fitting, _SMALL, weights) or min(fitting, key=lambda one: one.small_share(weights))
+    coarser = (one for one in tables if one.size <= _FEWER_CELLS and one.is_coarser(fine))
+    coarse = _best(coarser, _FEWER_SMALL, weights)
     efforts = _efforts(fine, coarse, has_sums=bool(sums), repeats=repeats)
     if not efforts:
         raise SpecError(
@@ -132,12 +141,9 @@ def _entropy(labels: IntArray, people: FloatArray) -> float:
     return float(-(shares * np.log2(shares)).sum())
 
 
-def _best(
-    tables: Iterable[_Cells], most_cells: int, most_small: float, people: FloatArray
-) -> _Cells | None:
-    """Return the first table that is small enough, and of which few enough cells are small."""
-    fitting = (one for one in tables if one.size <= most_cells)
-    return next((one for one in fitting if one.small_share(people) <= most_small), None)
+def _best(tables: Iterable[_Cells], most: float, people: FloatArray) -> _Cells | None:
+    """Return the first table of which few enough cells are small."""
+    return next((one for one in tables if one.small_share(people) <= most), None)
 
 
 def _check(dimensions: Sequence[str], sums: Sequence[str], *, repeats: bool) -> None:
@@ -172,11 +178,12 @@ def _levels_text(cells: _Cells) -> str:
 
 def _questions(dimensions: Sequence[str], counts: Table) -> list[str]:
     """Return questions about the dimensions, for example."""
+    ordered = {one.name for one in counts.attributes if one.lowest}
     names = [plain_yaml_text(one) for one in dimensions]
-    ordered = [one.name for one in counts.attributes if one.lowest]
     trend = [f"{{trend: {plain_yaml_text(one)}}}" for one in dimensions if one in ordered][:1]
+    unordered = [plain_yaml_text(one) for one in dimensions if one not in ordered]
     by = f", by: [{', '.join(names[:-1])}]" if names[1:] else ""
-    return [f"{{share: {names[-1]}{by}}}", *trend, f"{{rank: {names[0]}}}"]
+    return [f"{{share: {names[-1]}{by}}}", *trend, *(f"{{rank: {one}}}" for one in unordered[:1])]
 
 
 def _text(

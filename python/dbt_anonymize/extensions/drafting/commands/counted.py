@@ -21,7 +21,7 @@ from dbt_anonymize.extensions.drafting.counted import (
 from dbt_anonymize.extensions.drafting.counted_columns import check_shown, propose_counted
 from dbt_anonymize.extensions.drafting.table import check_complete, draft_table
 from dbt_anonymize.extensions.drafting.target_shares import facts_for
-from dbt_anonymize.extensions.drafting.text import columns_text
+from dbt_anonymize.extensions.drafting.text import columns_text, spec_of
 from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.spec.json_schema import write_schema
 
@@ -74,16 +74,19 @@ def init_table(
             check_complete(relation.identifier, drafted, needs_target=False)
         check_amounts(warehouse, relation, sums)
         table = table_text(warehouse, relation, drafted, dimensions, sums)
+    described = f"{relation.identifier}, counted by {', '.join(dimensions)} (draft)."
+    text = columns_text(name, declared, drafted, takes_all=takes_all, described=described) + table
+    is_undecided = ": TODO" in text
+    if not is_undecided:
+        spec_of(text, drafted)
     is_known = replaces and (place.project.root / path).exists()
     written = write_seeds(place, name, drafted, replaces=replaces)
     write_schema(place.project.root)
-    described = f"{relation.identifier}, counted by {', '.join(dimensions)} (draft)."
-    text = columns_text(name, declared, drafted, takes_all=takes_all, described=described) + table
     (place.project.root / path).write_text(text, encoding="utf-8")
     _print_table(drafted, [*dimensions, *sums])
     for file in [f"replaced {path.as_posix()}"] * is_known + written:
         note(file)
-    step = "decide every TODO" if ": TODO" in text else "read it"
+    step = "decide every TODO" if is_undecided else "read it"
     then = "`dbt build` and `dbt-anonymize results`"
     note(f"{path.as_posix()}: {step}, then run `dbt-anonymize generate {name}`, {then}.")
 
