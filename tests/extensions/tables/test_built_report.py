@@ -89,6 +89,24 @@ def test_the_page_is_written_beside_the_results(built: Project, tmp_path: Path) 
     assert "no true count of a hidden" in text
 
 
+@pytest.mark.needs("report")
+def test_a_release_that_cannot_be_read_is_named(built: Project, tmp_path: Path) -> None:
+    project = built.copy(tmp_path / "unreadable")
+    for change in ("write", "remove"):
+        if change == "write":
+            project.release_file(NAME).write_bytes(b"no database" * 1000)
+        else:
+            project.release_file(NAME).unlink()
+        made = run("report", NAME, "--format", "md", "--project-dir", project.folder)
+        said = " ".join(made.output.split())
+        if change == "write":
+            assert made.exit_code == 2, said
+            assert f"{NAME}.duckdb: must be a DuckDB file with {NAME}_table that can be" in said
+        else:
+            assert made.exit_code == 0, said
+            assert "Nothing: run" in said
+
+
 def test_each_release_is_in_the_register_and_a_table_that_stays_is_not(
     built: Project, tmp_path: Path
 ) -> None:

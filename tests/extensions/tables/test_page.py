@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from dbt_anonymize.extensions.tables.hidden import Interval, hidden_intervals
+from dbt_anonymize.extensions.tables.picture import MOST_COLUMNS, MOST_ROWS, MOST_TABLES
 from dbt_anonymize.extensions.tables.reading import read_table
 from dbt_anonymize.project.generate import generate
 from tests.cli.conftest import run
@@ -28,6 +29,12 @@ def test_the_hidden_cell_is_told_as_the_page_says() -> None:
     found = hidden_intervals(read_table(rows, ["ward", "age"], "all"))
     assert found == [Interval(("north", "old"), 2, 2, 1)]
     assert "The hidden cell is 9 - 7 = 2." in PAGE.text
+
+
+def test_a_picture_is_as_large_as_the_page_says() -> None:
+    sizes = (MOST_TABLES, MOST_ROWS, MOST_COLUMNS)
+    said = "It has at most {} crosstabs of {} rows and {} columns".format(*sizes)
+    assert said in " ".join(PAGE.text.split())
 
 
 @pytest.mark.dbt

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.extensions.tables.register import read_table_register, said_of
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.results import OtherResults, release_location
@@ -63,8 +64,14 @@ def released_rows(
     if warehouse.is_duckdb:
         import duckdb  # noqa: PLC0415 (slow to import)
 
-        with duckdb.connect(str(file), read_only=True) as session:
-            return _all_of(session.cursor(), quote_name(table))
+        try:
+            with duckdb.connect(str(file), read_only=True) as session:
+                return _all_of(session.cursor(), quote_name(table))
+        except duckdb.Error as error:
+            raise WarehouseError(
+                f"{file}: must be a DuckDB file with {table} that can be read; it is none "
+                f"({type(error).__name__}). Run `dbt build`."
+            ) from None
     return _all_of(warehouse.cursor(), str(warehouse.relation_of_ref(table)))
 
 
