@@ -128,6 +128,14 @@ def spec_file(project: Project) -> Path:
     return project.folder / "anonymizations" / f"{NAME}.yml"
 
 
+def _verified(project: Project) -> set[str]:
+    """Return the checks that hold; one warns of the records that the project releases, too."""
+    *found, beside = verify(find_project(project.folder), load_spec(spec_file(project)))
+    assert beside.status == "warning"
+    assert [one.message for one in found if one.holds is False] == []
+    return {one.check for one in found if one.holds}
+
+
 @pytest.mark.dbt
 def test_a_drafted_table_is_built_released_and_verified(consumer: Project) -> None:
     done = init(consumer, "--dimensions", "birth_date,zip,churned", "--yes")
@@ -147,11 +155,23 @@ def test_a_drafted_table_is_built_released_and_verified(consumer: Project) -> No
     assert chosen == [("chosen: the best Q of those that protect enough",)]
     shown = run("results", NAME, "--project-dir", consumer.folder)
     assert shown.exit_code == 0, shown.output
-    found = {one.check: one for one in verify(find_project(consumer.folder), load_spec(path))}
-    assert found["recomputation"].holds
-    assert found["guarantees"].holds is not False
+    assert "recomputation" in _verified(consumer)
     again = init(consumer, "--dimensions", "zip,gender", "--replace", "--yes")
     assert "removed seeds/counts_hierarchy_birth_date.csv" in again.output
+
+
+@pytest.mark.dbt
+def test_sums_of_many_digits_add_up_for_verify_too(consumer: Project) -> None:
+    """Each sum is rounded by itself."""
+    consumer.edit(
+        SEED, lambda text: re.sub(r"(\.\d\d),(yes|no)$", r"\g<1>123457,\2", text, flags=re.M)
+    )
+    consumer.dbt("seed", "--select", "customers")
+    done = init(consumer, "--dimensions", "zip,churned", "--sums", "spending", "--yes")
+    assert done.exit_code == 0, done.output
+    generate(consumer.folder, [NAME])
+    consumer.build("--select", f"+path:models/{NAME}")
+    assert {"recomputation", "guarantees"} <= _verified(consumer)
 
 
 @pytest.mark.dbt
