@@ -1,4 +1,4 @@
-"""Aim of a release: statistics, or models that predict a class, a number or a time."""
+"""Aim of a release: statistics, or models that predict a class, a number or a time; options."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from dbt_anonymize.cli.common import Purpose
+from dbt_anonymize.cli.common import Categories, Purpose
 from dbt_anonymize.errors import SpecError
 
 Predict = Annotated[str | None, typer.Option(help="Column that models predict, the target.")]
@@ -37,6 +37,17 @@ Sums = Annotated[
 For = Annotated[
     Purpose | None,
     typer.Option(help="To learn models from the release, or to count and sum it."),
+]
+
+MergedBy = Annotated[
+    Categories,
+    typer.Option(
+        help="Merge categories by how rare they are, or by what they mean for the target."
+    ),
+]
+Explain = Annotated[
+    str | None,
+    typer.Option(help="Print what is known of this column, no value; write nothing."),
 ]
 
 

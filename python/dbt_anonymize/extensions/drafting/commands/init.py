@@ -18,7 +18,9 @@ from dbt_anonymize.extensions.drafting.commands.aim import (
     Aim,
     Dimensions,
     Event,
+    Explain,
     For,
+    MergedBy,
     Predict,
     Sums,
     Time,
@@ -47,12 +49,7 @@ def init(
     dimensions: Dimensions = None,
     sums: Sums = None,
     purpose: For = None,
-    categories: Annotated[
-        Categories,
-        typer.Option(
-            help="Merge categories by how rare they are, or by what they mean for the target."
-        ),
-    ] = Categories.frequency,
+    categories: MergedBy = Categories.frequency,
     yes: Annotated[
         bool,
         typer.Option("--yes", "-y", help="Take what is proposed, and drop what is in doubt."),
@@ -60,10 +57,7 @@ def init(
     replace_: Annotated[
         bool, typer.Option("--replace", help="Write the files of an earlier draft anew.")
     ] = False,
-    explain: Annotated[
-        str | None,
-        typer.Option(help="Print what is known of this column, no value; write nothing."),
-    ] = None,
+    explain: Explain = None,
 ) -> None:
     """Draft anonymizations/<name>.yml and its hierarchies from what a relation holds."""
     from dbt_anonymize.extensions.drafting.text import check_name, spec_text  # noqa: PLC0415
