@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,10 @@ import pytest
 import yaml
 
 from dbt_anonymize.errors import SpecError
-from dbt_anonymize.extensions.drafting.counted_columns import propose_counted
+from dbt_anonymize.extensions.drafting.counted import with_kept_dimensions
+from dbt_anonymize.extensions.drafting.counted_columns import check_shown, propose_counted
 from dbt_anonymize.extensions.drafting.facts import ColumnFacts
+from dbt_anonymize.extensions.drafting.table import Draft
 from dbt_anonymize.project.generate import generate
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.spec import load_spec
@@ -117,6 +120,27 @@ def test_what_cannot_be_shown_is_refused_with_a_remedy(names: str, message: str)
 def test_what_cannot_be_added_up_is_refused(name: str, message: str) -> None:
     with pytest.raises(SpecError, match=re.escape(message)):
         propose_counted(FACTS, ["age"], [name])
+
+
+def test_a_person_may_not_leave_out_what_is_shown() -> None:
+    proposals, *_ = propose_counted(FACTS, ["age", "ward"], [])
+    check_shown(proposals, ["age", "ward"])
+    with pytest.raises(SpecError, match="columns that are shown; treatment is dropped"):
+        check_shown(proposals, ["age", "treatment"])
+
+
+def test_a_dimension_that_no_hierarchy_fits_is_shown_if_it_has_few_values() -> None:
+    proposals, *_ = propose_counted(FACTS, ["ward", "station"], [])
+    plan: Any = object()
+    drafted = Draft(proposals, {"ward": plan}, {"station": "station: must be else."}, [], [])
+    found = {one.name: one.role for one in with_kept_dimensions(drafted).proposals}
+    assert (found["ward"], found["station"]) == ("quasi_identifier", "insensitive")
+    for failed in (
+        replace(drafted, plans={}),
+        replace(drafted, failed={"age": "age: must be otherwise."}),
+    ):
+        with pytest.raises(SpecError, match=r"columns that a table can show\. (station|age): must"):
+            with_kept_dimensions(failed)
 
 
 def init(project: Project, *options: str) -> Any:

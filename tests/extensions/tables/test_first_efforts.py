@@ -107,7 +107,7 @@ def test_names_of_columns_stay_what_they_are() -> None:
     assert yaml.safe_load(text)["table"]["dimensions"] == HOSTILE
     asked = "".join(line.removeprefix("  # ") + "\n" for line in text.splitlines()[-3:])
     questions = yaml.safe_load(asked)["questions"]
-    assert questions == [{"share": HOSTILE[-1], "by": HOSTILE[:-1]}, {"rank": HOSTILE[0]}]
+    assert questions == [{"share": HOSTILE[-1], "by": HOSTILE[:2]}, {"rank": HOSTILE[0]}]
 
 
 def test_what_cannot_be_protected_is_refused() -> None:

@@ -182,7 +182,7 @@ def _questions(dimensions: Sequence[str], counts: Table) -> list[str]:
     names = [plain_yaml_text(one) for one in dimensions]
     trend = [f"{{trend: {plain_yaml_text(one)}}}" for one in dimensions if one in ordered][:1]
     unordered = [plain_yaml_text(one) for one in dimensions if one not in ordered]
-    by = f", by: [{', '.join(names[:-1])}]" if names[1:] else ""
+    by = f", by: [{', '.join(names[:-1][:2])}]" if names[1:] else ""
     return [f"{{share: {names[-1]}{by}}}", *trend, *(f"{{rank: {one}}}" for one in unordered[:1])]
 
 
