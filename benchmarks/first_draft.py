@@ -79,9 +79,9 @@ def shares(
     people, source = TABLES[name], Source(source=("raw", name))
     begin = time.process_time()
     with duckdb.connect(":memory:") as session:
-        budget = None if seconds is None else Budget(seconds=seconds)
+        budget = Budget(seconds=seconds)
         aim = Aim(predict=people.target, time=people.time)
-        tried = _run_trial(place, source, name, aim=aim, budget=budget, session=session)
+        tried = _run_trial(place, source, name, asked=(aim, budget, False), session=session)
     spent = time.process_time() - begin
     text = spec_text(name, source, tried.drafted, takes_all=True)
     plans = [tried.drafted.plans[one] for one in tried.spec.quasi_identifiers]
@@ -102,6 +102,7 @@ def shares(
                     for level, plan in zip(one.checked.node, plans, strict=True)
                 ),
                 "of": len(plans),
+                "detail": one.detail,
                 "score": score,
                 "oracle": best.score,
                 "share": (score - best.zero_rule) / (best.score - best.zero_rule),
@@ -129,7 +130,11 @@ def main() -> None:
     for name in ("more-use", "balanced", "more-privacy"):
         of_name = every[every["alternative"].str.contains(name)]
         share, gone = of_name["share"], of_name["gone"].sum() / of_name["of"].sum()
-        print(f"{name}: median {share.median():.2f}, least {share.min():.2f}; {gone:.0%} are `*`")
+        detail = of_name["detail"].mean()
+        print(
+            f"{name}: median {share.median():.2f}, least {share.min():.2f}; {gone:.0%} are `*`, "
+            f"{detail:.0%} of the detail is left"
+        )
 
 
 if __name__ == "__main__":

@@ -393,10 +393,24 @@ left join subjects on {{ dbt_anonymize._quote(given.subject, "source") }} = subj
             "; " ~ empty ~ " of these are an empty text, which no seed can hold. For those write"
             ~ " `unknown: \"*\"` for the"
             ~ " hierarchy, or nullif(" ~ quasi_identifier.name ~ ", '') in the source; for others extend it"
-            ~ " (`dbt-anonymize hierarchy extend`) or correct the source."
+            ~ " (`" ~ dbt_anonymize._extending_command(quasi_identifier) ~ "`) or correct the source."
         ) }}
     {%- endif -%}
-    {{ return(". Extend it (`dbt-anonymize hierarchy extend`) or correct the source.") }}
+    {{ return(". Extend it (`" ~ dbt_anonymize._extending_command(quasi_identifier) ~ "`) or correct the source.") }}
+{%- endmacro %}
+
+
+{# The command that adds to the seed of a hierarchy what the column has. #}
+{% macro _extending_command(quasi_identifier) -%}
+    {%- set command = ["dbt-anonymize hierarchy extend", "<its seed>.csv"] -%}
+    {%- set of_source = (model.config.meta.dbt_anonymize.spec or {}).get("source") -%}
+    {%- if of_source -%}
+        {%- do command.append(("--source " if "." in of_source else "--ref ") ~ of_source) -%}
+    {%- endif -%}
+    {%- set name = quasi_identifier.name -%}
+    {%- set is_plain = modules.re.fullmatch("[A-Za-z0-9_.-]+", name) -%}
+    {%- do command.append("--column " ~ (name if is_plain else "'" ~ name | replace("'", "'\\''") ~ "'")) -%}
+    {{ return(command | join(" ")) }}
 {%- endmacro %}
 
 

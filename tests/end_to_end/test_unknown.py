@@ -88,7 +88,10 @@ def test_where_it_is_not_declared_it_stops_the_build(tmp_path: Path) -> None:
     outcome = project.dbt("build", "--select", "+customers_microdata")
     assert not outcome.succeeded
     assert "the hierarchy of gender does not cover the column" in outcome.messages
-    assert "Extend it (`dbt-anonymize hierarchy extend`)" in outcome.messages
+    assert (
+        "Extend it (`dbt-anonymize hierarchy extend <its seed>.csv --ref customers "
+        "--column gender`)" in outcome.messages
+    )
     assert "agender" not in outcome.messages
     # An empty text can be in no seed, which reads it as NULL: extending leads in a circle.
     project.execute(

@@ -10,6 +10,7 @@ This module runs in worker processes: it imports nothing that a worker does not 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -127,7 +128,8 @@ class SplitScorer:
     seed: int
     tallies: Tallies
     suppressed: dict[int, float]
-    watch: Stopwatch = field(default_factory=Stopwatch)
+    # Models have one thread; a machine that is busy with other things makes the clock go on.
+    watch: Stopwatch = field(default_factory=lambda: Stopwatch(time.process_time))
     references: dict[int, Reference] = field(default_factory=dict)
 
     @property

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Stopwatch:
-    """Seconds on the clock by step."""
+    """Seconds by step, on the clock unless another one is given."""
 
     clock: Callable[[], float] = time.perf_counter
     seconds: dict[str, float] = field(default_factory=dict)

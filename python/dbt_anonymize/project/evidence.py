@@ -121,7 +121,9 @@ class Evidence:
             return f"Not verified: the last verification is {about}{failures}. Run {command}."
         if failed:
             return f"VERIFICATION FAILED: {pluralized(failed, 'finding')}. See {command}."
-        return "Verified independently of the build: nothing failed."
+        warnings = sum(row["status"] == "warning" for row in findings)
+        about_them = f", {pluralized(warnings, 'warning')}: see {command}" if warnings else ""
+        return f"Verified independently of the build: nothing failed{about_them}."
 
 
 def collect(warehouse: Warehouse, spec: Spec) -> Evidence:

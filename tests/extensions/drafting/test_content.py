@@ -116,6 +116,12 @@ def facts(name: str, data_type: str = "varchar", distinct: int = 50, **more: Any
         (facts("salary", "double"), "sensitive", True),
         (facts("x", "date"), "quasi_identifier", True),
         (facts("x", "timestamp", distinct=999), "insensitive", False),
+        # In one release it tells who joined since the last.
+        (facts("loaded_at", "timestamp", distinct=999), "dropped", True),
+        (facts("_fivetran_synced", "timestamp with time zone"), "dropped", True),
+        (facts("updatedAt", "date"), "dropped", True),
+        (facts("admitted_at", "timestamp", distinct=999), "insensitive", False),
+        (facts("loaded", "integer"), "quasi_identifier", True),
         (facts("x", "double", distinct=900), "quasi_identifier", True),
         (facts("x", "double", distinct=1000), "quasi_identifier", True),
         (facts("salary", "double", distinct=700), "quasi_identifier", True),
@@ -154,6 +160,9 @@ def test_whose_records_they_are_is_proposed_where_people_have_several() -> None:
     assert subject(name) == "name"
     unique = facts("mail", distinct=1000, looks="e-mail addresses")
     assert subject(name, unique) is None
+    assert subject(name, facts("mail", known=970, distinct=970, looks="e-mail addresses")) is None
+    assert subject(name, facts("patient_no", "integer", distinct=1000)) is None
+    assert subject(name, facts("invoice_no", "integer", distinct=1000)) == "name"
     # Others share a first name or a telephone, and two people a name.
     assert subject(facts("first_name"), facts("phone"), facts("name", distinct=950)) is None
     assert subject(facts("patient_no", "integer", known=900, distinct=60)) is None

@@ -13,6 +13,7 @@ from dbt_anonymize.extensions.report import sections as parts
 from dbt_anonymize.extensions.report.rendering import as_html, as_json
 from dbt_anonymize.project.evidence import Evidence
 from dbt_anonymize.project.sections import Section
+from tests.effort_results import ABOUT
 from tests.extensions.report.findings import findings, spec
 from tests.extensions.report.test_report import NOW, _warehouse
 
@@ -99,3 +100,10 @@ def test_each_relation_of_a_section_is_read(monkeypatch: pytest.MonkeyPatch) -> 
         found = reading.read_findings(warehouse, spec())  # type: ignore[arg-type]
     asked = {name for _, one in report_sections() for name in one.relations}
     assert asked <= {*found.all_evidence.relations}
+
+
+def test_warnings_of_a_verification_are_told_where_nothing_failed() -> None:
+    evidence = findings().evidence
+    rows = [{"status": status, "verified_at": "2026", **ABOUT} for status in ("holds", "warning")]
+    told = replace(evidence, relations={**evidence.relations, "verification": rows}).verification
+    assert told.startswith("Verified independently of the build: nothing failed, 1 warning: see `")

@@ -117,3 +117,27 @@ def test_labels_of_levels_are_those_of_the_hierarchy() -> None:
                 for leaf, code in zip(present, attribute.levels[level], strict=True)
             }
             assert len(pairs) == len({name for name, _ in pairs}) == len({c for _, c in pairs})
+
+
+def test_shares_are_those_of_the_build() -> None:
+    """A label covers a part of the range, or of the values; that of NULL covers everything."""
+    counted = count(records(5))
+    for attribute, present, plan in zip(
+        counted.table.attributes, counted.leaves, counted.plans, strict=True
+    ):
+        tree = plan.hierarchy
+        if isinstance(tree, CategoricalHierarchy):
+            parts = [1.0] * len(tree.values)
+        else:
+            bounds = zip(tree.lower_bounds, tree.upper_bounds, strict=True)
+            wide: list[Any] = [upper - lower for lower, upper in bounds]
+            parts = [float(one / sum(wide, start=wide[0] - wide[0])) for one in wide]
+        for level, labels in enumerate(tree.labels, start=1):
+            of_label = Counter[str]()
+            for label, part in zip(labels, parts, strict=True):
+                of_label[label] += part / sum(parts)  # type: ignore[assignment]
+            for place, code in zip(present, attribute.levels[level], strict=True):
+                expected = 1.0 if place == len(labels) else of_label[labels[place]]
+                assert attribute.shares[level][code] == pytest.approx(expected)
+        null = attribute.shares[0][present == len(tree.labels[0])]
+        assert null.tolist() == [1.0]

@@ -46,7 +46,11 @@ def search_of(
         (5, lambda _: 0.7, None, [(0, 0)]),
         # Classes of 20 leave no room.
         (20, lambda _: 0.7, None, []),
-        # Hardly worse is as good; else half of the steps are tried.
+        # Models may lose 3 % of what they gain over 0.5, and chance less; else half of the steps
+        # are tried.
+        (5, lambda node: 0.7 - 0.0055 * (node == (0, 0)), None, [(0, 0)]),
+        (5, lambda node: 0.7 - 0.0065 * (node == (0, 0)), None, [(0, 1)]),
+        (5, lambda node: 0.52 - EQUAL / 2 * (node == (0, 0)), None, [(0, 0)]),
         (5, lambda node: 0.7 - EQUAL / 2 * (node == (0, 0)), None, [(0, 0)]),
         (5, lambda node: 0.7 - 0.1 * (node == (0, 0)), None, [(0, 1)]),
         (5, lambda node: 0.7 - 0.1 * (node[0] == 0), None, []),
@@ -65,6 +69,22 @@ def test_columns_are_given_back_as_far_as_classes_and_models_allow(
     assert [(finer.checked.node, finer.required) for finer in found] == [
         (node, k) for node in expected
     ]
+
+
+@pytest.mark.parametrize(
+    ("budget", "is_timed"),
+    [(Budget(seconds=4.0), True), (Budget(evaluations=4), False), (Budget(), False)],
+)
+def test_time_that_ends_a_part_of_a_search_is_told(budget: Budget, is_timed: bool) -> None:
+    search, track = search_of(townspeople(), lambda _: 0.7)
+    one = search.candidates.of((1, 1), 10)
+    assert one is not None
+    part = budget.share(0.5)
+    track.advance([one], range(SPLITS), part)
+    assert part.is_spent == (budget != Budget())
+    budget.pay(part)
+    assert not budget.is_spent
+    assert budget.is_timed == is_timed
 
 
 def test_what_is_given_back_is_chosen() -> None:

@@ -13,6 +13,7 @@ from dbt_anonymize.extensions.drafting.commands.aim import Aim
 from dbt_anonymize.extensions.drafting.facts import ColumnFacts
 from dbt_anonymize.extensions.drafting.proposal import Proposal
 from dbt_anonymize.extensions.search import clock
+from dbt_anonymize.extensions.trial.commands import try_
 from dbt_anonymize.extensions.trial.commands.try_ import _next_steps
 from dbt_anonymize.extensions.trial.commands.try_output import warnings
 from dbt_anonymize.spec import load_spec
@@ -43,6 +44,11 @@ def test_nothing_is_written_until_one_is_taken_and_the_build_keeps_what_was_show
 ) -> None:
     asked = ("--predict", "churned", "--evaluations", "60")
     before = files(consumer.folder)
+    trained: list[object] = []
+    search = try_._search_alternatives
+    monkeypatch.setattr(
+        try_, "_search_alternatives", lambda *given: trained.append(1) or search(*given)
+    )
     shown = tried(consumer, *asked)
     assert files(consumer.folder) == before
     assert "Nothing was written." in shown
@@ -50,10 +56,13 @@ def test_nothing_is_written_until_one_is_taken_and_the_build_keeps_what_was_show
     # Bounded by models and work, not by seconds, the same is found again on a slow machine.
     seconds = itertools.count(0, 1000)
     monkeypatch.setattr(clock, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
-    again = tried(consumer, *asked, "--name", "clients", "--take", "more-privacy", "--verbose")
     sizes = figures(shown)
     assert sizes
-    assert figures(again) == sizes
+    assert figures(tried(consumer, *asked)) == sizes
+    assert len(trained) == 2
+    taken = tried(consumer, *asked, "--name", "clients", "--take", "more-privacy", "--verbose")
+    assert figures(taken) == sizes
+    assert len(trained) == 2, "what was shown is taken"
     spec = load_spec(consumer.folder / "anonymizations" / "clients.yml")
     assert spec.release.effort == len(spec.efforts)
     text = (consumer.folder / "anonymizations" / "clients.yml").read_text()

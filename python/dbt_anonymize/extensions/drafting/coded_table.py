@@ -5,7 +5,6 @@ The warehouse codes and counts: only whole numbers are fetched.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -15,10 +14,22 @@ from typing import Any
 import numpy as np
 
 from dbt_anonymize.extensions.drafting.plans import Plan
+from dbt_anonymize.extensions.search.label_shares import shares_of_labels, width
 from dbt_anonymize.hierarchies.bounds import Bound
-from dbt_anonymize.hierarchies.model import ROOT, CategoricalHierarchy, IntervalHierarchy
+from dbt_anonymize.hierarchies.model import (
+    ROOT,
+    CategoricalHierarchy,
+    Hierarchy,
+    IntervalHierarchy,
+)
 from dbt_anonymize.literals import quote_name, quote_text
-from dbt_anonymize.privacy.table import Attribute, IntArray, SensitiveAttribute, Table
+from dbt_anonymize.privacy.table import (
+    Attribute,
+    FloatArray,
+    IntArray,
+    SensitiveAttribute,
+    Table,
+)
 from dbt_anonymize.project.engines import engine_of
 from dbt_anonymize.project.warehouse import Warehouse
 
@@ -124,18 +135,22 @@ def _literal(bound: Bound) -> str:
 
 
 def _attribute(plan: Plan, present: IntArray, highest: int | None) -> Attribute:
-    """Return a quasi-identifier with its present leaves."""
-    size = len(plan.hierarchy.labels[0])
-    levels, shares = [np.arange(len(present))], [np.full(len(present), 1.0 / size)]
+    """Return a quasi-identifier with its present leaves; the leaf after all others is NULL."""
+    size, is_interval = len(plan.hierarchy.labels[0]), plan.kind == "interval"
+    bounds = _relative_bounds(plan.hierarchy)
+    is_null = present == size
+    levels = [np.arange(len(present))]
+    shares = [np.where(is_null, 1.0, 0.0 if is_interval else 1.0 / size)]
     for labels in plan.hierarchy.labels:
-        counts = {**Counter(labels), ROOT: size}
-        labels_and_root = [*labels, ROOT]
-        distinct, of_leaf = np.unique(
-            [labels_and_root[leaf] for leaf in present], return_inverse=True
-        )
-        levels.append(of_leaf.reshape(-1).astype(np.int64))
-        shares.append(np.array([counts[label] / size for label in distinct.tolist()]))
-    is_interval = plan.kind == "interval"
+        distinct, of_leaf = np.unique([*labels, ROOT], return_inverse=True)
+        of_leaf = of_leaf.reshape(-1).astype(np.int64)
+        covered = np.ones(len(distinct))
+        of_labels = shares_of_labels(of_leaf[:size], bounds)
+        covered[: len(of_labels)] = of_labels
+        covered[of_leaf[size]] = 1.0
+        occurring, codes = np.unique(of_leaf[present], return_inverse=True)
+        levels.append(codes.reshape(-1).astype(np.int64))
+        shares.append(covered[occurring])
     return Attribute(
         name=plan.column,
         levels=tuple(levels),
@@ -145,6 +160,19 @@ def _attribute(plan: Plan, present: IntArray, highest: int | None) -> Attribute:
         lowest=1 if is_interval else 0,
         highest=highest,
     )
+
+
+def _relative_bounds(tree: Hierarchy) -> tuple[FloatArray, FloatArray] | None:
+    """Return start and end of each leaf, relative to the first start; None of categories."""
+    if isinstance(tree, CategoricalHierarchy):
+        return None
+    start: Any = tree.lower_bounds[0]
+    ends = (
+        [width(bound - start) for bound in of_leaves]
+        for of_leaves in (tree.lower_bounds, tree.upper_bounds)
+    )
+    lower, upper = (np.array(end, dtype=np.float64) for end in ends)
+    return lower, upper
 
 
 def _bound(value: Any) -> Bound:

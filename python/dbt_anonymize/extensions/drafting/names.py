@@ -31,6 +31,11 @@ _SAMPLING_WEIGHT = """
     fnlwgt finalwgt wgt wght perweight personweight pweight finalweight samplingweight
     sampleweight sampweight surveyweight wtssall
 """
+# Parts of names of times at which a row came into the warehouse, or was changed there.
+_LOADING = """
+    loaded ingested ingestion inserted updated modified synced extracted imported refreshed
+    etl elt dwh fivetran airbyte emitted
+"""
 _FREE_TEXT = """
     note notes comment comments remark remarks memo description text message feedback anamnesis
     notiz bemerkung kommentar nota notas comentario observacion observaciones commentaire
@@ -107,6 +112,7 @@ _WORDS = {
     for kind, text in {
         "identifier": _IDENTIFIER,
         "free_text": _FREE_TEXT,
+        "loading": _LOADING,
         "quasi_identifier": _QUASI,
         "sensitive": _SENSITIVE,
         "target": _TARGET,

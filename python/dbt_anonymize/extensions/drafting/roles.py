@@ -146,7 +146,10 @@ def propose_role(facts: ColumnFacts) -> Proposal:
 
 
 def _propose_needless(facts: ColumnFacts) -> Proposal | None:
-    """Drop row numbers and weights of a sample, which only tell records apart."""
+    """Drop row numbers, weights of a sample and times of loading, which only tell records apart."""
+    if facts.kind in {"date", "timestamp"} and name_indicates(facts.name, "loading"):
+        reason = f"a time of loading, by its name, which tells who is new; {singling_text(facts)}"
+        return Proposal(facts, "dropped", reason)
     if facts.kind != "number" or facts.distinct <= _FEW:
         return None
     if name_indicates(facts.name, "row_number") and facts.distinction >= _NEAR_UNIQUE:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dbt_anonymize.extensions.drafting.facts import ColumnFacts
 from dbt_anonymize.extensions.drafting.names import is_key, is_key_of_person, name_indicates
-from dbt_anonymize.extensions.drafting.proposal import Proposal
+from dbt_anonymize.extensions.drafting.proposal import KEY, Proposal
 
 # Average records per name from which on names are those of people with several records.
 _RECORDS_OF_A_NAME = 1.5
@@ -26,7 +26,7 @@ def propose_subject(proposals: Sequence[Proposal]) -> Proposal | None:
         for proposal in identifiers
         if (rank := _rank(proposal.facts)) is not None
     }
-    if any(proposal.facts.looks and proposal.facts.is_unique for proposal in identifiers):
+    if any(_tells_people_apart(proposal) for proposal in proposals):
         # A unique address or number per record means that equal names are different people.
         ranks = {name: rank for name, rank in ranks.items() if rank < _NAME}
     return min(
@@ -34,6 +34,14 @@ def propose_subject(proposals: Sequence[Proposal]) -> Proposal | None:
         key=lambda proposal: ranks[proposal.name],
         default=None,
     )
+
+
+def _tells_people_apart(proposal: Proposal) -> bool:
+    """Tell whether no two records share an address, or a number of a person."""
+    facts = proposal.facts
+    is_own = proposal.role == "identifier" and facts.looks
+    is_number = proposal.role in {"identifier", KEY} and is_key_of_person(facts.name)
+    return facts.distinct == facts.known > 0 and bool(is_own or is_number)
 
 
 def may_share(proposal: Proposal) -> bool:

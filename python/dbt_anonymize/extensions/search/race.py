@@ -89,6 +89,8 @@ class Budget:
     seconds: float | None = None
     trained: int = 0
     spent: float = 0.0
+    is_timed: bool = False
+    """True where seconds ended the training of something, of a part too."""
 
     @property
     def is_spent(self) -> bool:
@@ -96,6 +98,11 @@ class Budget:
         return self._is_over(self.trained, self.evaluations) or self._is_over(
             self.spent, self.seconds
         )
+
+    @property
+    def is_out_of_time(self) -> bool:
+        """Tell whether the seconds are used up."""
+        return self._is_over(self.spent, self.seconds)
 
     @staticmethod
     def _is_over(used: float, limit: float | None) -> bool:
@@ -127,6 +134,7 @@ class Budget:
         """Count the cost of a part."""
         self.trained += part.trained
         self.spent += part.spent
+        self.is_timed |= part.is_timed
 
 
 @dataclass
@@ -163,6 +171,7 @@ class Track:
             splits += splits_of_round
             remaining = self._sorted_by_score(remaining)
             if budget.is_spent:
+                budget.is_timed |= budget.is_out_of_time
                 break
         return self._best_of_equals(remaining)
 
@@ -242,6 +251,7 @@ class Track:
             now, waiting = waiting[:size], waiting[size:]
             budget.spent += self.train(now)
             budget.trained += len(now)
+        budget.is_timed |= bool(waiting) and budget.is_out_of_time
 
     def train(self, pairs: Sequence[tuple[Candidate, int]]) -> float:
         """Train each candidate on its split; return the seconds of all workers."""

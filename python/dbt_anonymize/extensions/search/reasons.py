@@ -121,7 +121,7 @@ def missed(columns: Mapping[str, GivenUp], measure: str) -> str:
     'would add: zip 0.013 (then k is 3); the others less than 0.002 each'
     >>> feasible = GivenUp(0.1, k=20, is_feasible=True, suppressed=1200)
     >>> missed({"sex": small, "zip": feasible}, "rmse")
-    'would take off rmse: zip 0.1 (k stays 20, 1,200 left out); sex less than 0.002'
+    'would take off rmse: zip 0.1 (allowed: k 20, 1,200 left out); sex less than 0.002'
     >>> missed({"sex": small, "job": small}, "roc_auc")
     'what it gives up adds less than 0.002 each'
     >>> missed({"sex": small, "job": GivenUp(None, k=3, is_feasible=False)}, "roc_auc")
@@ -137,7 +137,7 @@ def missed(columns: Mapping[str, GivenUp], measure: str) -> str:
         verb = "takes" if end else "adds"
         return f"what it gives up {verb} less than {EQUAL:g}{end}{each}" if small else ""
     texts = [
-        f"{name} {column.amount} (k stays {column.k}, {column.suppressed:,} left out)"
+        f"{name} {column.amount} (allowed: k {column.k}, {column.suppressed:,} left out)"
         if column.is_feasible
         else f"{name} {column.amount} (then k is {column.k})"
         for name in large[:_MOST_NAMED]

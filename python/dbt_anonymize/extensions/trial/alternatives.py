@@ -142,8 +142,7 @@ def find_alternatives(
         )
         for (names, candidate), given_up in zip(chosen, reasons.given, strict=True)
     )
-    is_timed = budget.seconds is not None and budget.spent >= budget.seconds
-    return Trial(alternatives, budget.trained, reasons.burdens, is_timed)
+    return Trial(alternatives, budget.trained, reasons.burdens, budget.is_timed)
 
 
 def _homogeneous_records(candidate: Candidate, records: Records) -> int:

@@ -19,7 +19,7 @@ MORE_USE, BALANCED, MORE_PRIVACY = "more-use", "balanced", "more-privacy"
 # that keeps the middle one, with a loss up to halfway between them, or else the smallest of these.
 _SHARE_OF_USE, _SHARE_OF_BALANCE, _SHARE_OF_PRIVACY = 0.95, 0.9, 0.75
 # Each keeps this share of the gain of the best candidate of its class size.
-_SHARE_OF_SIZE = 0.97
+SHARE_OF_SIZE = 0.97
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Choice:
         best, best_of_size = self._best_gain, self._gain(self.pools[candidate.required][0])
         if untouched > 0:
             best, best_of_size = min(best, untouched), min(best_of_size, untouched)
-        return gain >= max(share * best, _SHARE_OF_SIZE * best_of_size)
+        return gain >= max(share * best, SHARE_OF_SIZE * best_of_size)
 
     def _fewest_splits(self, k: int) -> int:
         """Return the fewest splits that count, or those of the winner if it has fewer."""

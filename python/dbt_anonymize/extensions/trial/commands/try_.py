@@ -103,9 +103,9 @@ def try_(
     declared, anonymization = _source(relation), name or _name_of(relation)
     path = check_name(place.project, anonymization, replaces=replace_) if take or name else None
     options = {"name": name, "evaluations": evaluations, "time-limit": time_limit}
-    budget = Budget(evaluations, None if evaluations else time_limit)
     with in_memory() as session:
-        tried = _run_trial(place, declared, anonymization, aim=aim, budget=budget, session=session)
+        asked = (aim, Budget(evaluations, None if evaluations else time_limit), take is not None)
+        tried = _run_trial(place, declared, anonymization, asked=asked, session=session)
         console = SafeConsole(quiet=is_quiet())
         if take is None or verbose:
             print_trial(console, tried, monotonic() - begin, verbose=verbose)
@@ -128,8 +128,8 @@ def _next_steps(
     words += [f"--{option} {value}" for option, value in options.items() if value is not None]
     words += ["--take balanced", *["--replace"] * is_known]
     time_note = (
-        "Time ended the search, and another run may find others; with --evaluations "
-        f"{max(tried.trial.trained, 1)} it finds the same again. "
+        "Time ended the search, so that another table may be found in another run or with a larger "
+        f"--time-limit; with --evaluations {max(tried.trial.trained, 1)} every run finds the same. "
         if tried.trial.is_timed
         else ""
     )
@@ -157,14 +157,19 @@ def _run_trial(
     declared: Source,
     name: str,
     *,
-    aim: Aim,
-    budget: Budget,
+    asked: tuple[Aim, Budget, bool],
     session: Any,
 ) -> Tried:
+    """Return the trial, that which was shown if one of its alternatives is taken.
+
+    ``asked`` has the aim, the budget, and whether one is taken.
+    """
     from dbt_anonymize.extensions.drafting.companions import find_times  # noqa: PLC0415 (keeps --help fast)
     from dbt_anonymize.extensions.drafting.target_shares import find_copies  # noqa: PLC0415
+    from dbt_anonymize.extensions.trial.remembered import file_of, recall, remember  # noqa: PLC0415
     from dbt_anonymize.extensions.trial.sample import read_examples, read_sample  # noqa: PLC0415
 
+    aim, budget, is_taken = asked
     with place.warehouse() as warehouse:
         drafted, spec = _draft(place, warehouse, declared, name, aim)
         with spinner("Counting combinations"):
@@ -176,10 +181,14 @@ def _run_trial(
             read = read_sample if spec.is_tested else read_examples
             drawn = read(warehouse, relation, spec, counted, session)
     # The warehouse is closed during the search: a file of DuckDB would be locked for all others.
-    try:
-        trial = _search_alternatives(spec, counted, drawn, budget)
-    except SearchError as error:
-        raise SearchError(f"{name}: {error}") from error
+    file = file_of(place.project.root, asked[:2], spec, counted, drawn)
+    trial = recall(file, spec, counted, drawn) if is_taken else None
+    if trial is None:
+        try:
+            trial = _search_alternatives(spec, counted, drawn, budget)
+        except SearchError as error:
+            raise SearchError(f"{name}: {error}") from error
+        remember(file, trial)
     return Tried(name, declared, aim, drafted, spec, counted, drawn, trial, copies, times, names)
 
 
