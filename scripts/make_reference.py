@@ -74,7 +74,7 @@ def _sections(schema: dict[str, Any]) -> Iterator[str]:
             (
                 f"`{key}`",
                 _type(of_key, titles),
-                "required" if key in content.get("required", ()) else _default(of_key),
+                _necessity(key, content) or _default(of_key),
                 of_key.get("description") or _described(of_key, schema),
             )
             for key, of_key in content["properties"].items()
@@ -160,6 +160,18 @@ def _range(node: dict[str, Any]) -> Iterator[str]:
     limits = [f"{sign} {node[key]:g}" for key, sign in words.items() if key in node]
     if limits:
         yield ", ".join(limits)
+
+
+def _necessity(key: str, content: dict[str, Any]) -> str:
+    """Say that a key is required, or without which others; nothing of one that is not."""
+    if key in content.get("required", ()):
+        return "required"
+    first, *others = content.get("anyOf", [{}])
+    if key not in first.get("required", ()):
+        return ""
+    return (
+        f"required without {', '.join(f'`{name}`' for one in others for name in one['required'])}"
+    )
 
 
 def _default(node: dict[str, Any]) -> str:

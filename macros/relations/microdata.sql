@@ -407,9 +407,7 @@ left join subjects on {{ dbt_anonymize._quote(given.subject, "source") }} = subj
     {%- if of_source -%}
         {%- do command.append(("--source " if "." in of_source else "--ref ") ~ of_source) -%}
     {%- endif -%}
-    {%- set name = quasi_identifier.name -%}
-    {%- set is_plain = modules.re.fullmatch("[A-Za-z0-9_.-]+", name) -%}
-    {%- do command.append("--column " ~ (name if is_plain else "'" ~ name | replace("'", "'\\''") ~ "'")) -%}
+    {%- do command.append("--column " ~ quasi_identifier.name) -%}
     {{ return(command | join(" ")) }}
 {%- endmacro %}
 

@@ -23,7 +23,9 @@ from tests.spec.wrong import WRONG
 SCHEMA = json_schema()
 CHECK = jsonschema.Draft7Validator(SCHEMA)
 # A part of a spec, as pages show it, lacks keys.
-PART = jsonschema.Draft7Validator({**SCHEMA, "required": []})
+PART = jsonschema.Draft7Validator(
+    {key: value for key, value in SCHEMA.items() if key not in {"required", "anyOf"}}
+)
 STARTERS = sorted(REPOSITORY.glob("python/dbt_anonymize/**/anonymizations/*.yml"))
 FILES = [
     *STARTERS,

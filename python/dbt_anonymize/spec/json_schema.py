@@ -74,6 +74,14 @@ def json_schema() -> dict[str, Any]:
     schema: dict[str, Any] = _plain(
         Spec.model_json_schema(mode="validation", schema_generator=_WithDescriptions)
     )
+    # What an extension fills in where one of its keys stands is needed only without that key.
+    spared: dict[str, tuple[str, ...]] = {}
+    for kind in Spec.__mro__:
+        spared |= vars(kind).get("SPARED", {})
+    filled_in = {name for names in spared.values() for name in names}
+    if needed := [name for name in schema["required"] if name in filled_in]:
+        schema["required"] = [name for name in schema["required"] if name not in needed]
+        schema["anyOf"] = [{"required": needed}, *({"required": [key]} for key in spared)]
     return {"$schema": _DIALECT, "title": "Spec of dbt-anonymize", **schema}
 
 

@@ -87,6 +87,18 @@ def test_time_that_ends_a_part_of_a_search_is_told(budget: Budget, is_timed: boo
     assert budget.is_timed == is_timed
 
 
+def test_the_smallest_classes_get_detail_back_though_the_race_gave_up_more_there() -> None:
+    search, track = search_of(townspeople(), lambda node: 0.8 if node[0] == 0 else 0.5)
+    search.run([5, 10])
+    coarse, fine = (search.candidates.of(node, k) for node, k in (((0, 2), 5), ((0, 1), 10)))
+    assert coarse is not None
+    assert fine is not None
+    search._raced_by_size = {5: [coarse], 10: [fine]}
+    assert search.loss(coarse) > search.loss(fine)
+    ((names, one), *_) = settle(search, track, [5, 10], Budget())
+    assert (names[0], one.required, one.checked.node) == ("more-use", 5, (0, 0))
+
+
 def test_what_is_given_back_is_chosen() -> None:
     """Models need nothing of zip, so that the race prefers larger classes without it."""
     search, track = search_of(townspeople(), lambda node: 0.8 if node[0] == 0 else 0.5)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
-from typing import Annotated, Any, Literal, Self, cast
+from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
 from pydantic import Field, model_validator
 
@@ -226,6 +226,11 @@ class Table(Strict):
 class Keys(Strict):
     """Keys of the spec."""
 
+    SPARED: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "table": ("guarantees", "suppression_limit", "qnf", "mapping")
+    }
+    """Keys that a spec with a table does not need."""
+
     table: Table | None = None
     """Table of counts to release instead of records; such a spec needs neither efforts nor
     guarantees.
@@ -239,12 +244,8 @@ class Keys(Strict):
         if not isinstance(table, Mapping):
             return raw
         least = table.get("minimum_frequency", 5)
-        of_records = {
-            "guarantees": {"k_anonymity": {"k": least}},
-            "suppression_limit": 0.0,
-            "qnf": "k",
-            "mapping": "none",
-        }
+        values = ({"k_anonymity": {"k": least}}, 0.0, "k", "none")
+        of_records = dict(zip(cls.SPARED["table"], values, strict=True))
         return {**of_records, **cast(Mapping[str, Any], raw)}
 
     @property

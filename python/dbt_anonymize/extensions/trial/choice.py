@@ -64,6 +64,12 @@ class Choice:
         chosen = {MORE_USE: more_use, BALANCED: (balanced or [more_use])[-1]}
         return deduplicated({**chosen, MORE_PRIVACY: more_privacy}, lambda candidate: candidate.key)
 
+    @property
+    def most_detailed(self) -> list[Candidate]:
+        """The candidate of least loss of the smallest class size, if models keep enough on one."""
+        found = self._least_loss(min(k for k, pool in self.pools.items() if pool), _SHARE_OF_USE)
+        return [] if found is None else [found]
+
     def _least_loss(self, k: int, share: float) -> Candidate | None:
         """Return the candidate of least loss that keeps a share of the gain of models."""
         candidates = [

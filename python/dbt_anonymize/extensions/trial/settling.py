@@ -31,9 +31,12 @@ def settle(search: QualitySearch, track: Track, sizes: Sequence[int], budget: Bu
     pools = {k: [*search.raced(k)] for k in sizes}
     settled: list[Candidate] = []
     for share in _ROUNDS:
+        choice = Choice(search, pools)
+        # The smallest classes leave most room, however much the race has given up there.
+        found = [*choice.most_detailed, *(candidate for _, candidate in choice.chosen)]
         chosen = [
             candidate
-            for _, candidate in Choice(search, pools).chosen
+            for candidate in {id(one): one for one in found}.values()
             if not any(candidate is other for other in settled)
         ]
         part = budget.share(share)
@@ -42,12 +45,12 @@ def settle(search: QualitySearch, track: Track, sizes: Sequence[int], budget: Bu
         part.pay(exchanges_budget)
         for place, (before, after) in enumerate(zip(chosen, exchanged, strict=True)):
             own_part = part.share(1.0 / (len(chosen) - place))
-            found = [after, *give_back(search, track, after, own_part)]
+            results = [after, *give_back(search, track, after, own_part)]
             part.pay(own_part)
-            settled += found
+            settled += results
             for pool in pools.values():
                 for at in [at for at, candidate in enumerate(pool) if candidate is before]:
-                    pool[at : at + 1] = found
+                    pool[at : at + 1] = results
         budget.pay(part)
     return Choice(search, pools, settled).chosen
 

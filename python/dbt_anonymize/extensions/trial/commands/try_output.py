@@ -99,9 +99,10 @@ def warnings(tried: Tried) -> Iterator[str]:
     proposals = tried.drafted.proposals
     if names := ", ".join(tried.open_identifiers):
         yield (
-            f"The table lies in the warehouse file, which analysts open, with {names}. Load it "
-            "into the vault before anything is built, a seed with `+database: vault`; or `verify` "
-            "may find them there."
+            f"The table lies in the warehouse file, which analysts open, with {names}. Before "
+            "anything is built, load it into the vault, a seed with `+database: vault`, or attach "
+            "a file that holds it (`read_only: true`) to a new warehouse file; or `verify` may "
+            "find them there."
         )
     if leaks := [column for column in proposals if column.is_leak]:
         columns = ", ".join(
