@@ -31,12 +31,12 @@ cells as (
         {%- set level = dbt_anonymize._as_text("all_cells.level_" ~ loop.index) %}
         {%- set label = dbt_anonymize._concatenated([level, "'^'", label]) %}
         {%- endif %}
-        {%- do labels.update({dimension.name: label}) %}
+        {%- do labels.update({dimension.name: {"label": "all_cells.label_" ~ loop.index, "key": label}}) %}
         {%- endfor %}
         {%- for name in labels.keys() | sort(case_sensitive=true) %}
-        {%- set label = labels[name] %}
+        {%- set label = labels[name].key %}
         {%- do parts.append(
-            "case when " ~ label ~ " is null then '-' else " ~ dbt_anonymize._concatenated(
+            "case when " ~ labels[name].label ~ " is null then '-' else " ~ dbt_anonymize._concatenated(
                 [dbt_anonymize._as_text("length(" ~ label ~ ")"), "':'", label]
             ) ~ " end"
         ) %}

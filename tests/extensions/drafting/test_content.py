@@ -162,6 +162,9 @@ def test_whose_records_they_are_is_proposed_where_people_have_several() -> None:
     assert subject(name, unique) is None
     assert subject(name, facts("mail", known=970, distinct=970, looks="e-mail addresses")) is None
     assert subject(name, facts("patient_no", "integer", distinct=1000)) is None
+    looks = facts("nm", distinct=90, looks="names of people")
+    assert subject(looks) == "nm"
+    assert subject(looks, facts("patient_no", "integer", distinct=1000)) is None
     assert subject(name, facts("invoice_no", "integer", distinct=1000)) == "name"
     # Others share a first name or a telephone, and two people a name.
     assert subject(facts("first_name"), facts("phone"), facts("name", distinct=950)) is None

@@ -16,7 +16,7 @@ from dbt_anonymize.extensions.tables.declared import Table
 from dbt_anonymize.extensions.tables.efforts import table_efforts
 from dbt_anonymize.extensions.tables.noise import perturb_table, round_table
 from dbt_anonymize.extensions.tables.reading import cell_text
-from tests.extensions.tables.counting import Frame, Labels, by_first_letters, protected
+from tests.extensions.tables.counting import Frame, Labels, by_first_letters, counted, protected
 
 LEAST = 3
 WARDS, AGES = ("n", "s"), ("x", "y")
@@ -335,3 +335,32 @@ def test_a_table_of_too_many_cells_is_refused_before_they_are_read(
     (told,) = table_efforts(cells, Frame(pd.DataFrame(labels)), text).to_dict("records")  # type: ignore[arg-type]
     assert told["kind"] == "effort"
     assert message in told["refusal"]
+
+
+def test_intervals_know_nothing_of_cells_that_are_not_shown() -> None:
+    """Nobody of a2 is in b2, which the inner cells say, and these are not shown."""
+    people = [
+        *[(("a2", "b1"), 1)] * 2,
+        *[(("a2", "b3"), 1)] * 2,
+        *[(("a3", "b1"), 1)] * 2,
+        *[(("a3", "b2"), 1)] * 9,
+    ]
+    shows = {"shows": [["ward"], ["age"]], "minimum_frequency": 5}
+    shown, told = protected(people, {**table(HIDE, intervals=True), **shows})
+    assert shown[1][("a3", None)] == (11, "published")
+    assert shown[1][(None, "b2")] == (None, "hidden")
+    assert told[1]["intervals"][(None, "b2")] == (1, None)
+
+
+def test_sums_of_margins_are_protected_where_a_cell_below_is_empty() -> None:
+    cells = {("a1", "b1"): 6, ("a1", "b2"): 6, ("a2", "b1"): 6}
+    people = [(cell, 1) for cell, count in cells.items() for _ in range(count)]
+    declared = {**table(HIDE, shows=[["ward"]], sums=["cost"]), "p_percent": 10.0}
+    own = Table.model_validate(declared)
+    counts, labels = counted(people, own)
+    rows = counts.frame.assign(cost=lambda frame: 10.0 * frame["people"], sums="")
+    rows = rows.assign(cost_first=10.0, cost_second=10.0)
+    text = own.model_dump_json(exclude_unset=True)
+    found = table_efforts(Frame(rows), labels, text)  # type: ignore[arg-type]
+    (told,) = found[found["kind"] == "effort"].to_dict("records")
+    assert told["refusal"] is None

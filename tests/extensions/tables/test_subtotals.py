@@ -20,6 +20,7 @@ from dbt_anonymize.extensions.tables.subtotals import tree_of, trees_of
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.spec import load_spec
 from dbt_anonymize.verify.run import verify
+from tests.cli.conftest import run
 from tests.extensions.tables.counting import Labels, by_first_letters, protected
 from tests.extensions.tables.projects import HIDE, NAME, build, declare, released
 from tests.extensions.tables.test_built import LEAST, rows_of
@@ -245,8 +246,27 @@ def test_the_release_has_levels_and_verify_counts_them_again(
             f"update {NAME}_table set people_lowest = people_lowest - 1 where people_lowest > 1"
         )
     found = checked(changed)
-    # The count that is shown now is the true one.
-    assert [found[name].holds for name in names] == [True, False, False]
+    assert [found[name].holds for name in names] == [False, False, False]
+
+
+@pytest.mark.dbt
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (f"alter table {NAME}_table add column counted integer", "counted differ"),
+        (f"insert into {NAME}_table from {NAME}_table limit 1", "must stand once"),
+        (f"update {NAME}_table set zip_level = null where zip is not null", "with a level where"),
+    ],
+)
+def test_rows_and_columns_that_nobody_declared_stop_verification(
+    project: Project, tmp_path: Path, change: str, reason: str
+) -> None:
+    changed = project.copy(tmp_path / "changed")
+    with duckdb.connect(str(changed.release_file(NAME))) as writer:
+        writer.execute(change)
+    said = run("verify", NAME, "--project-dir", changed.folder)
+    assert said.exit_code != 0
+    assert reason in " ".join(said.output.split())
 
 
 @pytest.mark.dbt

@@ -303,3 +303,19 @@ def test_values_of_one_record_are_said() -> None:
         "visits is released as it is: 1 record has a value that no other has. Who knows it "
         "finds them, whatever k is. Merge rare values of visits in a dbt model before.",
     ]
+
+
+def test_what_was_shown_of_other_values_is_not_taken(
+    consumer: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Models learn from a column that nobody generalizes, too."""
+    trained: list[object] = []
+    search = try_._search_alternatives
+    monkeypatch.setattr(
+        try_, "_search_alternatives", lambda *given: trained.append(1) or search(*given)
+    )
+    asked = ("--predict", "churned", "--evaluations", "20", "--drop", "spending")
+    tried(consumer, *asked)
+    consumer.execute('update customers set "order" = "order" || 1 where customer_id % 2 = 0')
+    tried(consumer, *asked, "--name", "clients", "--take", "balanced")
+    assert len(trained) == 2

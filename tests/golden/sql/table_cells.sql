@@ -231,7 +231,7 @@ cells as (
 
     select
         all_cells.*,
-        concat(case when all_cells.label_1 is null then '-' else concat(cast(length(all_cells.label_1) as TEXT), ':', all_cells.label_1) end, '|', case when all_cells.label_3 is null then '-' else concat(cast(length(all_cells.label_3) as TEXT), ':', all_cells.label_3) end, '|', case when concat(cast(all_cells.level_2 as TEXT), '^', all_cells.label_2) is null then '-' else concat(cast(length(concat(cast(all_cells.level_2 as TEXT), '^', all_cells.label_2)) as TEXT), ':', concat(cast(all_cells.level_2 as TEXT), '^', all_cells.label_2)) end) as cell,
+        concat(case when all_cells.label_1 is null then '-' else concat(cast(length(all_cells.label_1) as TEXT), ':', all_cells.label_1) end, '|', case when all_cells.label_3 is null then '-' else concat(cast(length(all_cells.label_3) as TEXT), ':', all_cells.label_3) end, '|', case when all_cells.label_2 is null then '-' else concat(cast(length(concat(cast(all_cells.level_2 as TEXT), '^', all_cells.label_2)) as TEXT), ':', concat(cast(all_cells.level_2 as TEXT), '^', all_cells.label_2)) end) as cell,
         concat('', cast(cast(all_cells.sum_1 as decimal(38, 4)) as TEXT), ' ') as sums
     from (
         select * from cells_0

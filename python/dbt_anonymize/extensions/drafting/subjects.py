@@ -60,6 +60,8 @@ def _rank(facts: ColumnFacts) -> int | None:
         return 0 if is_key_of_person(facts.name) else 1
     if facts.known < _RECORDS_OF_A_NAME * facts.distinct:
         return None
+    if facts.looks == "names of people":
+        return _NAME
     if facts.looks and facts.looks not in {"phone numbers", "addresses of machines (IP)"}:
         return 2
     return _NAME if name_indicates(facts.name, "full_name") else None

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from dbt_anonymize.extensions.tables.declared import (
 )
 from dbt_anonymize.extensions.tables.effort_rows import Protected, effort_rows, small_rows
 from dbt_anonymize.extensions.tables.errors import TableError
+from dbt_anonymize.extensions.tables.hidden import hidden_intervals
 from dbt_anonymize.extensions.tables.hiding import (
     hidden_cells,
     judged,
@@ -35,7 +36,6 @@ from dbt_anonymize.extensions.tables.reading import MOST_CELLS, Published, read_
 from dbt_anonymize.extensions.tables.rounding import rounded
 from dbt_anonymize.extensions.tables.subtotals import key_of, keyed, trees_of
 from dbt_anonymize.extensions.tables.told import (
-    ends_of_hidden,
     qnf_of,
     told_of_changed,
     told_of_hidden,
@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     import duckdb
     import pandas as pd
 
-    from dbt_anonymize.extensions.tables.cube import Booleans, Floats
+    from dbt_anonymize.extensions.tables.cube import Booleans
 
-_STATUS = {"hide": "published", "noise": "perturbed", "round": "rounded"}
+STATUS_OF = {"hide": "published", "noise": "perturbed", "round": "rounded"}
 # Of released sums.
 DECIMALS = 4
 # Solvers leave off as much of whole numbers.
@@ -162,7 +162,9 @@ def _hidden(
     """Hide cells; those that were released before keep their status."""
     _require_same_people(own)
     pairs = {name: (f"{name}_first", f"{name}_second") for name in declared.sums}
-    measures = judged(table, cells, PEOPLE, pairs, declared.rules)
+    # Of all cells, those that are not shown too.
+    whole = replace(table, is_shown=np.ones(table.cube.size, dtype=bool))
+    measures = judged(whole, cells, PEOPLE, pairs, declared.rules)
     is_hidden = hidden_cells(table, measures, effort.seconds, own_folder(None))
     earlier = cells["released"].to_numpy()
     is_known = cells["released"].notna().to_numpy()
@@ -171,28 +173,28 @@ def _hidden(
     for name, judgement in zip(names, with_least(table, measures), strict=True):
         told.append(told_of_hidden(name, table, judgement, is_hidden))
     of_row = is_hidden[table.of_row]
-    shown = cells.assign(status=np.where(of_row, "hidden", _STATUS["hide"]))
-    if declared.intervals:
-        people, _, least = next(iter(with_least(table, measures)))
-        ends = _by_row(table, people, is_hidden, least)
-        shown = shown.assign(**dict(zip(INTERVAL, ends, strict=True)))
+    shown = cells.assign(status=np.where(of_row, "hidden", STATUS_OF["hide"]))
     for name in names:
         shown[name] = shown[name].astype("Int64" if name == PEOPLE else "Float64").mask(of_row)
     # Without the dust of adding up fractions.
     shown[[*declared.sums]] = shown[[*declared.sums]].round(DECIMALS)
-    return Protected(_of_margins(shown, declared), small_rows(cells, told), qnf_of(told))
+    released = _of_margins(shown, declared)
+    if declared.intervals:
+        released = _with_intervals(released, table)
+    return Protected(released, small_rows(cells, told), qnf_of(told))
 
 
-def _by_row(
-    table: Published, people: Floats, is_hidden: Booleans, least: Floats
-) -> Iterator[Floats]:
-    """Yield both ends of the count of each row, as readers can compute them."""
-    low, high = ends_of_hidden(table, people, is_hidden, least, np.flatnonzero(is_hidden))
+def _with_intervals(shown: pd.DataFrame, table: Published) -> pd.DataFrame:
+    """Return cells with both ends of each count, as readers of these rows can compute them."""
+    trees = {one.name: one for one in table.cube.dimensions}
+    rows = rows_of(shown, [*trees, PEOPLE])
+    told = hidden_intervals(read_table(rows, list(trees), None, trees=trees))
     # Of cells that are too many to be solved as whole numbers.
-    for end in (np.floor(low + _NEAR), np.ceil(high - _NEAR)):
-        bounds = people.copy()
-        bounds[is_hidden] = end
-        yield bounds[table.of_row]
+    ends = {
+        one.labels: (np.floor(one.lowest + _NEAR), np.ceil(one.highest - _NEAR)) for one in told
+    }
+    both = [ends.get(cast(Any, tuple(labels)), (count, count)) for *labels, count in rows]
+    return shown.assign(**dict(zip(INTERVAL, zip(*both, strict=True), strict=True)))
 
 
 def _require_same_people(own: pd.DataFrame) -> None:
@@ -226,7 +228,7 @@ def _changed(
         )
         shown, largest = perturbed(counts, keys, noise), effort.largest
         likely = likely_of_noise(shown, noise)
-    changed = cells.assign(**{PEOPLE: shown}, status=_STATUS[effort.method])
+    changed = cells.assign(**{PEOPLE: shown}, status=STATUS_OF[effort.method])
     if declared.intervals:  # somebody is in each cell that has a row
         ends = (np.maximum(shown - largest, 1.0), shown + float(largest))
         changed = changed.assign(**dict(zip(INTERVAL, ends, strict=True)))

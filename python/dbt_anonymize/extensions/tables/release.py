@@ -11,8 +11,8 @@ import numpy as np
 
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.extensions.tables.audit import intervals
-from dbt_anonymize.extensions.tables.declared import PEOPLE, Hide, Noise, Table
-from dbt_anonymize.extensions.tables.efforts import DECIMALS
+from dbt_anonymize.extensions.tables.declared import INTERVAL, PEOPLE, Hide, Noise, Table
+from dbt_anonymize.extensions.tables.efforts import DECIMALS, STATUS_OF
 from dbt_anonymize.extensions.tables.errors import TableError, UnknownLabelError
 from dbt_anonymize.extensions.tables.hidden import hidden_intervals
 from dbt_anonymize.extensions.tables.programs import Known
@@ -67,6 +67,8 @@ def findings(
     truth, of = _truth(warehouse, read, spec, released)
     trees = trees_of_release(read, spec, released.effort, released.cells)
     wrong = _wrong_cells(released.cells, truth, effort)
+    if not released.is_earlier:
+        wrong = max(wrong, _unlike_effort(warehouse, spec, released))
     yield Finding(
         "recomputation",
         "table",
@@ -79,7 +81,7 @@ def findings(
     else:
         yield _changed(truth, table)
     if released.ends:
-        yield _intervals(released, table, trees)
+        yield _intervals(released, truth, table, trees)
     yield from _others(warehouse, project, spec)
 
 
@@ -110,34 +112,88 @@ def _read_release(
     warehouse: Warehouse, read: Warehouse, project: Project, spec: Spec, location: str
 ) -> _Released:
     table = cast(Table, _table(spec))
+    relation = warehouse.relation_of_ref(f"{spec.name}_table_results")
+    chosen = warehouse.rows(f"select max(effort) from {relation} where is_chosen")[0][0]
+    found, rows = _rows_of_release(warehouse, read, project, spec, location)
+    # A table that stays may be from before intervals were declared, or after.
+    ends = [name for name in INTERVAL if name in found] if chosen is None else [*table.interval]
     levels = table.level_columns
-    ends = table.interval
     names = [*table.dimensions, *levels.values(), *ends, PEOPLE, *table.sums, "status"]
-    columns = ", ".join(map(quote_name, names))
+    if unlike := sorted({*found} ^ {*names}):
+        raise VerificationError(
+            f"the released table must have the columns {', '.join(names)}; {', '.join(unlike)} "
+            "differ. Run `dbt build`, and withdraw what nobody declared."
+        )
+    cells, intervals = {}, {}
+    for values in rows:
+        row = dict(zip(found, values, strict=True))
+        cell = tuple(
+            key_of(row[levels[name]], row[name])
+            if row.get(levels.get(name, "")) is not None
+            else row[name]
+            for name in table.dimensions
+        )
+        unnamed = [
+            name for name, column in levels.items() if (row[name] is None) != (row[column] is None)
+        ]
+        if cell in cells or unnamed:
+            raise VerificationError(
+                "each cell must stand once in the released table, with a level where it has a "
+                "label; some do not. Run `dbt build`, and withdraw the table."
+            )
+        cells[cell] = tuple(row[name] for name in (PEOPLE, *table.sums, "status"))
+        if ends:
+            intervals[cell] = row[ends[0]], row[ends[1]]
+    effort = _earlier_effort(warehouse, spec, table) if chosen is None else int(chosen)
+    return _Released(effort, cells, intervals, is_earlier=chosen is None)
+
+
+def _rows_of_release(
+    warehouse: Warehouse, read: Warehouse, project: Project, spec: Spec, location: str
+) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Return the columns of the released table, and its rows."""
     name = f"{spec.name}_table"
     if warehouse.is_duckdb:
         import duckdb  # noqa: PLC0415 (slow to import)
 
         with duckdb.connect(str(project.root / location), read_only=True) as session:
-            rows = session.execute(f"select {columns} from {quote_name(name)}").fetchall()
-    else:
-        rows = read.rows(f"select {columns} from {read.relation_of_ref(name)}")
-    relation = warehouse.relation_of_ref(f"{spec.name}_table_results")
-    chosen = warehouse.rows(f"select max(effort) from {relation} where is_chosen")[0][0]
-    width, places = len(table.dimensions), [*map(table.dimensions.index, levels)]
-    cells, intervals = {}, {}
-    for row in rows:
-        cell = [*row[:width]]
-        for place, level in zip(places, row[width:], strict=False):
-            cell[place] = None if level is None else key_of(level, cell[place])
-        figures = row[width + len(levels) :]
-        cells[tuple(cell)] = tuple(figures[len(ends) :])
-        if ends:
-            intervals[tuple(cell)] = figures[0], figures[1]
-    if chosen is None:
-        earlier = _earlier_effort(warehouse, spec, table)
-        return _Released(earlier, cells, intervals, is_earlier=True)
-    return _Released(int(chosen), cells, intervals, is_earlier=False)
+            cursor = session.execute(f"select * from {quote_name(name)}")
+            return [column[0] for column in cursor.description or []], cursor.fetchall()
+    relation = warehouse.relation_of_ref(name)
+    found = [column for column, _ in warehouse.columns(relation)]
+    listed = ", ".join(map(quote_name, found))
+    return found, read.rows(f"select {listed} from {read.relation_of_ref(name)}")
+
+
+def _unlike_effort(warehouse: Warehouse, spec: Spec, released: _Released) -> int:
+    """Return how many cells are not what the chosen effort shows: noise is not counted again."""
+    table = cast(Table, _table(spec))
+    levels = table.level_columns
+    names = [*table.dimensions, *levels.values(), PEOPLE, *table.sums, "status"]
+    relation = warehouse.relation_of_ref(f"{spec.name}_table_efforts")
+    rows = warehouse.rows(
+        f"select {', '.join(map(quote_name, names))} from {relation} where kind = 'cell' and "
+        f"effort = {released.effort}"
+    )
+    shown = {}
+    for values in rows:
+        row = dict(zip(names, values, strict=True))
+        labels = [
+            row[name]
+            if row.get(levels.get(name, "")) is None
+            else key_of(row[levels[name]], row[name])
+            for name in table.dimensions
+        ]
+        shown[tuple(labels)] = values[len(table.dimensions) + len(levels) :]
+    same = released.cells.keys() & shown.keys()
+    unlike = len(released.cells.keys() ^ shown.keys())
+    return unlike + sum(not all(map(_is_same, released.cells[one], shown[one])) for one in same)
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    if one is None or other is None or isinstance(one, str):
+        return bool(one == other)
+    return bool(abs(float(one) - float(other)) <= 10**-DECIMALS)
 
 
 def _remembered(warehouse: Warehouse, spec: Spec) -> str:
@@ -186,9 +242,12 @@ def _wrong_cells(
 ) -> int:
     """Return how many cells are not what they must be, those that only one of both has too."""
     wrong = len(released.keys() ^ truth.keys())
+    of_shown = STATUS_OF[cast(Any, effort).method]
     for cell in released.keys() & truth.keys():
         *figures, status = released[cell]
-        if status == "hidden":
+        if status != of_shown and not (isinstance(effort, Hide) and status == "hidden"):
+            wrong += 1
+        elif status == "hidden":
             wrong += any(figure is not None for figure in figures)
         elif any(figure is None for figure in figures):
             wrong += 1
@@ -213,7 +272,9 @@ def _largest_change(effort: object) -> int:
     return effort.largest if isinstance(effort, Noise) else int(cast(Any, effort).base) - 1
 
 
-def _intervals(released: _Released, table: Table, trees: Mapping[str, Dimension]) -> Finding:
+def _intervals(
+    released: _Released, truth: dict[Cell, Counted], table: Table, trees: Mapping[str, Dimension]
+) -> Finding:
     """Compare shown intervals with what the table tells, or with the largest change."""
     effort, wrong = table.efforts[released.effort - 1], 0
     told: dict[Cell, tuple[float, float]] = {}
@@ -226,11 +287,10 @@ def _intervals(released: _Released, table: Table, trees: Mapping[str, Dimension]
     largest = 0 if isinstance(effort, Hide) else _largest_change(effort)
     for cell, ends in released.ends.items():
         count = released.cells[cell][0]
-        # An interval that is known of an earlier release may be narrower, and never wider.
         low, high = told[cell] if count is None else (max(count - largest, 1), count + largest)
         shown = float(ends[0] or 0), float("inf") if ends[1] is None else float(ends[1])
-        is_near = shown[0] > low - 1 and shown[1] < high + 1
-        wrong += not (is_near if count is None else shown == (low, high))
+        is_same = all(map(_is_whole_of, shown, (low, high)))
+        wrong += not (is_same and (cell not in truth or _holds(shown, truth[cell].figures[0])))
     return Finding(
         "recomputation",
         "intervals",
@@ -238,6 +298,15 @@ def _intervals(released: _Released, table: Table, trees: Mapping[str, Dimension]
         f"every interval must follow from all that is shown; of "
         f"{pluralized(len(released.ends), 'cell')} {wrong or 'none'} differ",
     )
+
+
+def _is_whole_of(shown: float, end: float) -> bool:
+    """Tell whether an end is the one that is shown, or was rounded outwards for it."""
+    return shown == end or abs(shown - end) < 1
+
+
+def _holds(ends: tuple[float, float], count: float) -> bool:
+    return ends[0] <= count <= ends[1]
 
 
 def _changed(truth: dict[Cell, Counted], table: Table) -> Finding:

@@ -35,6 +35,8 @@ _COLUMNS = {
     "reason": "why",
 }
 _MEASURED = frozenset({"qf", "zero_rule", "qnf", "q"})
+# With more than one decimal they would tell hidden counts to whoever tries these out.
+_OF_TRUE_COUNTS = frozenset({"qf", "zero_rule", "q"})
 
 
 class TableFindings(NamedTuple):
@@ -145,8 +147,9 @@ def _costs(found: TableFindings) -> Iterator[str]:
         yield "Not known of the last build: it released nothing."
     else:
         yield (
-            f"QF {chosen['qf']:.3f} says how well the table answers its questions: true counts at "
-            f"the finest levels would have 1, who knows nothing has {chosen['zero_rule']:.3f}."
+            f"QF {chosen['qf']:.1f} says how well the table answers its questions: true counts at "
+            f"the finest levels would have 1, who knows nothing has {chosen['zero_rule']:.1f}. One "
+            "decimal: they follow from true counts, and more would tell hidden ones."
         )
     if found.picture is not None and (hidden := found.picture.hidden_cells):
         share = hidden / len(found.picture.cells)
@@ -163,7 +166,7 @@ def _figures(found: TableFindings) -> list[tuple[str, str]]:
     figures = []
     if chosen is not None:
         names = {"qf": "QF of the table", "zero_rule": "QF of the zero rule", "qnf": "QNF"}
-        figures = [(text, f"{chosen[name]:.3f}") for name, text in names.items()]
+        figures = [(text, _figure(name, chosen[name])) for name, text in names.items()]
     if picture is not None:
         figures.append(("hidden cells", f"{picture.hidden_cells:,} of {len(picture.cells):,}"))
     return figures
@@ -181,4 +184,10 @@ def _efforts(found: TableFindings) -> Section:
 
 
 def _cell(name: str, value: Any) -> Cell:
+    if name in _OF_TRUE_COUNTS and value is not None:
+        return _figure(name, value)
     return number(value) if name in _MEASURED else cast("Cell", value)
+
+
+def _figure(name: str, value: float) -> str:
+    return f"{value:.1f}" if name in _OF_TRUE_COUNTS else f"{value:.3f}"

@@ -46,6 +46,10 @@ def file_of(root: Path, asked: object, spec: Spec, counted: CodedTable, drawn: D
         digest.update(hierarchy_csv(plan.hierarchy).encode())
     arrays = [counted.table.leaves, counted.table.records, drawn.rows]
     if isinstance(drawn, Sampled):
+        import joblib  # noqa: PLC0415 (slow to import)
+
+        # What models learn from, columns that nobody generalizes too.
+        digest.update(joblib.hash(drawn.records.problem.efforts).encode())
         for target in drawn.records.problem.targets:
             arrays += [found for found in (target.codes, target.numbers) if found is not None]
     for array in arrays:
