@@ -21,6 +21,8 @@ NAMES = [*STUDIES]
 DRAWN = NAMES if FULL else []
 PAGES = [*NAMES, *LARGE_STUDIES, "README", "masking_effect", "differential_privacy", "clustering"]
 PAGES += ["synthesized"] if has("external_efforts") else []
+# The page goes with the extension that it needs.
+PAGES = [name for name in PAGES if name != "income_tables" or has("tables")]
 
 Row = dict[str, Any]
 
