@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
@@ -14,13 +15,13 @@ from dbt_anonymize.extensions.tables.audit import intervals
 from dbt_anonymize.extensions.tables.declared import INTERVAL, PEOPLE, Hide, Noise, Table
 from dbt_anonymize.extensions.tables.efforts import DECIMALS, STATUS_OF
 from dbt_anonymize.extensions.tables.errors import TableError, UnknownLabelError
-from dbt_anonymize.extensions.tables.hidden import hidden_intervals
+from dbt_anonymize.extensions.tables.hidden import Interval, hidden_intervals
 from dbt_anonymize.extensions.tables.programs import Known
 from dbt_anonymize.extensions.tables.reading import Published, cell_text, read_table
 from dbt_anonymize.extensions.tables.recount import Cell, Counted, recounted, trees_of_release
 from dbt_anonymize.extensions.tables.register import history
 from dbt_anonymize.extensions.tables.report import report
-from dbt_anonymize.extensions.tables.results import results
+from dbt_anonymize.extensions.tables.results import released_rows, results
 from dbt_anonymize.extensions.tables.subtotals import key_of
 from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.pluralize import pluralized
@@ -62,7 +63,7 @@ def findings(
     table = cast(Table, _table(spec))
     if not (location := release_location(warehouse, spec.name, project.root)):
         raise VerificationError("a table must be released to be checked; none is. Run `dbt build`.")
-    released = _read_release(warehouse, read, project, spec, location)
+    released = _read_release(warehouse, project, spec, location)
     effort = table.efforts[released.effort - 1]
     truth, of = _truth(warehouse, read, spec, released)
     trees = trees_of_release(read, spec, released.effort, released.cells)
@@ -76,12 +77,17 @@ def findings(
         f"every cell must follow from {of}; {pluralized(len(truth), 'cell')} counted again, "
         f"{wrong or 'none'} differ" + (". Run `dbt build`." if wrong else ""),
     )
+
+    @cache  # minutes of programs, for two checks
+    def hidden() -> list[Interval]:
+        return hidden_intervals(_read(released.cells, table, trees, 0))
+
     if isinstance(effort, Hide):
-        yield _audited(released, truth, table, trees)
+        yield _audited(released, truth, table, trees, hidden)
     else:
         yield _changed(truth, table)
     if released.ends:
-        yield _intervals(released, truth, table, trees)
+        yield _intervals(released, truth, table, hidden)
     yield from _others(warehouse, project, spec)
 
 
@@ -108,13 +114,11 @@ def _table(spec: Spec) -> Table | None:
     return cast("Table | None", cast(Any, spec).table)
 
 
-def _read_release(
-    warehouse: Warehouse, read: Warehouse, project: Project, spec: Spec, location: str
-) -> _Released:
+def _read_release(warehouse: Warehouse, project: Project, spec: Spec, location: str) -> _Released:
     table = cast(Table, _table(spec))
     relation = warehouse.relation_of_ref(f"{spec.name}_table_results")
     chosen = warehouse.rows(f"select max(effort) from {relation} where is_chosen")[0][0]
-    found, rows = _rows_of_release(warehouse, read, project, spec, location)
+    found, rows = released_rows(warehouse, spec.name, project.root / location)
     # A table that stays may be from before intervals were declared, or after.
     ends = [name for name in INTERVAL if name in found] if chosen is None else [*table.interval]
     levels = table.level_columns
@@ -127,12 +131,7 @@ def _read_release(
     cells, intervals = {}, {}
     for values in rows:
         row = dict(zip(found, values, strict=True))
-        cell = tuple(
-            key_of(row[levels[name]], row[name])
-            if row.get(levels.get(name, "")) is not None
-            else row[name]
-            for name in table.dimensions
-        )
+        cell = _cell_of(row, table)
         unnamed = [
             name for name, column in levels.items() if (row[name] is None) != (row[column] is None)
         ]
@@ -148,28 +147,20 @@ def _read_release(
     return _Released(effort, cells, intervals, is_earlier=chosen is None)
 
 
-def _rows_of_release(
-    warehouse: Warehouse, read: Warehouse, project: Project, spec: Spec, location: str
-) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Return the columns of the released table, and its rows."""
-    name = f"{spec.name}_table"
-    if warehouse.is_duckdb:
-        import duckdb  # noqa: PLC0415 (slow to import)
-
-        with duckdb.connect(str(project.root / location), read_only=True) as session:
-            cursor = session.execute(f"select * from {quote_name(name)}")
-            return [column[0] for column in cursor.description or []], cursor.fetchall()
-    relation = warehouse.relation_of_ref(name)
-    found = [column for column, _ in warehouse.columns(relation)]
-    listed = ", ".join(map(quote_name, found))
-    return found, read.rows(f"select {listed} from {read.relation_of_ref(name)}")
+def _cell_of(row: Mapping[str, Any], table: Table) -> Cell:
+    """Return the labels of a row, keys of those of dimensions with subtotals."""
+    levels = {name: row[column] for name, column in table.level_columns.items()}
+    return tuple(
+        row[name] if levels.get(name) is None else key_of(levels[name], row[name])
+        for name in table.dimensions
+    )
 
 
 def _unlike_effort(warehouse: Warehouse, spec: Spec, released: _Released) -> int:
     """Return how many cells are not what the chosen effort shows: noise is not counted again."""
     table = cast(Table, _table(spec))
-    levels = table.level_columns
-    names = [*table.dimensions, *levels.values(), PEOPLE, *table.sums, "status"]
+    figures = (PEOPLE, *table.sums, "status")
+    names = [*table.dimensions, *table.level_columns.values(), *figures]
     relation = warehouse.relation_of_ref(f"{spec.name}_table_efforts")
     rows = warehouse.rows(
         f"select {', '.join(map(quote_name, names))} from {relation} where kind = 'cell' and "
@@ -178,13 +169,7 @@ def _unlike_effort(warehouse: Warehouse, spec: Spec, released: _Released) -> int
     shown = {}
     for values in rows:
         row = dict(zip(names, values, strict=True))
-        labels = [
-            row[name]
-            if row.get(levels.get(name, "")) is None
-            else key_of(row[levels[name]], row[name])
-            for name in table.dimensions
-        ]
-        shown[tuple(labels)] = values[len(table.dimensions) + len(levels) :]
+        shown[_cell_of(row, table)] = tuple(row[name] for name in figures)
     same = released.cells.keys() & shown.keys()
     unlike = len(released.cells.keys() ^ shown.keys())
     return unlike + sum(not all(map(_is_same, released.cells[one], shown[one])) for one in same)
@@ -273,15 +258,17 @@ def _largest_change(effort: object) -> int:
 
 
 def _intervals(
-    released: _Released, truth: dict[Cell, Counted], table: Table, trees: Mapping[str, Dimension]
+    released: _Released,
+    truth: dict[Cell, Counted],
+    table: Table,
+    hidden: Callable[[], list[Interval]],
 ) -> Finding:
     """Compare shown intervals with what the table tells, or with the largest change."""
     effort, wrong = table.efforts[released.effort - 1], 0
     told: dict[Cell, tuple[float, float]] = {}
     try:
         if isinstance(effort, Hide):
-            people = _read(released.cells, table, trees, 0)
-            told = {one.labels: (one.lowest, one.highest) for one in hidden_intervals(people)}
+            told = {one.labels: (one.lowest, one.highest) for one in hidden()}
     except TableError as error:  # somebody changed the release
         return Finding("recomputation", "intervals", holds=False, message=str(error))
     largest = 0 if isinstance(effort, Hide) else _largest_change(effort)
@@ -323,17 +310,18 @@ def _changed(truth: dict[Cell, Counted], table: Table) -> Finding:
 
 
 def _audited(
-    released: _Released, truth: dict[Cell, Counted], table: Table, trees: Mapping[str, Dimension]
+    released: _Released,
+    truth: dict[Cell, Counted],
+    table: Table,
+    trees: Mapping[str, Dimension],
+    hidden: Callable[[], list[Interval]],
 ) -> Finding:
     """Audit the hidden cells by what everybody is shown."""
     least = table.minimum_frequency
     small = {cell for cell, one in truth.items() if one.figures[0] < least}
     shown = {c for c in small & released.cells.keys() if released.cells[c][-1] != "hidden"}
     try:
-        people = _read(released.cells, table, trees, 0)
-        told = [
-            one for one in hidden_intervals(people) if one.labels in small and not one.hides(least)
-        ]
+        told = [one for one in hidden() if one.labels in small and not one.hides(least)]
         places = range(len(table.sums))
         sums = [_told_sums(released.cells, truth, table, trees, place) for place in places]
     except UnknownLabelError as error:

@@ -26,8 +26,8 @@ def key_of(level: int, label: str) -> str:
 
     Examples
     --------
-    >>> key_of(2, "north"), label_of("2^north"), level_of("2^north")
-    ('2^north', 'north', 2)
+    >>> key_of(2, "north"), label_of("2^north")
+    ('2^north', 'north')
     """
     return f"{level}{_AFTER_LEVEL}{label}"
 
@@ -35,11 +35,6 @@ def key_of(level: int, label: str) -> str:
 def label_of(key: str) -> str:
     """Return the label of a key."""
     return key.partition(_AFTER_LEVEL)[2]
-
-
-def level_of(key: str) -> int:
-    """Return the level of a key."""
-    return int(key.partition(_AFTER_LEVEL)[0])
 
 
 def keyed(frame: pd.DataFrame, labels: str, levels: str) -> pd.Series[Any]:

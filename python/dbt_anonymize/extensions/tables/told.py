@@ -65,12 +65,12 @@ def told_of_hidden(
             "status; some would be told too closely"
         )
     found = np.flatnonzero(primary.is_primary)
-    low, high = ends_of_hidden(table, figures, is_hidden, least, found)
+    low, high = _ends_of_hidden(table, figures, is_hidden, least, found)
     width = (demanded.lower + demanded.upper)[found]
     return Told(measure, _rows(table)[found], low, high, width)
 
 
-def ends_of_hidden(
+def _ends_of_hidden(
     table: Published, figures: Floats, is_hidden: Booleans, least: Floats, cells: Integers
 ) -> tuple[Floats, Floats]:
     """Return the smallest and the largest value that readers of all shown cells cannot exclude."""
