@@ -128,6 +128,18 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         spec(efforts=[{"method": "hide", "levels": {"ward": 1}}]),
         "table.efforts.1.levels: must be levels of dimensions that have a hierarchy; got 'ward'",
     ),
+    "noise on records": (
+        spec({"subject": "name"}, counts="records", efforts=[HIDE, NOISE]),
+        "table.efforts.2: must hide where records are counted: a person may have more of them",
+    ),
+    "records without a subject": (
+        spec(counts="records"),
+        "table.counts: must be people where no subject has several records",
+    ),
+    "a question of people who are not shown": (
+        spec({"subject": "name"}, counts="records", questions=[{"rank": "ward", "of": "people"}]),
+        "table.questions.1.of: must be a measure; got 'people'. Measures are records.",
+    ),
     "an effort twice": (
         spec(efforts=[HIDE, dict(HIDE)]),
         "table.efforts.2: must differ from effort 1",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from dbt_anonymize.extensions.tables.declared import INTERVAL, PEOPLE
+from dbt_anonymize.extensions.tables.declared import INTERVALS, PEOPLE, RECORDS
 from dbt_anonymize.extensions.tables.reading import STATUS
 from dbt_anonymize.spec.draft import RawSpec, integer, items, mapping, text, texts
 from dbt_anonymize.spec.problems import KeyPath, Problem, names, short_repr, unknown
@@ -15,7 +15,7 @@ _PLACE = "table"
 _OWN_COLUMNS = frozenset(
     {PEOPLE, STATUS, "effort", "kind", "cell", "keys", "sums", "released", "is_same"}
     | {"qf", "zero_rule", "qnf", "refusal", "measure", "lowest", "highest", "demanded", "value"}
-    | {*INTERVAL}
+    | {end for ends in INTERVALS.values() for end in ends}
 )
 _CONTRIBUTIONS = ("_first", "_second")
 # What a spec with a table has no use for; each is empty or missing then.
@@ -69,7 +69,9 @@ def _columns_are_counted(draft: RawSpec) -> Iterator[Problem]:
                 yield unknown((_PLACE, place), rule, name, known, "Such columns")
     named = [*dimensions, *sums]
     twice = sorted({name for name in named if named.count(name) > 1})
-    own = {*_OWN_COLUMNS, *(f"{name}{end}".lower() for name in sums for end in _CONTRIBUTIONS)}
+    summed = [*sums, *([RECORDS] if table.get("counts") == RECORDS else [])]
+    own = {*_OWN_COLUMNS, *(f"{name}{end}".lower() for name in summed for end in _CONTRIBUTIONS)}
+    own |= {RECORDS} & {*summed}
     own |= {f"{name}_level".lower() for name in mapping(table.get("subtotals"))}
     reserved = sorted(name for name in named if name.lower() in own)
     if twice:
@@ -111,7 +113,7 @@ def _question_problems(
     for name in margin:
         if name not in dimensions:
             yield unknown(path, "must ask for dimensions", name, dimensions, "Dimensions")
-    measures = [PEOPLE, *texts(table.get("sums"))]
+    measures = [text(table.get("counts")) or PEOPLE, *texts(table.get("sums"))]
     if (of := text(question.get("of"))) and of not in measures:
         yield unknown((*path, "of"), "must be a measure", of, measures, "Measures")
     if len({*margin}) < len(margin):
@@ -157,6 +159,28 @@ def _efforts_protect(draft: RawSpec) -> Iterator[Problem]:
                 )
 
 
+def _records_are_of_subjects(draft: RawSpec) -> Iterator[Problem]:
+    table = _table(draft)
+    if table.get("counts") != RECORDS:
+        return
+    if not draft.subject:
+        yield Problem(
+            (_PLACE, "counts"),
+            "must be people where no subject has several records: each record is of one person",
+            "Leave it out, or declare the subject.",
+            RECORDS,
+        )
+    for number, effort in enumerate(items(table.get("efforts")), start=1):
+        if (method := mapping(effort).get("method")) in {"noise", "round"}:
+            yield Problem(
+                (_PLACE, "efforts", number),
+                "must hide where records are counted: a person may have more of them than noise "
+                "and rounding change",
+                "Use method: hide, or count people.",
+                short_repr(method),
+            )
+
+
 def _subtotals_are_coarser(draft: RawSpec) -> Iterator[Problem]:
     table = _table(draft)
     known = [name for name in texts(table.get("dimensions")) if name in draft.levels]
@@ -191,5 +215,6 @@ RULES: tuple[Callable[[RawSpec], Iterator[Problem]], ...] = (
     _columns_are_counted,
     _margins_are_of_dimensions,
     _efforts_protect,
+    _records_are_of_subjects,
     _subtotals_are_coarser,
 )
