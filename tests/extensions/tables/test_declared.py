@@ -89,6 +89,11 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         "freeze: must not stand beside table: the effort that released a table is kept anyway. "
         "Remove it.",
     ),
+    "files of records": (
+        spec({"release": {"formats": ["duckdb", "csv"], "composition": "strict", "effort": 1}}),
+        "release: must have access and composition alone beside table: what else it says is of "
+        "records; got effort, formats. Remove it",
+    ),
     "an unknown dimension": (
         spec(dimensions=["agee"]),
         "table.dimensions: must be columns of role quasi_identifier, sensitive or insensitive, "

@@ -20,6 +20,8 @@ _OWN_COLUMNS = frozenset(
 _CONTRIBUTIONS = ("_first", "_second")
 # What a spec with a table has no use for; each is empty or missing then.
 _OF_RECORDS = ("efforts", "target", "features", "quality", "alpha", "sample", "population")
+# Keys of `release` that hold of tables, too.
+_OF_ANY_RELEASE = frozenset({"access", "composition"})
 
 
 def _stands_alone(draft: RawSpec) -> Iterator[Problem]:
@@ -31,6 +33,14 @@ def _stands_alone(draft: RawSpec) -> Iterator[Problem]:
             f"must stand without {', '.join(found)}: counts of released classes would give hidden "
             "cells away",
             "Release records by a spec of their own, from a table of other people.",
+        )
+    if unused := sorted(mapping(draft.raw.get("release")).keys() - _OF_ANY_RELEASE):
+        yield Problem(
+            ("release",),
+            f"must have {' and '.join(sorted(_OF_ANY_RELEASE))} alone beside table: what else it "
+            "says is of records",
+            "Remove it; the best effort that protects enough is released.",
+            names(unused),
         )
     least = integer(_table(draft).get("minimum_frequency")) or 5
     others = [
