@@ -63,10 +63,13 @@ def test_levels_that_models_chose_are_said_to_look_better_than_they_are() -> Non
     assert not says({"outer_share": 0.2, "fit": "per_split"}, measure="quality")
 
 
+PINNED = "release.effort pins effort 2: by Q, effort 1 would be chosen, which has 0.040 more"
+
+
 @pytest.mark.parametrize(
     ("pinned", "changes", "said"),
     [
-        (2, {}, "release.effort pins effort 2: by Q, effort 1 would be chosen, which has 0.040 more"),
+        (2, {}, PINNED),
         (1, {}, None),
         (2, {1: {"qualifies": False}}, None),
         (2, {1: {"q": 0.8904}}, None),
