@@ -317,5 +317,21 @@ def test_what_was_shown_of_other_values_is_not_taken(
     asked = ("--predict", "churned", "--evaluations", "20", "--drop", "spending")
     tried(consumer, *asked)
     consumer.execute('update customers set "order" = "order" || 1 where customer_id % 2 = 0')
-    tried(consumer, *asked, "--name", "clients", "--take", "balanced")
+    said = "customers has changed since it was shown: it is tried anew."
+    take = ("--take", "balanced", "--name", "clients", "--replace")
+    assert said in " ".join(tried(consumer, *asked, *take).split())
     assert len(trained) == 2
+    assert "anew" not in tried(consumer, *asked, *take)
+    assert len(trained) == 2
+    assert "anew" not in tried(consumer, *asked[:-2], *take), "nothing was shown of these options"
+    assert len(trained) == 3
+
+
+def test_what_was_shown_of_a_guessed_target_is_taken_by_the_printed_command(
+    consumer: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = " ".join(tried(consumer, "--evaluations", "20").split())
+    command = re.search("`dbt-anonymize try customers (--predict [^`]*)`", shown)
+    assert command
+    monkeypatch.setattr(try_, "_search_alternatives", None)
+    tried(consumer, *command[1].split(), "--name", "guessed")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dbt_anonymize.cli.common import Keep, Purpose, SafeConsole, is_quiet, spinner
+from dbt_anonymize.cli.common import Keep, Purpose, SafeConsole, is_quiet, note, spinner
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import SearchError, SpecError
 from dbt_anonymize.extensions.drafting.commands.aim import Aim, Drop, Event, Predict, Time
@@ -123,8 +123,7 @@ def _next_steps(
     from dbt_anonymize.spec.loading import FOLDER, SUFFIX  # noqa: PLC0415 (keeps --help fast)
 
     is_known = (place.project.root / FOLDER / f"{tried.name}{SUFFIX}").exists()
-    aim = replace(tried.aim, predict=tried.spec.target) if tried.spec.is_tested else tried.aim
-    words = [relation, aim.options]
+    words = [relation, _with_target(tried.aim, tried.spec).options]
     words += [f"--{option} {value}" for option, value in options.items() if value is not None]
     words += ["--take balanced", *["--replace"] * is_known]
     time_note = (
@@ -138,6 +137,11 @@ def _next_steps(
         f"{time_note}--keep <column> keeps one readable, --drop <column> leaves one out, "
         "--verbose shows more."
     )
+
+
+def _with_target(aim: Aim, spec: Spec) -> Aim:
+    """Return the aim with the target, also where it was guessed."""
+    return replace(aim, predict=spec.target) if spec.is_tested else aim
 
 
 def _source(relation: str) -> Source:
@@ -166,7 +170,12 @@ def _run_trial(
     """
     from dbt_anonymize.extensions.drafting.companions import find_times  # noqa: PLC0415 (keeps --help fast)
     from dbt_anonymize.extensions.drafting.target_shares import find_copies  # noqa: PLC0415
-    from dbt_anonymize.extensions.trial.remembered import file_of, recall, remember  # noqa: PLC0415
+    from dbt_anonymize.extensions.trial.remembered import (  # noqa: PLC0415
+        file_of,
+        has_changed,
+        recall,
+        remember,
+    )
     from dbt_anonymize.extensions.trial.sample import read_examples, read_sample  # noqa: PLC0415
 
     aim, budget, is_taken = asked
@@ -181,8 +190,11 @@ def _run_trial(
             read = read_sample if spec.is_tested else read_examples
             drawn = read(warehouse, relation, spec, counted, session)
     # The warehouse is closed during the search: a file of DuckDB would be locked for all others.
-    file = file_of(place.project.root, asked[:2], spec, counted, drawn)
+    options = (declared, _with_target(aim, spec), budget)
+    file = file_of(place.project.root, options, spec, counted, drawn)
     trial = recall(file, spec, counted, drawn) if is_taken else None
+    if is_taken and has_changed(file):
+        note(f"{relation.identifier} has changed since it was shown: it is tried anew.")
     if trial is None:
         try:
             trial = _search_alternatives(spec, counted, drawn, budget)
