@@ -88,7 +88,6 @@ def try_(
     statistics by 1 - loss. Nothing is written unless an alternative is taken.
     """
     from dbt_anonymize.extensions.drafting.text import check_name  # noqa: PLC0415 (keeps --help fast)
-    from dbt_anonymize.extensions.search.race import Budget  # noqa: PLC0415
     from dbt_anonymize.extensions.trial.commands.try_output import print_alternative, print_trial  # noqa: PLC0415
     from dbt_anonymize.extensions.trial.commands.try_taking import take as take_one  # noqa: PLC0415
     from dbt_anonymize.project.engines import in_memory  # noqa: PLC0415
@@ -104,7 +103,7 @@ def try_(
     path = check_name(place.project, anonymization, replaces=replace_) if take or name else None
     options = {"name": name, "evaluations": evaluations, "time-limit": time_limit}
     with in_memory() as session:
-        asked = (aim, Budget(evaluations, None if evaluations else time_limit), take is not None)
+        asked = (aim, _budget(evaluations, time_limit), replace_ if take else None)
         tried = _run_trial(place, declared, anonymization, asked=asked, session=session)
         console = SafeConsole(quiet=is_quiet())
         if take is None or verbose:
@@ -115,6 +114,12 @@ def try_(
         chosen = next(a for a in tried.trial.alternatives if take.value in a.names)
         print_alternative(console, tried, chosen)
         take_one(place, tried, take.value, path, replaces=replace_)
+
+
+def _budget(evaluations: int | None, seconds: float | None) -> Budget:
+    from dbt_anonymize.extensions.search.race import Budget  # noqa: PLC0415 (keeps --help fast)
+
+    return Budget(evaluations, None if evaluations else seconds)
 
 
 def _next_steps(
@@ -161,14 +166,15 @@ def _run_trial(
     declared: Source,
     name: str,
     *,
-    asked: tuple[Aim, Budget, bool],
+    asked: tuple[Aim, Budget, bool | None],
     session: Any,
 ) -> Tried:
     """Return the trial, that which was shown if one of its alternatives is taken.
 
-    ``asked`` has the aim, the budget, and whether one is taken.
+    ``asked`` has the aim, the budget, and whether files are replaced if one is taken, else None.
     """
-    from dbt_anonymize.extensions.drafting.companions import find_times  # noqa: PLC0415 (keeps --help fast)
+    from dbt_anonymize.extensions.drafting.commands.init import check_seeds  # noqa: PLC0415 (keeps --help fast)
+    from dbt_anonymize.extensions.drafting.companions import find_times  # noqa: PLC0415
     from dbt_anonymize.extensions.drafting.target_shares import find_copies  # noqa: PLC0415
     from dbt_anonymize.extensions.trial.remembered import (  # noqa: PLC0415
         file_of,
@@ -178,9 +184,11 @@ def _run_trial(
     )
     from dbt_anonymize.extensions.trial.sample import read_examples, read_sample  # noqa: PLC0415
 
-    aim, budget, is_taken = asked
+    aim, budget, replaces = asked
     with place.warehouse() as warehouse:
         drafted, spec = _draft(place, warehouse, declared, name, aim)
+        if replaces is not None:
+            check_seeds(place, name, drafted, replaces=replaces)
         with spinner("Counting combinations"):
             relation = warehouse.relation_of(declared)
             copies = find_copies(warehouse, relation, drafted.proposals)
@@ -192,8 +200,8 @@ def _run_trial(
     # The warehouse is closed during the search: a file of DuckDB would be locked for all others.
     options = (declared, _with_target(aim, spec), budget)
     file = file_of(place.project.root, options, spec, counted, drawn)
-    trial = recall(file, spec, counted, drawn) if is_taken else None
-    if is_taken and has_changed(file):
+    trial = None if replaces is None else recall(file, spec, counted, drawn)
+    if replaces is not None and has_changed(file):
         note(f"{relation.identifier} has changed since it was shown: it is tried anew.")
     if trial is None:
         try:
