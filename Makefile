@@ -180,7 +180,7 @@ ducklake: .venv-ducklake/.ready ## Build a project whose tables lie in a DuckLak
 
 bi: export DBT_ANONYMIZE_FULL := 1
 bi: setup-dev .venv-bi/.ready ## Install Apache Superset, 900 MB, and read releases with it as people do
-	$(BIN)/pytest tests/bi tests/extensions/postgres/test_superset.py
+	$(BIN)/pytest tests/bi tests/extensions/*/test_superset.py
 
 chromium: setup-dev ## Install Chromium (apt) and axe-core (npm), and test reports in the browser
 	command -v chromium >/dev/null || apt-get install --yes --no-install-recommends chromium

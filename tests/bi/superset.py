@@ -23,6 +23,8 @@ from tests.projects import REPOSITORY
 PROGRAM = REPOSITORY / ".venv-bi" / "bin" / "superset"
 NOT_TESTED = "NOT TESTED: Superset. Run `make bi`."
 USER = "reader"
+# As docs/dashboards.md says. Without the second, SQL reads every file that the server may read.
+OPTIONS = "access_mode=read_only&enable_external_access=false"
 _SECONDS = 300
 # Bars grow for a second.
 _SECONDS_TO_GROW = 4
@@ -34,6 +36,9 @@ _LOG_IN = """
     form.append('csrf_token', document.querySelector('input[name=csrf_token]').value);
     await fetch('/login/', {method: 'POST', body: form});
 })()
+"""
+_CROSSTAB = """
+[...document.querySelectorAll('table.pvtTable tr')].map(row => [...row.cells].map(c => c.innerText))
 """
 _CONFIG = """
 SECRET_KEY = {key!r}
@@ -63,6 +68,16 @@ class Superset:
         found = self.ask("database/", {"database_name": name, "sqlalchemy_uri": address})
         return int(found["id"])
 
+    def add_release(self, name: str, file: Path) -> int:
+        """Connect the file of a release, for reading it alone, and return its number."""
+        return self.add_database(name, f"duckdb:///{file}?{OPTIONS}")
+
+    def query(self, database: int, sql: str) -> list[dict[str, Any]]:
+        """Return what SQL Lab finds, where people write their own queries."""
+        asked = {"database_id": database, "sql": sql, "client_id": secrets.token_hex(4)}
+        rows: list[dict[str, Any]] = self.ask("sqllab/execute/", asked)["data"]
+        return rows
+
     def add_dataset(self, database: int, schema: str, table: str) -> int:
         """Make a data set of a table, and return its number."""
         table_ = {"database": database, "schema": schema, "table_name": table}
@@ -73,9 +88,8 @@ class Superset:
         found = self.ask(f"dataset/{dataset}")["result"]["columns"]
         return {column["column_name"]: column for column in found}
 
-    def save_chart(self, dataset: int, name: str, **settings: Any) -> int:
+    def save_chart(self, dataset: int, name: str, *, kind: str, **settings: Any) -> int:
         """Save a chart as somebody draws it in the browser, and return its number."""
-        kind = "echarts_timeseries_bar"
         settings = {"viz_type": kind, "datasource": f"{dataset}__table", **settings}
         chart = {"slice_name": name, "viz_type": kind, "params": json.dumps(settings)}
         place = {"datasource_id": dataset, "datasource_type": "table"}
@@ -83,12 +97,7 @@ class Superset:
 
     def draw(self, page: Page, chart: int) -> tuple[list[dict[str, Any]], bytes]:
         """Log in with a browser, draw a chart, and return the rows it is drawn of and a PNG."""
-        page.send("Page.navigate", url=f"{self.address}/login/")
-        _wait_for(page, "document.querySelector('input[name=csrf_token]')?.value !== undefined")
-        page.evaluate(_LOG_IN % json.dumps([USER, self.password]))
-        page.events.clear()
-        page.send("Page.navigate", url=f"{self.address}/explore/?slice_id={chart}&standalone=1")
-        _wait_for(page, "document.querySelectorAll('canvas').length > 0")
+        self._open(page, chart, "canvas")
         time.sleep(_SECONDS_TO_GROW)
         answers = [
             event["params"]["requestId"]
@@ -100,6 +109,20 @@ class Superset:
         rows: list[dict[str, Any]] = json.loads(body)["result"][0]["data"]
         picture = page.send("Page.captureScreenshot", format="png")["data"]
         return rows, base64.b64decode(picture)
+
+    def crosstab(self, page: Page, chart: int) -> list[list[str]]:
+        """Return the lines of a pivot table as a browser shows them, from the first label on."""
+        self._open(page, chart, "table.pvtTable")
+        shown: list[list[str]] = page.evaluate(_CROSSTAB)
+        return shown
+
+    def _open(self, page: Page, chart: int, drawn: str) -> None:
+        page.send("Page.navigate", url=f"{self.address}/login/")
+        _wait_for(page, "document.querySelector('input[name=csrf_token]')?.value !== undefined")
+        page.evaluate(_LOG_IN % json.dumps([USER, self.password]))
+        page.events.clear()
+        page.send("Page.navigate", url=f"{self.address}/explore/?slice_id={chart}&standalone=1")
+        _wait_for(page, f"document.querySelectorAll('{drawn}').length > 0")
 
     def chart(self, dataset: int, **query: Any) -> list[dict[str, Any]]:
         """Return the rows that a chart draws."""

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.bi.conftest import Clinic
-from tests.bi.superset import NOT_TESTED, PROGRAM, Superset, metric, values
+from tests.bi.superset import NOT_TESTED, OPTIONS, PROGRAM, Superset, metric, values
 from tests.chromium import BROWSER, page
 from tests.docs.pages import DOCS
 
@@ -29,13 +29,29 @@ FROM = metric("min(age_lower)", "from")
 
 @pytest.fixture(scope="module")
 def database(reader: Superset, clinic: Clinic) -> int:
-    """Connect the file of the release, for reading alone."""
-    return reader.add_database("release", f"duckdb:///{clinic.file}?access_mode=read_only")
+    return reader.add_release("release", clinic.file)
 
 
 @pytest.fixture(scope="module")
 def dataset(reader: Superset, database: int) -> int:
     return reader.add_dataset(database, "main", "patients_anonymized")
+
+
+def test_whoever_writes_sql_reads_no_other_file(
+    reader: Superset, database: int, clinic: Clinic
+) -> None:
+    assert f"patients.duckdb?{OPTIONS}`" in (DOCS / "dashboards.md").read_text(encoding="utf-8")
+    ((count,),) = clinic.rows("select count(*) from patients_anonymized")
+    asked = "select count(*) as patients from patients_anonymized"
+    assert reader.query(database, asked) == [{"patients": count}]
+    (vault,) = (clinic.folder / "vault").glob("*.duckdb")
+    for sql, refusal in (
+        (f"select * from '{clinic.folder}/seeds/patients.csv'", "Permission Error"),
+        (f"attach '{vault}' as vault (read_only)", "Permission Error"),
+        ("set enable_external_access = true", "Cannot enable external access"),
+    ):
+        with pytest.raises(AssertionError, match=refusal):
+            reader.query(database, sql)
 
 
 def test_columns_have_the_descriptions_of_the_release(
@@ -74,6 +90,7 @@ def test_a_browser_draws_them_in_this_order(
     chart = reader.save_chart(
         dataset,
         "Patients that are ill, by age",
+        kind="echarts_timeseries_bar",
         x_axis="age",
         metrics=[ILL],
         timeseries_limit_metric=FROM,

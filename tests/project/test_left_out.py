@@ -116,6 +116,27 @@ def test_results_know_it_of_records_of_people(people: int, *, is_said: bool) -> 
     assert found == (LeftOut("city", "0", 0.25, 0.0) if is_said else None)
 
 
+@pytest.mark.parametrize(
+    ("level", "cut", "is_said"),
+    [(0, "*", True), (1, "a", True), (1, "*", False), (2, "*", False)],
+    ids=["as it is", "grouped", "with values that are * as well", "given up"],
+)
+def test_records_without_a_value_are_a_group(level: int, cut: str, *, is_said: bool) -> None:
+    """A quarter of the cities is missing, of which one record in four is left out."""
+    declared = Spec.model_validate(spec(efforts=[{"age": 3, "city": level}], release={"effort": 1}))
+    ref = declared.quasi_identifiers["city"].ref
+    with duckdb.connect() as session:
+        session.execute(
+            f"create table \"{declared.name}_classes\" as select 1 as effort, '*' as age, "
+            "case when i % 4 = 0 then '*' else 'a' end as city, i % 16 = 0 as is_suppressed, "
+            "1 as records from range(4000) as t(i)"
+        )
+        session.execute(f"create table \"{ref}\" as select 'a' as level_1, '*' as level_2")
+        session.execute(f"insert into \"{ref}\" values ('{cut}', '*')")
+        found = most_left_out(cast("Warehouse", Stored(session)), declared, 1)
+    assert found == (LeftOut("city", "NULL", 0.25, 0.0) if is_said else None)
+
+
 PRIVATE = {
     "columns": SPEC["columns"] | {"income": {"role": "dropped"}, "ill": categories("ills", 1)},
     "features": ["age", "city"],

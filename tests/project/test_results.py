@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import pytest
 
 from dbt_anonymize.project.descriptions import differing_levels, in_words
-from dbt_anonymize.project.results import legend
+from dbt_anonymize.project.results import EffortResult, choice_sentences, legend
 from dbt_anonymize.spec import Effort, Hierarchy, Spec
+from tests.effort_results import result_of
 from tests.spec.declarations import spec
 
 
@@ -59,6 +61,37 @@ def test_levels_that_models_chose_are_said_to_look_better_than_they_are() -> Non
     assert not says({}, measure="loss")
     assert not says({})
     assert not says({"outer_share": 0.2, "fit": "per_split"}, measure="quality")
+
+
+PINNED = "release.effort pins effort 2: by Q, effort 1 would be chosen, which has 0.040 more"
+
+
+@pytest.mark.parametrize(
+    ("pinned", "changes", "said"),
+    [
+        (2, {}, PINNED),
+        (1, {}, None),
+        (2, {1: {"qualifies": False}}, None),
+        (2, {1: {"q": 0.8904}}, None),
+        (2, {1: {"q": None}}, None),
+        (2, {2: {"q": None, "qualifies": False}}, None),
+        (2, {2: {"reason": "chosen: highest Q"}}, None),
+    ],
+    ids=["better", "best", "broken", "alike", "unknown", "unmeasured", "free"],
+)
+def test_a_better_effort_than_the_pinned_one_is_named(
+    pinned: int, changes: dict[int, dict[str, Any]], said: str | None
+) -> None:
+    """Effort 0, whose Q is highest, is never released."""
+    names = [field.name for field in fields(EffortResult)]
+    efforts = []
+    for number in (0, 1, 2):
+        of = result_of(number) | {"is_chosen": number == pinned}
+        of["reason"] = f"{'not ' * (number != pinned)}chosen: release.effort is {pinned}"
+        of |= changes.get(number, {})
+        efforts.append(EffortResult(**{name: of[name] for name in names}))
+    found = [line for line in choice_sentences(efforts, "accuracy") if "pins" in line]
+    assert found == ([said] if said else [])
 
 
 TREES = {

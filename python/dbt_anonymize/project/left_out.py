@@ -11,7 +11,7 @@ from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.hierarchies.model import ROOT
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.warehouse import Warehouse
-from dbt_anonymize.spec import Spec
+from dbt_anonymize.spec import Hierarchy, Spec
 
 # A value is compared if it, and all others together, have at least this many people, and at least
 # this share of the records.
@@ -97,28 +97,38 @@ def find_outlier(groups: Iterable[Group], total: int, lost: int) -> LeftOut | No
 def most_left_out(warehouse: Warehouse, spec: Spec, effort: int | None) -> LeftOut | None:
     """Return the released label that is left out most conspicuously in an effort, if any is.
 
-    Ranges of numbers are not compared. None where labels differ by record, people wait, or under
-    differential privacy, which leaves out at random.
+    Ranges of numbers are not compared; NULL is a value like others. None where labels differ by
+    record, people wait, or under differential privacy, which leaves out at random.
     """
     if not effort or spec.differential_privacy or spec.holds_back_joiners:
         return None
     declared = spec.numbered_efforts.get(effort)  # not the table of another tool
-    if declared is None or not declared.is_full_domain:
+    if declared is None or declared.levels is None or not declared.is_full_domain:
         return None
     groups: list[Group] = []
     total = lost = 0
-    for column in spec.quasi_identifiers:
+    for column, tree in spec.quasi_identifiers.items():
         try:
             rows = _labels(warehouse, spec, column, effort)
+            names = {ROOT: "NULL"} if _is_missing(warehouse, tree, declared.levels[column]) else {}
         except WarehouseError:  # dropped since: commands that need it report it
             return None
         total, lost = (sum(int(row[place]) for row in rows) for place in (1, 2))
         groups += [
-            Group(column, str(label), int(size), int(gone), int(people))
+            Group(column, names.get(label, str(label)), int(size), int(gone), int(people))
             for label, size, gone, people in rows
-            if label != ROOT and not str(label).startswith("[")
+            if label in names or (label != ROOT and not str(label).startswith("["))
         ]
     return find_outlier(groups, total, lost)
+
+
+def _is_missing(warehouse: Warehouse, tree: Hierarchy, level: int) -> bool:
+    """Tell whether `*` is the label of missing values alone at a level."""
+    if not 0 < level < tree.levels or tree.kind == "interval":
+        return level < tree.levels
+    relation = warehouse.relation_of_ref(tree.ref)
+    sql = f"select count(*) from {relation} where level_{level} = '{ROOT}'"  # noqa: S608 (our own names)
+    return not warehouse.rows(sql)[0][0]
 
 
 def _labels(

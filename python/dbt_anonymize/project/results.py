@@ -132,6 +132,7 @@ def choice_sentences(efforts: Sequence[EffortResult], measure: str) -> list[str]
         if effort.is_chosen:
             words = [f"it {effort.levels_in_words}"] if effort.levels_in_words else []
             sentences += [f"effort {effort.effort} is {effort.reason}", *words]
+            sentences += _better_than_pinned(effort, efforts)
             sentences += _certainty(effort, efforts)
     return sentences
 
@@ -167,6 +168,19 @@ def _optimism(spec: Spec) -> Iterator[str]:
         yield (
             "QF looks a little better than it is: the search chose levels on the records that "
             "score them; quality.outer_share keeps some apart"
+        )
+
+
+def _better_than_pinned(chosen: EffortResult, efforts: Sequence[EffortResult]) -> Iterator[str]:
+    """Yield the effort that Q would choose, if release.effort names one with a lower Q."""
+    if chosen.q is None or not chosen.reason.startswith("chosen: release.effort is"):
+        return
+    able = [(e.q, e.k or 0, -e.effort) for e in efforts if e.qualifies and e.q is not None]
+    q, _, number = max(able, default=(chosen.q, 0, 0))
+    if q - chosen.q >= _HALF_OF_LAST_DIGIT:
+        yield (
+            f"release.effort pins effort {chosen.effort}: by Q, effort {-number} would be chosen, "
+            f"which has {q - chosen.q:.3f} more"
         )
 
 

@@ -40,6 +40,11 @@ def test_a_project_becomes_ready_and_stays_as_it_is(stranger: Path) -> None:
 
     done = run("new", "--yes", "--project-dir", stranger)
     assert done.exit_code == 0, done.output
+    said = " ".join(done.stdout.split())
+    assert said.endswith(
+        "Ready. Next: `dbt build --select +<model or seed>` if that is not built yet, then "
+        "`dbt-anonymize try <model, seed or source.table> --predict <column>`."
+    )
     after = tree(stranger)
     profile = yaml.safe_load(after["profiles.yml"])["shop"]["outputs"]["dev"]
     assert profile["attach"] == [{"path": "vault/vault.duckdb", "alias": "vault"}]

@@ -181,6 +181,12 @@ def test_it_is_refused(name: str) -> None:
         Spec.model_validate(content)
 
 
+def test_one_mistake_has_one_message() -> None:
+    """A table is not told what a frozen effort of records needs."""
+    freeze = violations(spec({"freeze": True, "subject": "name"}))
+    assert [problem.path for problem in freeze] == [("freeze",)]
+
+
 @pytest.mark.parametrize(
     ("table", "key"),
     [

@@ -189,9 +189,37 @@ def test_what_cannot_stay_is_said_in_a_line(consumer: Project, kept: str, messag
     assert len(done.stderr.strip().splitlines()) == 1
 
 
+def test_what_another_anonymization_reads_is_refused_before_anything_is_searched(
+    consumer: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hierarchy of a draft: without its column it would be removed, with it replaced."""
+    asked = (
+        "--predict",
+        "churned",
+        "--evaluations",
+        "5",
+        "--name",
+        "clients",
+        "--take",
+        "balanced",
+    )
+    tried(consumer, *asked)
+    monkeypatch.setattr(try_, "_search_alternatives", None)
+    specs = consumer.folder / "anonymizations"
+    (specs / "clients.yml").rename(specs / "other.yml")
+    for words, message in (
+        (("--drop", "zip", "--replace"), "anonymizations/other.yml reads it too"),
+        ((), "must not exist yet. Move it, or take another name"),
+    ):
+        done = run("try", "customers", *asked, *words, "--project-dir", consumer.folder)
+        assert done.exit_code == 2, done.output
+        assert message in " ".join(done.stderr.split())
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (("--predict", "churned", "--drop", "customer_id,e-mail"), "is the record key, and no"),
         (("--predict", "nothing"), "there is no nothing"),
         (("--predict", "churned", "--name", "9"), "must start with a-z"),
     ],
@@ -317,5 +345,21 @@ def test_what_was_shown_of_other_values_is_not_taken(
     asked = ("--predict", "churned", "--evaluations", "20", "--drop", "spending")
     tried(consumer, *asked)
     consumer.execute('update customers set "order" = "order" || 1 where customer_id % 2 = 0')
-    tried(consumer, *asked, "--name", "clients", "--take", "balanced")
+    said = "customers has changed since it was shown: it is tried anew."
+    take = ("--take", "balanced", "--name", "clients", "--replace")
+    assert said in " ".join(tried(consumer, *asked, *take).split())
     assert len(trained) == 2
+    assert "anew" not in tried(consumer, *asked, *take)
+    assert len(trained) == 2
+    assert "anew" not in tried(consumer, *asked[:-2], *take), "nothing was shown of these options"
+    assert len(trained) == 3
+
+
+def test_what_was_shown_of_a_guessed_target_is_taken_by_the_printed_command(
+    consumer: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = " ".join(tried(consumer, "--evaluations", "20").split())
+    command = re.search("`dbt-anonymize try customers (--predict [^`]*)`", shown)
+    assert command
+    monkeypatch.setattr(try_, "_search_alternatives", None)
+    tried(consumer, *command[1].split(), "--name", "guessed")

@@ -56,9 +56,13 @@ def propose(
     target_column = None if predict is None else find_predictable(facts, predict)
     time_column = find_time(facts, target_column, time) if target_column and time else None
     dropped = find_dropped(facts, drop, used=[target_column, time_column])
-    key = _find_key(
-        [column for column in facts if column not in (target_column, time_column, *dropped)]
-    )
+    others = [column for column in facts if column not in (target_column, time_column)]
+    key = _find_key([column for column in others if column not in dropped])
+    if key is None and (left_out := _find_key(others)):
+        raise SpecError(
+            f"--drop must name a column to leave out; {left_out.name} is the record key, and no "
+            "other column is unique. It is never released: name another column."
+        )
     fixed = {column.name: Proposal(column, "dropped", "left out by --drop") for column in dropped}
     if target_column is not None and target_column.is_unique:
         fixed[target_column.name] = Proposal(

@@ -18,8 +18,13 @@ _PUBLISH = (
 )
 
 
+def _is_frozen(draft: RawSpec) -> bool:
+    """Tell whether an effort of records is frozen; a table refuses ``freeze`` itself."""
+    return draft.freeze and not draft.raw.get("table")
+
+
 def _one_effort_is_frozen(draft: RawSpec) -> Iterator[Problem]:
-    if draft.freeze and draft.release_effort is None:
+    if _is_frozen(draft) and draft.release_effort is None:
         yield Problem(
             ("release", "effort"),
             "must be the number of the frozen effort where freeze is true: nothing is chosen then",
@@ -31,7 +36,7 @@ def _holds_back_joiners(draft: RawSpec) -> bool:
     """Tell whether new records wait until their class keeps its promises."""
     models = [str(place[1]) for place, _ in declared_guarantees(draft)]
     default = "publish" if _PRIVATE in models else "wait"
-    return draft.freeze and (draft.release.get("joiners") or default) != "publish"
+    return _is_frozen(draft) and (draft.release.get("joiners") or default) != "publish"
 
 
 def _joiners_can_wait(draft: RawSpec) -> Iterator[Problem]:

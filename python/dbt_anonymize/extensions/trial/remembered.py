@@ -34,11 +34,13 @@ if TYPE_CHECKING:
 def file_of(root: Path, asked: object, spec: Spec, counted: CodedTable, drawn: Drawn) -> Path:
     """Return the file of a trial: another one for other data, options or hierarchies.
 
-    Names of the anonymization and its relations do not count. ``asked`` has the options.
+    The name of the anonymization does not count. ``asked`` has the relation and the options, whose
+    digest is the first part of the file's name.
     """
+    of_asked = hashlib.sha256(repr((command_version(), asked)).encode())
     digest = hashlib.sha256()
     roles = {name: (column.role, column.mask) for name, column in spec.columns.items()}
-    settings = [command_version(), asked, roles, spec.subject]
+    settings: list[object] = [roles, spec.subject]
     settings += [spec.features, spec.tests] if spec.is_tested else []
     settings += [spec.guarantees.resolved, spec.suppression_limit]
     digest.update(repr(settings).encode())
@@ -55,7 +57,13 @@ def file_of(root: Path, asked: object, spec: Spec, counted: CodedTable, drawn: D
     for array in arrays:
         digest.update(np.ascontiguousarray(array).tobytes())
     folder = root / os.environ.get("DBT_TARGET_PATH", "target") / "dbt_anonymize_try"
-    return folder / f"{digest.hexdigest()[:32]}.json"
+    return folder / f"{of_asked.hexdigest()[:16]}_{digest.hexdigest()[:32]}.json"
+
+
+def has_changed(file: Path) -> bool:
+    """Tell whether a trial is kept of the same relation and options, but of none as it is now."""
+    asked, _, _ = file.name.partition("_")
+    return not file.exists() and any(file.parent.glob(f"{asked}_*"))
 
 
 def remember(file: Path, trial: Trial) -> None:

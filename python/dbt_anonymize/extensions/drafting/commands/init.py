@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -301,18 +301,16 @@ def ask_role(proposal: Proposal) -> Proposal:
     )
 
 
-def write_seeds(place: Place, name: str, drafted: Draft, *, replaces: bool = False) -> list[str]:
-    """Write the hierarchies and their properties; return a note for each file.
+def check_seeds(
+    place: Place, name: str, drafted: Draft, *, replaces: bool = False
+) -> tuple[list[str], list[str]]:
+    """Return the files of hierarchies that a draft replaces, and those that it removes.
 
     An existing file is an error unless it is replaced; seeds of other anonymizations always stay.
     """
-    from dbt_anonymize.extensions.drafting.text import seeds_text  # noqa: PLC0415
-    from dbt_anonymize.hierarchies.seed_csv import hierarchy_csv  # noqa: PLC0415
-
-    files = {f"{plan.seed}.csv": hierarchy_csv(plan.hierarchy) for plan in drafted.plans.values()}
+    files = [f"{plan.seed}.csv" for plan in drafted.plans.values()]
     properties = f"_{name}_hierarchies.yml"
-    if files:
-        files[properties] = seeds_text(name, drafted)
+    files += [properties] if files else []
     seeds = place.project.seeds
     stale = _stale_seeds(seeds / properties, files) if replaces else []
     existing = [file for file in files if (seeds / file).exists()]
@@ -322,6 +320,19 @@ def write_seeds(place: Place, name: str, drafted: Draft, *, replaces: bool = Fal
             "name for the anonymization."
         )
     _check_owned(place, name, [*existing, *stale])
+    return existing, stale
+
+
+def write_seeds(place: Place, name: str, drafted: Draft, *, replaces: bool = False) -> list[str]:
+    """Write the hierarchies and their properties; return a note for each file."""
+    from dbt_anonymize.extensions.drafting.text import seeds_text  # noqa: PLC0415
+    from dbt_anonymize.hierarchies.seed_csv import hierarchy_csv  # noqa: PLC0415
+
+    existing, stale = check_seeds(place, name, drafted, replaces=replaces)
+    files = {f"{plan.seed}.csv": hierarchy_csv(plan.hierarchy) for plan in drafted.plans.values()}
+    if files:
+        files[f"_{name}_hierarchies.yml"] = seeds_text(name, drafted)
+    seeds = place.project.seeds
     seeds.mkdir(exist_ok=True)
     for file, text in files.items():
         (seeds / file).write_text(text, encoding="utf-8", newline="\n")
@@ -331,7 +342,7 @@ def write_seeds(place: Place, name: str, drafted: Draft, *, replaces: bool = Fal
     return [marks.get(file, "") + place.relative_name(seeds / file) for file in [*files, *stale]]
 
 
-def _stale_seeds(properties: Path, files: Mapping[str, str]) -> list[str]:
+def _stale_seeds(properties: Path, files: Sequence[str]) -> list[str]:
     """Return the seeds of an earlier draft that a new one lacks."""
     if not properties.exists():
         return []

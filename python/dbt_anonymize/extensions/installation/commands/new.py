@@ -59,7 +59,10 @@ def new(
     elif plan.is_starter:
         note("Ready. Run `dbt build`, then `dbt-anonymize results`.")
     else:
-        note("Ready. Next: `dbt-anonymize try <model, seed or source.table> --predict <column>`.")
+        note(
+            "Ready. Next: `dbt build --select +<model or seed>` if that is not built yet, then "
+            "`dbt-anonymize try <model, seed or source.table> --predict <column>`."
+        )
 
 
 def _ask_publishers() -> list[str]:

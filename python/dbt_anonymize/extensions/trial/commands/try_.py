@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dbt_anonymize.cli.common import Keep, Purpose, SafeConsole, is_quiet, spinner
+from dbt_anonymize.cli.common import Keep, Purpose, SafeConsole, is_quiet, note, spinner
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import SearchError, SpecError
 from dbt_anonymize.extensions.drafting.commands.aim import Aim, Drop, Event, Predict, Time
@@ -88,7 +88,6 @@ def try_(
     statistics by 1 - loss. Nothing is written unless an alternative is taken.
     """
     from dbt_anonymize.extensions.drafting.text import check_name  # noqa: PLC0415 (keeps --help fast)
-    from dbt_anonymize.extensions.search.race import Budget  # noqa: PLC0415
     from dbt_anonymize.extensions.trial.commands.try_output import print_alternative, print_trial  # noqa: PLC0415
     from dbt_anonymize.extensions.trial.commands.try_taking import take as take_one  # noqa: PLC0415
     from dbt_anonymize.project.engines import in_memory  # noqa: PLC0415
@@ -104,7 +103,7 @@ def try_(
     path = check_name(place.project, anonymization, replaces=replace_) if take or name else None
     options = {"name": name, "evaluations": evaluations, "time-limit": time_limit}
     with in_memory() as session:
-        asked = (aim, Budget(evaluations, None if evaluations else time_limit), take is not None)
+        asked = (aim, _budget(evaluations, time_limit), replace_ if take else None)
         tried = _run_trial(place, declared, anonymization, asked=asked, session=session)
         console = SafeConsole(quiet=is_quiet())
         if take is None or verbose:
@@ -117,14 +116,19 @@ def try_(
         take_one(place, tried, take.value, path, replaces=replace_)
 
 
+def _budget(evaluations: int | None, seconds: float | None) -> Budget:
+    from dbt_anonymize.extensions.search.race import Budget  # noqa: PLC0415 (keeps --help fast)
+
+    return Budget(evaluations, None if evaluations else seconds)
+
+
 def _next_steps(
     place: Place, relation: str, tried: Tried, options: Mapping[str, object | None]
 ) -> str:
     from dbt_anonymize.spec.loading import FOLDER, SUFFIX  # noqa: PLC0415 (keeps --help fast)
 
     is_known = (place.project.root / FOLDER / f"{tried.name}{SUFFIX}").exists()
-    aim = replace(tried.aim, predict=tried.spec.target) if tried.spec.is_tested else tried.aim
-    words = [relation, aim.options]
+    words = [relation, _with_target(tried.aim, tried.spec).options]
     words += [f"--{option} {value}" for option, value in options.items() if value is not None]
     words += ["--take balanced", *["--replace"] * is_known]
     time_note = (
@@ -138,6 +142,11 @@ def _next_steps(
         f"{time_note}--keep <column> keeps one readable, --drop <column> leaves one out, "
         "--verbose shows more."
     )
+
+
+def _with_target(aim: Aim, spec: Spec) -> Aim:
+    """Return the aim with the target, also where it was guessed."""
+    return replace(aim, predict=spec.target) if spec.is_tested else aim
 
 
 def _source(relation: str) -> Source:
@@ -157,21 +166,29 @@ def _run_trial(
     declared: Source,
     name: str,
     *,
-    asked: tuple[Aim, Budget, bool],
+    asked: tuple[Aim, Budget, bool | None],
     session: Any,
 ) -> Tried:
     """Return the trial, that which was shown if one of its alternatives is taken.
 
-    ``asked`` has the aim, the budget, and whether one is taken.
+    ``asked`` has the aim, the budget, and whether files are replaced if one is taken, else None.
     """
-    from dbt_anonymize.extensions.drafting.companions import find_times  # noqa: PLC0415 (keeps --help fast)
+    from dbt_anonymize.extensions.drafting.commands.init import check_seeds  # noqa: PLC0415 (keeps --help fast)
+    from dbt_anonymize.extensions.drafting.companions import find_times  # noqa: PLC0415
     from dbt_anonymize.extensions.drafting.target_shares import find_copies  # noqa: PLC0415
-    from dbt_anonymize.extensions.trial.remembered import file_of, recall, remember  # noqa: PLC0415
+    from dbt_anonymize.extensions.trial.remembered import (  # noqa: PLC0415
+        file_of,
+        has_changed,
+        recall,
+        remember,
+    )
     from dbt_anonymize.extensions.trial.sample import read_examples, read_sample  # noqa: PLC0415
 
-    aim, budget, is_taken = asked
+    aim, budget, replaces = asked
     with place.warehouse() as warehouse:
         drafted, spec = _draft(place, warehouse, declared, name, aim)
+        if replaces is not None:
+            check_seeds(place, name, drafted, replaces=replaces)
         with spinner("Counting combinations"):
             relation = warehouse.relation_of(declared)
             copies = find_copies(warehouse, relation, drafted.proposals)
@@ -181,8 +198,11 @@ def _run_trial(
             read = read_sample if spec.is_tested else read_examples
             drawn = read(warehouse, relation, spec, counted, session)
     # The warehouse is closed during the search: a file of DuckDB would be locked for all others.
-    file = file_of(place.project.root, asked[:2], spec, counted, drawn)
-    trial = recall(file, spec, counted, drawn) if is_taken else None
+    options = (declared, _with_target(aim, spec), budget)
+    file = file_of(place.project.root, options, spec, counted, drawn)
+    trial = None if replaces is None else recall(file, spec, counted, drawn)
+    if replaces is not None and has_changed(file):
+        note(f"{relation.identifier} has changed since it was shown: it is tried anew.")
     if trial is None:
         try:
             trial = _search_alternatives(spec, counted, drawn, budget)
