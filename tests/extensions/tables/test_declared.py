@@ -92,7 +92,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "files of records": (
         spec({"release": {"formats": ["duckdb", "csv"], "composition": "strict", "effort": 1}}),
         "release: must have access and composition alone beside table: what else it says is of "
-        "records; got effort, formats. Remove it",
+        "records; got formats, effort. Remove it",
     ),
     "an unknown dimension": (
         spec(dimensions=["agee"]),

@@ -121,7 +121,7 @@ class Table(Strict):
 
     dimensions: Annotated[tuple[ColumnName, ...], Field(min_length=1, max_length=6, strict=False)]
     """Columns that tell cells apart: quasi-identifiers, or released columns with few values."""
-    counts: Literal["people", "records"] = PEOPLE
+    counts: Literal["people", "records"] = "people"
     """Count: people, or records of a subject that has several. These add up where the same person
     is in several cells, so that small cells can be hidden; people decide which are small, and are
     not shown.

@@ -283,7 +283,7 @@ def _quality(
     if declared.intervals:  # the middle, if there is one, answers for a hidden count
         middle = shown[[*declared.interval]].mean(axis=1).replace(np.inf, np.nan)
         counts = shown[declared.counts].astype("Float64").fillna(middle)
-        shown = shown.assign(**{declared.counts: counts})
+        shown = shown.assign(**{str(declared.counts): counts})
     itself = {
         name: one._replace(labels=one.finest, coarse=np.arange(len(one.finest)))
         for name, one in finest.items()

@@ -9,6 +9,7 @@ from dbt_anonymize.extensions.tables.declared import INTERVALS, PEOPLE, RECORDS
 from dbt_anonymize.extensions.tables.reading import STATUS
 from dbt_anonymize.spec.draft import RawSpec, integer, items, mapping, text, texts
 from dbt_anonymize.spec.problems import KeyPath, Problem, names, short_repr, unknown
+from dbt_anonymize.spec.release import Release
 
 _PLACE = "table"
 # Columns of its relations, whatever their case; and what is added to the name of a sum.
@@ -34,7 +35,13 @@ def _stands_alone(draft: RawSpec) -> Iterator[Problem]:
             "cells away",
             "Release records by a spec of their own, from a table of other people.",
         )
-    if unused := sorted(mapping(draft.raw.get("release")).keys() - _OF_ANY_RELEASE):
+    default = Release().model_dump()
+    unused = [
+        key
+        for key, value in mapping(draft.raw.get("release")).items()
+        if key not in _OF_ANY_RELEASE and value not in (default.get(key), [*default["formats"]])
+    ]
+    if unused:
         yield Problem(
             ("release",),
             f"must have {' and '.join(sorted(_OF_ANY_RELEASE))} alone beside table: what else it "
