@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from dbt_anonymize.extensions.tables.picture import ALL, HIDDEN, Picture
 from dbt_anonymize.extensions.tables.register import RegisteredTable
 from dbt_anonymize.extensions.tables.report import TableFindings, report_of
 from dbt_anonymize.spec import Spec
+from tests import chromium
 from tests.extensions.tables.test_declared import spec
 
 HOSTILE = "</script><script>alert(1)</script><img src=https://example.org/x>|"
@@ -216,3 +218,26 @@ def test_labels_are_never_markup_and_charts_are_valid(monkeypatch: pytest.Monkey
     assert '<th scope="row">&lt;/script&gt;' in page
     assert "<script" not in as_markdown(report)
     assert "margin_0" in as_json(report)
+
+
+@pytest.mark.needs("report")
+def test_a_crosstab_is_seen_whole(tmp_path: Path) -> None:
+    """No box hides rows of it; wide ones are moved from left to right."""
+    from dbt_anonymize.extensions.report.rendering import as_html
+
+    sizes = {"town": picture.MOST_ROWS, "trade": picture.MOST_COLUMNS}
+    labels = [[None, *(f"{name} number {n}" for n in range(size))] for name, size in sizes.items()]
+    rows = [(*cell, 7, "published") for cell in itertools.product(*labels)]
+    file = tmp_path / "report.html"
+    page = as_html(report_of(findings(Picture.of([*sizes, "people", "status"], rows))))
+    file.write_text(page, encoding="utf-8")
+    hides = (
+        "[...document.querySelectorAll('.scroll:has(.crosstab)')].filter(box => "
+        "box.offsetHeight && box.scrollHeight > box.clientHeight + 1).length"
+    )
+    with chromium.shown(file, tmp_path / "profile") as shown:
+        assert shown.evaluate("document.querySelectorAll('#table_1 tbody tr').length") == 41
+        for media in ("screen", "print"):
+            shown.send("Emulation.setEmulatedMedia", media=media)
+            assert shown.evaluate(hides) == 0
+            assert shown.evaluate("document.documentElement.scrollWidth <= innerWidth")
