@@ -23,9 +23,10 @@ $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; set PYTHON=python3.x")'
 	$(PYTHON) -m venv $(VENV)
 
+# With the extra that the demonstrations need: one wheel of 5 MB, which needs no other.
 $(VENV)/.runtime: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing into $(VENV) ..."
-	$(PIP) --editable .
+	$(PIP) --editable '.[tables]'
 	@$(BYTECODE)
 	@touch $@
 
@@ -37,7 +38,7 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 
 # With the profile of this repository, also where the machine has another one.
 demo: export DBT_PROFILES_DIR := $(CURDIR)
-demo: setup ## Build the three demonstrations and print their results
+demo: setup ## Build the four demonstrations and print their results
 	$(BIN)/dbt build
 	$(BIN)/dbt-anonymize results
 

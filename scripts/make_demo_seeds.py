@@ -1,8 +1,8 @@
-"""Write the seeds of the three demonstrations; ``--check`` only compares them with the files.
+"""Write the seeds of the demonstrations; ``--check`` only compares them with the files.
 
 Run ``python scripts/make_demo_seeds.py`` from the activated environment. Every run writes the same
-bytes: the measurements come from scikit-learn's copy of the data, the clinic from a seeded random
-generator.
+bytes: the measurements come from scikit-learn's copy of the data, the clinic and its
+branch from a seeded random generator.
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from sklearn.datasets import load_breast_cancer
-from synthetic_clinic import draw_patients
+from synthetic_clinic import BRANCH_YEAR, draw_patients, draw_visits
 
+from dbt_anonymize.extensions.hierarchy_builders.dates import date_intervals
 from dbt_anonymize.extensions.hierarchy_builders.intervals import (
     cut_intervals,
     equal_width_intervals,
@@ -94,6 +96,28 @@ def clinic_seeds() -> dict[str, str]:
     }
 
 
+def branch_seeds() -> dict[str, str]:
+    """Return the seeds of the visits to a synthetic branch of the clinic.
+
+    Returns
+    -------
+    dict of str to str
+        Text by path below ``seeds``.
+    """
+    visits = draw_visits()
+    folder = "clinic_visits/clinic_visits"
+    year = date(BRANCH_YEAR, 1, 1), date(BRANCH_YEAR, 12, 31)
+    return {
+        f"{folder}_source.csv": _csv(
+            [str(name) for name in visits.columns], visits.astype(object).to_numpy().tolist()
+        ),
+        f"{folder}_hierarchy_visited_on.csv": hierarchy_csv(
+            date_intervals(*year, ["month", "quarter"])
+        ),
+        f"{folder}_hierarchy_age.csv": hierarchy_csv(equal_width_intervals(20, 50, widths=[5, 10])),
+    }
+
+
 def main(
     *,
     check: Annotated[
@@ -102,7 +126,7 @@ def main(
 ) -> None:
     """Write the seeds of the demonstrations, or compare them with what would be written."""
     differing = []
-    for path, text in {**wdbc_seeds(), **clinic_seeds()}.items():
+    for path, text in {**wdbc_seeds(), **clinic_seeds(), **branch_seeds()}.items():
         file = SEEDS / path
         if check:
             if not file.exists() or file.read_bytes() != text.encode():

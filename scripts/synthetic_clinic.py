@@ -1,4 +1,4 @@
-"""A synthetic fertility clinic: invented people, drawn from a seeded random generator.
+"""A synthetic fertility clinic and its branch: invented people of a seeded random generator.
 
 Nobody in this table exists. Names and streets come from the short lists below, e-mail addresses
 use the domains that RFC 2606 reserves for examples, and telephone numbers lie in the ranges that
@@ -9,6 +9,7 @@ relations are written down in :func:`draw_medical`, not learned from anybody's d
 from __future__ import annotations
 
 import unicodedata
+from datetime import date, timedelta
 
 import numpy as np
 import pandas as pd
@@ -38,8 +39,11 @@ MAIL_DOMAINS = ("example.org", "example.com", "example.net")
 PHONE_RANGES = ("07700 900", "020 7946 0", "0113 496 0", "01632 960")
 TREATMENTS = ("IVF", "ICSI", "IUI", "ovulation_induction")
 TREATMENT_SHARES = (0.38, 0.27, 0.20, 0.15)
+RESULTS = ("pregnant", "pregnancy_lost", "not_pregnant")
 SEED = 20_240_613
 PATIENTS = 2_400
+BRANCH_PATIENTS = 1_400
+BRANCH_YEAR = 2025
 
 
 def _pick(rng: np.random.Generator, values: tuple[str, ...], size: int) -> list[str]:
@@ -175,3 +179,40 @@ def draw_patients(size: int = PATIENTS, *, seed: int = SEED) -> pd.DataFrame:
     """
     medical, identities = (np.random.default_rng([seed, part]) for part in (0, 1))
     return pd.concat([draw_identities(identities, size), draw_medical(medical, size)], axis=1)
+
+
+def draw_visits(patients: int = BRANCH_PATIENTS, *, seed: int = SEED) -> pd.DataFrame:
+    """Draw the visits of the first year of a branch of the clinic, several of many patients.
+
+    A patient comes back after four to six weeks until she is pregnant or gives up. More and more
+    come, and the older they are, the fewer are pregnant.
+
+    Parameters
+    ----------
+    patients : int, default 1400
+        Number of patients.
+    seed : int
+        Seed of the generator; the same seed gives the same table.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per visit, in an order that carries nothing.
+    """
+    rng = np.random.default_rng([seed, 2])
+    rows = []
+    for number in rng.permutation(2_000_000)[:patients]:
+        age = int(20 + 28 * rng.beta(2.2, 2.0))
+        pregnant = 1 / (1 + np.exp(1.3 + 0.1 * (age - 34)))
+        day = date(BRANCH_YEAR, 1, 1) + timedelta(days=int(365 * rng.random() ** 0.8))
+        is_treated = True
+        while is_treated and day.year == BRANCH_YEAR:
+            bounds = (pregnant, 1.3 * pregnant)
+            result = RESULTS[int(np.searchsorted(bounds, rng.random(), side="right"))]
+            rows.append((f"{number:07d}", day, age, result))
+            is_treated = result != "pregnant" and rng.random() < 0.8
+            day += timedelta(days=int(rng.integers(28, 43)))
+    visits = pd.DataFrame(rows, columns=["patient_number", "visited_on", "age", "result"])
+    visits = visits.iloc[rng.permutation(len(visits))]
+    visits.insert(0, "visit_id", 100_000 + rng.permutation(900_000)[: len(visits)])
+    return visits

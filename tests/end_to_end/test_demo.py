@@ -1,4 +1,4 @@
-"""The three demonstrations, built by the command of the README."""
+"""The demonstrations that release records, built by the command of the README."""
 
 from __future__ import annotations
 

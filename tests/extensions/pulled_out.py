@@ -48,11 +48,17 @@ def keys_of(gone: Collection[str]) -> Iterator[tuple[str, str]]:
 
 
 def remove_keys(keys: Collection[str], folder: Path) -> None:
-    """Take keys out of all specs of a copy."""
+    """Take keys out of all specs of a copy, and specs that release nothing then, with their models.
+
+    Their seeds stay: they need no extension.
+    """
     for file in folder.rglob("anonymizations/*.yml"):
         content = yaml.safe_load(file.read_text("utf-8"))
         kept = {key: value for key, value in content.items() if key not in keys}
-        if kept != content:
+        if kept != content and "guarantees" not in kept:
+            file.unlink()
+            shutil.rmtree(file.parents[1] / "models" / file.stem)
+        elif kept != content:
             file.write_text(yaml.safe_dump(kept, sort_keys=False), encoding="utf-8")
 
 

@@ -17,6 +17,8 @@ HIERARCHIES = {
     "wdbc_nested/wdbc_nested_hierarchy_mean_symmetry.csv": (32, 6, True),
     "fertility_clinic/fertility_clinic_hierarchy_age.csv": (20, 5, True),
     "fertility_clinic/fertility_clinic_hierarchy_estradiol.csv": (16, 5, True),
+    "clinic_visits/clinic_visits_hierarchy_visited_on.csv": (12, 3, True),
+    "clinic_visits/clinic_visits_hierarchy_age.csv": (6, 3, True),
 }
 
 

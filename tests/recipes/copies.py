@@ -22,9 +22,10 @@ def copy_smallest_demo(folder: Path) -> Project:
     """Copy the demonstration `wdbc`, unbuilt, with macros and package."""
     project = copy_demo(folder)
     copy_package(folder)
-    for name in ("fertility_clinic", "wdbc_nested"):
-        (folder / f"anonymizations/{name}.yml").unlink()
-        shutil.rmtree(folder / "models" / name)
+    for spec in folder.glob("anonymizations/*.yml"):
+        if spec.stem != "wdbc":
+            spec.unlink()
+            shutil.rmtree(folder / "models" / spec.stem)
     return project
 
 

@@ -132,7 +132,7 @@ def _show_other(name: str, other: OtherResults, form: Format) -> None:
             show_rows(["anonymization", *other.rows[0]], rows, form)
         return
     console = SafeConsole()
-    console.print(name)
+    console.print(f"{name}: {other.description}" if other.description else name)
     table = figures_table([name.replace("_", " ") for name in other.figures], ())
     for row in other.rows:
         cells = (_cell(row[name]) for name in other.figures)

@@ -84,13 +84,15 @@ class OtherResults:
     """Results of a spec that releases something else than records.
 
     ``rows`` are shown by columns of ``figures``, and have ``is_chosen`` too;
-    ``sentences`` say why one is chosen and where the release is, the ``legend`` what columns mean.
+    ``sentences`` say why one is chosen and where the release is, the ``legend`` what columns mean,
+    the ``description`` what the spec is about.
     """
 
     figures: Sequence[str]
     rows: Sequence[Mapping[str, Any]]
     sentences: Sequence[str]
     legend: str
+    description: str = ""
 
 
 def read_results(warehouse: Warehouse, name: str) -> list[EffortResult]:

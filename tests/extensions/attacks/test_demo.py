@@ -41,7 +41,7 @@ def built(demo: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
 def attacked(built: Project) -> Mapping[str, list[AttackResult]]:
     """Attack every release, and write the relations."""
     found = {}
-    for spec in load_specs(built.folder):
+    for spec in load_specs(built.folder, NAMES):
         before = built.release_file(spec.name).read_bytes()
         with warehouse_of(built) as warehouse:
             file = release_file(warehouse, spec.name)

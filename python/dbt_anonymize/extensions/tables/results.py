@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.extensions.tables.register import read_table_register, said_of
@@ -42,15 +42,18 @@ def results(warehouse: Warehouse, spec: Spec) -> OtherResults:
     rows = read_results(warehouse, spec.name)
     reasons = [f"effort {row['effort']}, {row['protection']}, is {row['reason']}" for row in rows]
     legend = (
-        "QF: how well the table answers its questions; QNF: how little it tells of small cells, "
-        "0.5 is just enough"
+        "QF: how well the table answers its questions; zero rule: how well one does without it\n"
+        "QNF: how little it tells of small cells, 0.5 is just enough; "
+        f"Q = QF + {cast(Any, spec).table.alpha:g} * QNF\n"
+        "numbers beside columns: levels of their hierarchies"
     )
     released = [release_location(warehouse, spec.name) or "nothing"]
     if released != ["nothing"] and chosen_effort(rows) is None:
         released.append("an earlier table, which stays")
     if said := said_of(read_table_register(warehouse, spec.name)):
         released.append(said)
-    return OtherResults(_RESULTS[:8], rows, [*reasons, f"released: {', '.join(released)}"], legend)
+    sentences = [*reasons, f"released: {', '.join(released)}"]
+    return OtherResults(_RESULTS[:8], rows, sentences, legend, spec.description)
 
 
 def released_rows(
