@@ -2,7 +2,7 @@
 {%- set given = dbt_anonymize._declared(given, kwargs, [
     "anonymization", "table_cells", "table_efforts", "table_results", "dimensions", "content", "numbers",
     "minimum_frequency",
-], {"levels": [], "is_strict": false}) -%}
+], {"levels": [], "is_strict": false, "counts": "people"}) -%}
 {{ config(
     materialized="dbt_anonymize_table",
     pre_hook="{{ dbt_anonymize._refuse_clone() }}",
@@ -12,6 +12,7 @@
         "folder": dbt_anonymize._release_folder(),
         "content": given.content,
         "minimum_frequency": given.minimum_frequency,
+        "counts": given.counts,
     }},
 ) }}
 {%- set chosen = dbt_anonymize._chosen_protection(given) -%}
@@ -22,7 +23,7 @@
     {{ return("select * from " ~ this) }}
 {%- endif -%}
 {%- set columns = [] -%}
-{%- for name in given.dimensions + given.levels + ["people"] + given.numbers + ["status"] -%}
+{%- for name in given.dimensions + given.levels + [given.counts] + given.numbers + ["status"] -%}
     {%- do columns.append(dbt_anonymize._quote(name)) -%}
 {%- endfor -%}
 select
@@ -93,7 +94,8 @@ order by
     {%- set wrong = run_query(
         "select count(*) from " ~ given.table_efforts ~ " as efforts left join " ~ given.table_cells ~ " as cells"
         ~ " on efforts.effort = cells.effort and efforts.cell = cells.cell where efforts.effort = " ~ chosen
-        ~ " and efforts.status = 'published' and (cells.people is null or cells.people <> efforts.people"
+        ~ " and efforts.status = 'published' and (cells.people is null or cells." ~ given.counts ~ " <> efforts."
+        ~ given.counts
         ~ " or cells.people < " ~ given.minimum_frequency ~ ")"
     ).rows[0][0] -%}
     {%- if wrong > 0 -%}
@@ -165,10 +167,12 @@ order by
 {# The last gate, on the very rows that are about to be published; a table that stays is published already. #}
 {% macro _check_table(candidate, declaration, sql) -%}
     {%- if sql | trim == "select * from " ~ this -%}{{ return("") }}{%- endif -%}
+    {#- Fewer records than people there are not. -#}
+    {%- set count = declaration.counts -%}
     {%- set counts = run_query(
-        "select count(*), count(case when status = 'published' and people > 0 and people < "
-        ~ declaration.minimum_frequency ~ " then 1 end), count(case when status = 'hidden' and people is not null"
-        ~ " or status <> 'hidden' and people is null then 1 end) from " ~ candidate
+        "select count(*), count(case when status = 'published' and " ~ count ~ " > 0 and " ~ count ~ " < "
+        ~ declaration.minimum_frequency ~ " then 1 end), count(case when status = 'hidden' and " ~ count
+        ~ " is not null or status <> 'hidden' and " ~ count ~ " is null then 1 end) from " ~ candidate
     ).rows[0] -%}
     {%- set errors = [] -%}
     {%- if counts[0] == 0 -%}{%- do errors.append("the table must have cells; it has none.") -%}{%- endif -%}

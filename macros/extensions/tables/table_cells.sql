@@ -1,7 +1,7 @@
 {% macro table_cells(given=none) -%}
 {%- set given = dbt_anonymize._declared(given, kwargs, [
     "anonymization", "microdata", "draws", "record_key", "dimensions", "efforts", "sums", "content", "protections",
-], {"people": none}) -%}
+], {"people": none, "counts": "people"}) -%}
 {{ config(materialized="table") }}
 {%- if dbt_anonymize._is_building() -%}
     {%- do dbt_anonymize._require_own_vault(given.anonymization, given.draws, "table_draws") -%}
@@ -71,7 +71,9 @@ select
     {%- for name in given.sums %}
     {%- set place = loop.index %}
     {%- for part, end in {"sum": "", "first": "_first", "second": "_second"}.items() %}
-    coalesce(cells.{{ part }}_{{ place }}, 0) as {{ dbt_anonymize._quote(name ~ end) }},
+    {%- set figure = "coalesce(cells." ~ part ~ "_" ~ place ~ ", 0)" %}
+    {%- if name == given.counts %}{%- set figure = "cast(" ~ figure ~ " as " ~ dbt.type_bigint() ~ ")" %}{%- endif %}
+    {{ figure }} as {{ dbt_anonymize._quote(name ~ end) }},
     {%- endfor %}
     {%- endfor %}
     earlier.status as released,
@@ -113,10 +115,10 @@ full outer join earlier
 ] -%}
 {%- for name in given.sums -%}
     {%- do columns.append("sum_" ~ loop.index) -%}
-    {%- do selected.append(
-        "coalesce(cast(" ~ dbt_anonymize._quote(name, "microdata") ~ " as " ~ dbt_anonymize._type_double()
-        ~ "), 0) as sum_" ~ loop.index
+    {%- set amount = "cast(1 as " ~ dbt_anonymize._type_double() ~ ")" if name == given.counts else (
+        "coalesce(cast(" ~ dbt_anonymize._quote(name, "microdata") ~ " as " ~ dbt_anonymize._type_double() ~ "), 0)"
     ) -%}
+    {%- do selected.append(amount ~ " as sum_" ~ loop.index) -%}
 {%- endfor -%}
 {%- set joins = "left join " ~ given.draws ~ " as drawn on microdata." ~ key ~ " = drawn.person" -%}
 {%- if given.people -%}

@@ -1,4 +1,4 @@
-"""A spec that releases a table, for tests of all generated models."""
+"""Specs that release a table, for tests of all generated models."""
 
 from __future__ import annotations
 
@@ -15,5 +15,10 @@ SPECS = [
         dimensions=["age", "ward"],
         subtotals={"age": [1]},
         intervals=True,
-    )
+    ),
+    spec(
+        {"name": "stays", "subject": "name", "details": ["table_audit"]},
+        counts="records",
+        intervals=True,
+    ),
 ]

@@ -6,6 +6,7 @@ import csv
 import itertools
 import json
 from collections import defaultdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -289,14 +290,58 @@ def test_a_table_of_subjects_is_shown_with_noise(tmp_path: Path) -> None:
     assert findings(project)["recomputation"].holds
 
 
-def _with_second_records(text: str) -> str:
-    """Give every second customer another record, of another answer."""
+def test_records_of_subjects_are_hidden_by_people(tmp_path: Path) -> None:
+    project = copy_consumer(tmp_path / "project")
+    project.edit(SEED, partial(_with_second_records, more=3))
+    declare(
+        project,
+        more={"subject": "e-mail", "details": ["table_audit"]},
+        counts="records",
+        sums=["spending"],
+        efforts=[HIDE | {"levels": LEVELS}],
+    )
+    build(project)
+    people = {cell: [one["e-mail"] for one in own] for cell, own in counted(project).items()}
+    shown = released(project)
+    assert {*shown} == {*people}
+    for cell, (records, _, status) in shown.items():
+        assert status == ("hidden" if records is None else "published")
+        assert records in {None, len(people[cell])}
+        assert records is None or len({*people[cell]}) >= LEAST
+    # A cell of few people with enough records is hidden, too.
+    few = [own for own in people.values() if len({*own}) < LEAST]
+    assert any(len(own) >= LEAST for own in few)
+    ((small,),) = project.query(
+        f"select count(*) from {NAME}_table_audit where measure = 'records'"
+    )
+    assert small >= len(few)
+    assert all(one.holds for one in findings(project).values())
+    _check_that_few_people_are_seen(project, people)
+
+
+def _check_that_few_people_are_seen(project: Project, people: dict[Any, list[str]]) -> None:
+    """Show the records of few people; the true figure is not enough to hold."""
+    cell, own = max(
+        (found for found in people.items() if len({*found[1]}) < LEAST),
+        key=lambda found: len(found[1]),
+    )
+    with duckdb.connect(str(project.release_file(NAME))) as writer:
+        writer.execute(
+            f"update {NAME}_table set records = ?, spending = 0, status = 'published' "
+            "where birth_date is not distinct from ? and zip is not distinct from ? and churned is "
+            "not distinct from ?",
+            [len(own), *cell],
+        )
+    assert not findings(project)["guarantees"].holds
+
+
+def _with_second_records(text: str, more: int = 1) -> str:
+    """Give every second customer other records, each of another answer."""
     heading, *lines = text.splitlines()
-    more = []
+    others = []
     for number, line in enumerate(lines):
         if number % 2 == 0:
             cells = line.split(",")
-            cells[0] = str(500_000 + number)
             cells[-1] = {"yes": "no", "no": "yes"}.get(cells[-1], cells[-1])
-            more.append(",".join(cells))
-    return "\n".join([heading, *lines, *more]) + "\n"
+            others += [",".join([f"{500_000 + number}{n}", *cells[1:]]) for n in range(more)]
+    return "\n".join([heading, *lines, *others]) + "\n"

@@ -89,6 +89,11 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         "freeze: must not stand beside table: the effort that released a table is kept anyway. "
         "Remove it.",
     ),
+    "files of records": (
+        spec({"release": {"formats": ["duckdb", "csv"], "composition": "strict", "effort": 1}}),
+        "release: must have access and composition alone beside table: what else it says is of "
+        "records; got formats, effort. Remove it",
+    ),
     "an unknown dimension": (
         spec(dimensions=["agee"]),
         "table.dimensions: must be columns of role quasi_identifier, sensitive or insensitive, "
@@ -127,6 +132,18 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "a level of a column without one": (
         spec(efforts=[{"method": "hide", "levels": {"ward": 1}}]),
         "table.efforts.1.levels: must be levels of dimensions that have a hierarchy; got 'ward'",
+    ),
+    "noise on records": (
+        spec({"subject": "name"}, counts="records", efforts=[HIDE, NOISE]),
+        "table.efforts.2: must hide where records are counted: a person may have more of them",
+    ),
+    "records without a subject": (
+        spec(counts="records"),
+        "table.counts: must be people where no subject has several records",
+    ),
+    "a question of people who are not shown": (
+        spec({"subject": "name"}, counts="records", questions=[{"rank": "ward", "of": "people"}]),
+        "table.questions.1.of: must be a measure; got 'people'. Measures are records.",
     ),
     "an effort twice": (
         spec(efforts=[HIDE, dict(HIDE)]),

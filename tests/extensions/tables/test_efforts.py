@@ -364,3 +364,19 @@ def test_sums_of_margins_are_protected_where_a_cell_below_is_empty() -> None:
     found = table_efforts(Frame(rows), labels, text)  # type: ignore[arg-type]
     (told,) = found[found["kind"] == "effort"].to_dict("records")
     assert told["refusal"] is None
+
+
+def test_what_is_known_of_parts_that_are_totals_themselves_is_not_asked_to_be_hidden() -> None:
+    """Two people of a1 are in b1 and b2, which no inner cell says: those are not shown."""
+    people = [(("a1", "b1", "c"), 1), (("a1", "b2", "c"), 1)]
+    people += [(("a2", f"b{number}", "c"), 1) for number in (1, 2, 3) for _ in range(9)]
+    declared = {
+        "dimensions": ["a", "b", "c"],
+        "efforts": [HIDE],
+        "shows": [["a", "b"], ["a"]],
+        "minimum_frequency": 5,
+    }
+    shown, told = protected(people, declared)
+    assert told[1]["refusal"] is None
+    assert shown[1][("a1", None, None)] == (None, "hidden")
+    assert told[1]["small"][("people", ("a1", None, None))] == (2, None)

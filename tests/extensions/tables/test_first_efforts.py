@@ -91,6 +91,12 @@ def test_sums_are_hidden_alone() -> None:
     assert {one["method"] for one in own["efforts"]} == {"hide"}
 
 
+def test_sums_of_people_with_several_records_stand_beside_records() -> None:
+    own = drafted(counts([100]), "age", "ward", sums=["cost"], people=700, repeats=True)
+    assert (own["counts"], own["sums"]) == ("records", ["cost"])
+    assert {one["method"] for one in own["efforts"]} == {"hide"}
+
+
 def test_too_few_people_for_any_level_get_the_levels_with_the_fewest_small_cells() -> None:
     own = drafted(counts([1, 0, 0, 0, 0, 0, 0]), "age", "ward")
     (found,) = levels_of(own, "noise")
@@ -113,8 +119,6 @@ def test_names_of_columns_stay_what_they_are() -> None:
 def test_what_cannot_be_protected_is_refused() -> None:
     with pytest.raises(SpecError, match="at most 6 dimensions; got 7"):
         drafted(counts([9]), *"abcdefg")
-    with pytest.raises(SpecError, match="the subject has several records"):
-        drafted(counts([9]), "age", sums=["cost"], repeats=True)
     names = list("abcdef")
     rows = np.arange(11)
     sensitive = tuple((SensitiveAttribute(name, 11), rows) for name in names)

@@ -138,6 +138,16 @@ def test_the_longest_dimension_stands_down_and_numbers_are_in_order() -> None:
     assert part.headings == ("age", "x")
 
 
+def test_records_are_named_where_they_are_counted() -> None:
+    ends = ("records_lowest", "records_highest")
+    rows = [("a", 7, 7, 7, "published"), ("b", None, 1, 6, "hidden")]
+    shown = Picture.of(["ward", "records", *ends, "status"], rows)
+    assert (shown.measures, shown.intervals) == (("records",), ends)
+    (margin,) = shown.margins()
+    assert margin.title == "Records by ward"
+    assert margin.data[0] == {"label": "a", "records": 7}
+
+
 def test_subtotals_stand_after_the_finest_labels() -> None:
     columns = ["age", "ill", "ill_level", "age_level", "people", "status"]
     rows = [

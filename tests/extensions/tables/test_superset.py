@@ -109,7 +109,7 @@ def test_a_sum_counts_people_several_times_and_the_metric_never(reading: Reading
 
 
 def test_cells_without_any_total_add_up_to_less_than_the_totals(reading: Reading) -> None:
-    """What is hidden is left out."""
+    """Leave hidden counts out."""
     finest = reading.chart(NAME, "zip", by=SUM, where=shown("birth_date", "zip", "churned"))
     totals = reading.chart(
         NAME, "zip", by=PEOPLE, where=[*shown("zip"), *null("birth_date", "churned")]

@@ -305,14 +305,14 @@ def _losses(section: Section) -> Any:
 
 def _counts(section: Section) -> Any:
     """Bars in the order of the table; a count that is not shown has a label and no bar."""
-    order = alt.Scale(domain=list(section.options["order"]))
+    order, count = alt.Scale(domain=list(section.options["order"])), section.options["count"]
     return (
         _chart(section)
         .mark_bar(color=BLUE)
         .encode(
-            x=alt.X("people:Q", title="people"),
+            x=alt.X(f"{count}:Q", title=count),
             y=alt.Y("label:N", title=None, scale=order, axis=alt.Axis(labelLimit=260)),
-            tooltip=["label:N", "people:Q"],
+            tooltip=["label:N", f"{count}:Q"],
         )
         .properties(width=_WIDTH - 140, height=alt.Step(24))
     )

@@ -25,7 +25,7 @@ _MOST_ROUNDS = 20
 
 
 def known_of_totals(cube: Cube, least: Floats) -> Floats:
-    """Return the least value of each cell, given the least ones of the inner cells below, too.
+    """Return the least value of each cell that follows from the least ones of all, line by line.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def known_of_totals(cube: Cube, least: Floats) -> Floats:
     >>> known_of_totals(cube, np.array([1.0, 1.0, 1.0, 0.0]))
     array([2., 1., 1., 0.])
     """
-    return np.maximum(cube.totals(least), least)
+    return line_bounds(cube, Known(least, np.full(cube.size, np.inf)))[0]
 
 
 def intervals(

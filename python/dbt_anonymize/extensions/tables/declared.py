@@ -11,10 +11,11 @@ from pydantic import Field, model_validator
 from dbt_anonymize.extensions.tables.hiding import TableRules
 from dbt_anonymize.validation import ColumnName, Levels, Strict, rule_error
 
-PEOPLE = "people"
-_LEVEL = "_level"
+# What a table counts, and the column of the count.
+PEOPLE, RECORDS = "people", "records"
 # Both ends of the count of a cell.
-INTERVAL = ("people_lowest", "people_highest")
+INTERVALS = {count: (f"{count}_lowest", f"{count}_highest") for count in (PEOPLE, RECORDS)}
+_LEVEL = "_level"
 Coarser = Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1, strict=False)]
 Margin = tuple[ColumnName, ...]
 Margins = tuple[Annotated[Margin, Field(strict=False)], ...]
@@ -90,8 +91,8 @@ class Question(Strict):
     """Dimension: the order of its labels by size."""
     by: Annotated[Margin, Field(strict=False)] = ()
     """Dimensions within whose labels it is asked; by default over all."""
-    of: ColumnName = PEOPLE
-    """Measure: people, or a sum."""
+    of: ColumnName | None = None
+    """Measure: a sum, by default what is counted."""
 
     @model_validator(mode="after")
     def _asks_one_thing(self) -> Self:
@@ -120,8 +121,13 @@ class Table(Strict):
 
     dimensions: Annotated[tuple[ColumnName, ...], Field(min_length=1, max_length=6, strict=False)]
     """Columns that tell cells apart: quasi-identifiers, or released columns with few values."""
+    counts: Literal["people", "records"] = "people"
+    """Count: people, or records of a subject that has several. These add up where the same person
+    is in several cells, so that small cells can be hidden; people decide which are small, and are
+    not shown.
+    """
     sums: Annotated[tuple[ColumnName, ...], Field(strict=False)] = ()
-    """Columns of amounts >= 0 whose sums are shown beside the count of people."""
+    """Columns of amounts >= 0 whose sums are shown beside the count."""
     shows: Annotated[Margins, Field(min_length=1, strict=False)] | None = None
     """Margins that are shown, each a list of dimensions; all by default."""
     subtotals: dict[ColumnName, Coarser] = Field(default_factory=dict)
@@ -170,21 +176,27 @@ class Table(Strict):
         """The dimensions and their subtotals, in words: tables of others tell more together."""
         levels = {name: ", ".join(map(str, sorted(own))) for name, own in self.subtotals.items()}
         names = sorted(self.dimensions)
-        return ", ".join(f"{n} ({levels[n]})" if n in levels else n for n in names)
+        cells = ", ".join(f"{n} ({levels[n]})" if n in levels else n for n in names)
+        return cells if self.counts == PEOPLE else f"{self.counts} by {cells}"
 
     def released_as(self, number: int) -> str:
         """Return the way of protection of an effort as the vault remembers it."""
         return f"{self.efforts[number - 1].protection} of {self.content}"
 
     @property
+    def summed(self) -> tuple[str, ...]:
+        """Measures of which a person may have much: records, each of which is a one, and sums."""
+        return (*([self.counts] if self.counts == RECORDS else []), *self.sums)
+
+    @property
     def numbers(self) -> tuple[str, ...]:
-        """Released columns of numbers beside the count of people."""
+        """Released columns of numbers beside the count."""
         return (*self.interval, *self.sums)
 
     @property
     def interval(self) -> tuple[str, ...]:
         """Released columns of the interval of each count."""
-        return INTERVAL if self.intervals else ()
+        return INTERVALS[self.counts] if self.intervals else ()
 
     @property
     def level_columns(self) -> dict[str, str]:

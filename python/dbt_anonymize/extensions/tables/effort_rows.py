@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dbt_anonymize.extensions.tables.declared import PEOPLE, Table
+from dbt_anonymize.extensions.tables.declared import Table
 from dbt_anonymize.extensions.tables.subtotals import label_of
 
 if TYPE_CHECKING:
@@ -31,13 +31,13 @@ class Protected:
     quality: tuple[float | None, float | None] = field(default=(None, None))
 
 
-def small_rows(cells: pd.DataFrame, told: Sequence[Told]) -> pd.DataFrame:
+def small_rows(cells: pd.DataFrame, told: Sequence[Told], declared: Table) -> pd.DataFrame:
     """Return a row per small cell and measure: its labels, and what readers can compute of it."""
     import pandas as pd  # noqa: PLC0415 (slow to import)
 
     own = [
         cells.iloc[one.rows]
-        .drop(columns=[PEOPLE])
+        .drop(columns=[declared.counts])
         .assign(measure=one.measure, lowest=one.lowest, highest=one.highest, demanded=one.demanded)
         for one in told
     ]
@@ -61,7 +61,7 @@ def effort_rows(number: int, shown: Protected, declared: Table) -> pd.DataFrame:
         **dict.fromkeys(declared.dimensions, "str"),
         **dict.fromkeys(declared.level_columns.values(), "Int64"),
         "cell": "str",
-        **dict.fromkeys((PEOPLE, *declared.interval), "Int64"),
+        **dict.fromkeys((declared.counts, *declared.interval), "Int64"),
         **dict.fromkeys(declared.sums, "Float64"),
         "status": "str",
         "measure": "str",

@@ -12,8 +12,8 @@ import numpy as np
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.extensions.tables.cell_keys import perturbation_table, perturbed
 from dbt_anonymize.extensions.tables.declared import (
-    INTERVAL,
     PEOPLE,
+    RECORDS,
     Hide,
     Noise,
     Round,
@@ -45,7 +45,8 @@ if TYPE_CHECKING:
     import duckdb
     import pandas as pd
 
-    from dbt_anonymize.extensions.tables.cube import Booleans
+    from dbt_anonymize.extensions.tables.cube import Booleans, Floats
+    from dbt_anonymize.extensions.tables.primary import Primary
 
 STATUS_OF = {"hide": "published", "noise": "perturbed", "round": "rounded"}
 # Of released sums.
@@ -148,7 +149,9 @@ def _read(
     number = declared.efforts.index(effort) + 1
     shown = declared.shown_levels(number)
     trees = trees_of(names, {name: shown[name] for name in declared.subtotals})
-    table = read_table(rows_of(cells, [*dimensions, PEOPLE]), dimensions, None, trees=trees)
+    table = read_table(
+        rows_of(cells, [*dimensions, declared.counts]), dimensions, None, trees=trees
+    )
     # A margin that was shown before is known, zeros too, though it is shown no longer.
     margins = (table.cube.categories > 0) @ (1 << np.arange(len(dimensions)))
     known = table.of_row[cells["released"].notna().to_numpy()]
@@ -161,40 +164,56 @@ def _hidden(
 ) -> Protected:
     """Hide cells; those that were released before keep their status."""
     _require_same_people(own)
-    pairs = {name: (f"{name}_first", f"{name}_second") for name in declared.sums}
     # Of all cells, those that are not shown too.
     whole = replace(table, is_shown=np.ones(table.cube.size, dtype=bool))
-    measures = judged(whole, cells, PEOPLE, pairs, declared.rules)
+    measures = _judged(whole, cells, declared)
     is_hidden = hidden_cells(table, measures, effort.seconds, own_folder(None))
     earlier = cells["released"].to_numpy()
     is_known = cells["released"].notna().to_numpy()
     is_hidden[table.of_row[is_known]] = earlier[is_known] == "hidden"
-    names, told = (PEOPLE, *declared.sums), []
+    names, told = (declared.counts, *declared.sums), []
     for name, judgement in zip(names, with_least(table, measures), strict=True):
         told.append(told_of_hidden(name, table, judgement, is_hidden))
     of_row = is_hidden[table.of_row]
     shown = cells.assign(status=np.where(of_row, "hidden", STATUS_OF["hide"]))
     for name in names:
-        shown[name] = shown[name].astype("Int64" if name == PEOPLE else "Float64").mask(of_row)
+        shown[name] = (
+            shown[name].astype("Int64" if name == declared.counts else "Float64").mask(of_row)
+        )
     # Without the dust of adding up fractions.
     shown[[*declared.sums]] = shown[[*declared.sums]].round(DECIMALS)
     released = _of_margins(shown, declared)
     if declared.intervals:
-        released = _with_intervals(released, table)
-    return Protected(released, small_rows(cells, told), qnf_of(told))
+        released = _with_intervals(released, table, declared)
+    return Protected(released, small_rows(cells, told, declared), qnf_of(told))
 
 
-def _with_intervals(shown: pd.DataFrame, table: Published) -> pd.DataFrame:
+def _judged(whole: Published, cells: pd.DataFrame, declared: Table) -> list[tuple[Floats, Primary]]:
+    """Return the figures of each measure, the count first, and what rules say of them."""
+    pairs = {name: (f"{name}_first", f"{name}_second") for name in declared.summed}
+    of_sums = {name: pairs[name] for name in declared.sums}
+    measures = judged(whole, cells, declared.counts, of_sums, declared.rules)
+    if declared.counts == RECORDS:
+        records = measures[0][0]
+        people, first, second = (
+            np.nan_to_num(whole.beside([one for (one,) in rows_of(cells, [name])]).values)
+            for name in (PEOPLE, *pairs[RECORDS])
+        )
+        measures[0] = records, declared.rules.of_records(records, people, first, second)
+    return measures
+
+
+def _with_intervals(shown: pd.DataFrame, table: Published, declared: Table) -> pd.DataFrame:
     """Return cells with both ends of each count, as readers of these rows can compute them."""
     trees = {one.name: one for one in table.cube.dimensions}
-    rows = rows_of(shown, [*trees, PEOPLE])
+    rows = rows_of(shown, [*trees, declared.counts])
     told = hidden_intervals(read_table(rows, list(trees), None, trees=trees))
     # Of cells that are too many to be solved as whole numbers.
     ends = {
         one.labels: (np.floor(one.lowest + _NEAR), np.ceil(one.highest - _NEAR)) for one in told
     }
     both = [ends.get(cast(Any, tuple(labels)), (count, count)) for *labels, count in rows]
-    return shown.assign(**dict(zip(INTERVAL, zip(*both, strict=True), strict=True)))
+    return shown.assign(**dict(zip(declared.interval, zip(*both, strict=True), strict=True)))
 
 
 def _require_same_people(own: pd.DataFrame) -> None:
@@ -231,9 +250,11 @@ def _changed(
     changed = cells.assign(**{PEOPLE: shown}, status=STATUS_OF[effort.method])
     if declared.intervals:  # somebody is in each cell that has a row
         ends = (np.maximum(shown - largest, 1.0), shown + float(largest))
-        changed = changed.assign(**dict(zip(INTERVAL, ends, strict=True)))
+        changed = changed.assign(**dict(zip(declared.interval, ends, strict=True)))
     told = [told_of_changed(table, cells, likely, declared.rules)]
-    return Protected(_of_margins(changed, declared), small_rows(cells, told), qnf_of(told))
+    return Protected(
+        _of_margins(changed, declared), small_rows(cells, told, declared), qnf_of(told)
+    )
 
 
 def _of_margins(cells: pd.DataFrame, declared: Table) -> pd.DataFrame:
@@ -260,16 +281,17 @@ def _quality(
 ) -> tuple[float, float]:
     """Return QF and that of an answer that knows nothing: means over the questions."""
     if declared.intervals:  # the middle, if there is one, answers for a hidden count
-        middle = shown[[*INTERVAL]].mean(axis=1).replace(np.inf, np.nan)
-        shown = shown.assign(**{PEOPLE: shown[PEOPLE].astype("Float64").fillna(middle)})
+        middle = shown[[*declared.interval]].mean(axis=1).replace(np.inf, np.nan)
+        counts = shown[declared.counts].astype("Float64").fillna(middle)
+        shown = shown.assign(**{str(declared.counts): counts})
     itself = {
         name: one._replace(labels=one.finest, coarse=np.arange(len(one.finest)))
         for name, one in finest.items()
     }
     dimensions, scores = declared.dimensions, []
     asked: list[tuple[str, tuple[str, ...], str, bool]] = [
-        (one.kind, one.margin, one.of, False) for one in declared.questions
-    ] or [("share", margin, PEOPLE, True) for margin in declared.margins if margin]
+        (one.kind, one.margin, one.of or declared.counts, False) for one in declared.questions
+    ] or [("share", margin, declared.counts, True) for margin in declared.margins if margin]
     for kind, margin, of, is_joint in asked:
         truth = answers(untouched, dimensions, margin, of, itself)
         told = answers(shown, dimensions, margin, of, finest)

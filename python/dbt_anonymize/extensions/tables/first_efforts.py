@@ -90,7 +90,7 @@ def draft(
     Of the levels at which few cells are small, the first efforts have those that keep the most of
     each dimension, and another one coarser levels. Raises a `SpecError` where nothing protects.
     """
-    _check(dimensions, sums, repeats=repeats)
+    _check(dimensions)
     # Of people with several records, as many as they have on average.
     weights = (counts.records * (people / max(1, counts.total))).astype(np.float64)
     levels = [_levels(counts, name, weights) for name in dimensions]
@@ -113,7 +113,8 @@ def draft(
             f"sums need a table of which cells can be hidden; {', '.join(dimensions)} are too many "
             f"dimensions for these records. Name {MOST_MODULAR_DIMENSIONS} or fewer."
         )
-    return _text(fine, sums, efforts, f"{fine.small_share(weights):.0%}", counts)
+    measures = [*_counts_lines(has_sums=bool(sums), repeats=repeats), *_sums_lines(sums)]
+    return _text(fine, measures, efforts, f"{fine.small_share(weights):.0%}", counts)
 
 
 def _levels(counts: Table, name: str, people: FloatArray) -> list[_Level]:
@@ -146,28 +147,40 @@ def _best(tables: Iterable[_Cells], most: float, people: FloatArray) -> _Cells |
     return next((one for one in tables if one.small_share(people) <= most), None)
 
 
-def _check(dimensions: Sequence[str], sums: Sequence[str], *, repeats: bool) -> None:
+def _check(dimensions: Sequence[str]) -> None:
     if len(dimensions) > _MOST_DIMENSIONS:
         raise SpecError(
             f"a table must have at most {_MOST_DIMENSIONS} dimensions; got {len(dimensions)}. "
             "Leave some out, or declare several tables of other people."
         )
-    if sums and repeats:
-        raise SpecError(
-            f"sums ({', '.join(sums)}) must be of people with one record each, since only hidden "
-            "cells protect them; the subject has several records. Add them up by person in a model "
-            "before, or leave them out."
-        )
 
 
 def _efforts(fine: _Cells, coarse: _Cells | None, *, has_sums: bool, repeats: bool) -> list[str]:
     pairs = []
-    if not repeats:
+    if has_sums or not repeats:
         hidden = [fine, *([coarse] if coarse else [])]
         pairs += [(_HIDING, cells) for cells in hidden if cells.can_hide]
     if not has_sums:
         pairs += [(_NOISE, fine), (_ROUNDING, fine)]
     return [f"{{{method}{_levels_text(cells)}}}" for method, cells in pairs]
+
+
+def _counts_lines(*, has_sums: bool, repeats: bool) -> list[str]:
+    """Return what is counted where people have several records; only records add up."""
+    if not repeats:
+        return []
+    if has_sums:
+        return [
+            "  # Records of people who have several: sums of people would not add up.",
+            "  counts: records",
+        ]
+    return [
+        "  # counts: records  # of people who have several; cells are hidden then, without noise"
+    ]
+
+
+def _sums_lines(sums: Sequence[str]) -> list[str]:
+    return [f"  sums: [{', '.join(map(plain_yaml_text, sums))}]"] if sums else []
 
 
 def _levels_text(cells: _Cells) -> str:
@@ -187,7 +200,7 @@ def _questions(dimensions: Sequence[str], counts: Table) -> list[str]:
 
 
 def _text(
-    fine: _Cells, sums: Sequence[str], efforts: Sequence[str], small: str, counts: Table
+    fine: _Cells, measures: Sequence[str], efforts: Sequence[str], small: str, counts: Table
 ) -> str:
     lines = [
         "# Counts of people, and no records (docs/extensions/tables.md). Cells with fewer people "
@@ -196,7 +209,7 @@ def _text(
         "released.",
         "table:",
         f"  dimensions: [{', '.join(map(plain_yaml_text, fine.names))}]",
-        *([f"  sums: [{', '.join(map(plain_yaml_text, sums))}]"] if sums else []),
+        *measures,
         f"  minimum_frequency: {MINIMUM_FREQUENCY}",
         f"  # Levels of hierarchies. The finest have {fine.size:,} cells, empty ones and totals "
         f"included; {small} of the others are small.",

@@ -54,6 +54,32 @@ class TableRules:
         small = by_minimum_frequency(np.round(counts).astype(np.int64), self.minimum_frequency)
         return small._replace(upper=np.where(small.is_primary, small.upper + 1, 0.0))
 
+    def of_records(self, records: Floats, people: Floats, first: Floats, second: Floats) -> Primary:
+        """Judge records by those whose they are, in units of records.
+
+        An interval is demanded as wide as of people, which may have one record each, or what
+        contributors of sums demand if that is more.
+
+        Examples
+        --------
+        Two people with ten records, five with as many, and one with a single record:
+
+        >>> records, people = np.array([10.0, 10, 1]), np.array([2.0, 5, 1])
+        >>> first, second = np.array([6.0, 2, 1]), np.array([4.0, 2, 0])
+        >>> verdict = TableRules().of_records(records, people, first, second)
+        >>> verdict.lower.tolist(), verdict.upper.tolist()
+        ([5.0, 0.0, 0.0], [1.0, 0.0, 5.0])
+        """
+        least = self.minimum_frequency
+        is_small = by_minimum_frequency(np.round(people).astype(np.int64), least).is_primary
+        lower = np.where(is_small, np.minimum(records - 1, least), 0.0)
+        upper = np.where(is_small, np.maximum(least + 1 - records, 1), 0.0)
+        of_small = Primary(is_small, lower, upper)
+        both = joined(of_small, self.of_sums(records, first, second))
+        # Of whole records; a hidden cell is known to have one.
+        lower = np.minimum(np.ceil(both.lower), np.maximum(records - 1, 0))
+        return both._replace(lower=lower, upper=np.ceil(both.upper))
+
     def of_sums(self, total: Floats, first: Floats, second: Floats) -> Primary:
         """Judge sums by their largest contributions."""
         verdicts = []
@@ -238,7 +264,7 @@ def _figures(table: Published, name: str) -> Floats:
         raise NotAdditiveError(
             f"{name} must add up: {int(is_other.sum()):,} of {len(values):,} totals are no sums. "
             "People who are in several cells count in each: hidden cells cannot protect them. "
-            "Count records, or show counts with noise."
+            "Count records (counts: records), or show counts with noise."
         )
     return values
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import product
 from typing import Any, NamedTuple
 
-from dbt_anonymize.extensions.tables.declared import INTERVAL, PEOPLE
+from dbt_anonymize.extensions.tables.declared import INTERVALS, PEOPLE, RECORDS
 from dbt_anonymize.extensions.tables.reading import STATUS
 from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.project.sections import Cell, Section
@@ -56,7 +56,7 @@ class Picture:
 
     @classmethod
     def of(cls, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Picture:
-        """Read rows of a released table: dimensions, ``people``, sums, and ``status``.
+        """Read rows of a released table: dimensions, the count, sums, and ``status``.
 
         Of a dimension with subtotals a column ``<dimension>_level`` has the levels of its labels.
 
@@ -67,7 +67,8 @@ class Picture:
         >>> picture.dimensions, [label.shown for label in picture.labels[0]]
         (('ward',), ['n1', 'north (level +2)'])
         """
-        end = columns.index(PEOPLE)
+        count = PEOPLE if PEOPLE in columns else RECORDS
+        end = columns.index(count)
         levels = {
             place: columns.index(f"{name}{_LEVEL}")
             for place, name in enumerate(columns[:end])
@@ -80,7 +81,7 @@ class Picture:
             if not any(isinstance(row[at], str) for row in rows)
         }
         places = [place for place in range(end) if place not in levels.values()]
-        intervals = tuple(name for name in columns if name in INTERVAL)
+        intervals = tuple(name for name in columns if name in INTERVALS[count])
         shown = [at for at in range(end, len(columns)) if columns[at] not in intervals]
         finest = {
             place: min((int(row[at]) for row in rows if row[place] is not None), default=0)
@@ -164,12 +165,12 @@ class Picture:
             ]
             yield Section(
                 f"margin_{at}",
-                f"{PEOPLE.capitalize()} by {name}",
+                f"{self.measures[0].capitalize()} by {name}",
                 self._said(places) + _left_out(labels, name),
-                (name, PEOPLE),
+                (name, self.measures[0]),
                 rows,
                 mark=HIDDEN,
-                **_bars(rows),
+                **_bars(rows, self.measures[0]),
             )
 
     def _of_one_dimension(self) -> Section:
@@ -268,14 +269,14 @@ def _left_out(labels: Sequence[Label], name: str, most: int = MOST_ROWS) -> str:
     return f" Left out: {pluralized(more, 'further label')} of {name}." if more > 0 else ""
 
 
-def _bars(rows: Sequence[tuple[str, Cell]]) -> dict[str, Any]:
+def _bars(rows: Sequence[tuple[str, Cell]], count: str) -> dict[str, Any]:
     """Return the chart of counts; a hidden one has no bar, and says so beside its label."""
-    named = [(f"{label}: hidden" if count == HIDDEN else label, count) for label, count in rows]
+    named = [(f"{label}: hidden" if found == HIDDEN else label, found) for label, found in rows]
     return {
         "chart": "counts",
         "data": [
-            {"label": label, PEOPLE: count if isinstance(count, int) else None}
-            for label, count in named
+            {"label": label, count: figure if isinstance(figure, int) else None}
+            for label, figure in named
         ],
-        "options": {"order": [label for label, _ in named]},
+        "options": {"order": [label for label, _ in named], "count": count},
     }

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from dbt_anonymize.extensions.tables.declared import RECORDS
 from dbt_anonymize.extensions.tables.subtotals import key_of, tree_of
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.verify.duckdb_mirror import CopiedWarehouse
@@ -27,8 +28,12 @@ Cell = tuple[str | None, ...]
 
 
 class Counted(NamedTuple):
-    """True figures of a cell: people and sums; of each sum the two largest contributions."""
+    """True figures of a cell: its people; the count and the sums that it may show.
 
+    ``largest`` has the two largest contributions to each of `Table.summed`.
+    """
+
+    people: float
     figures: tuple[float, ...]
     largest: list[tuple[float, ...]]
 
@@ -60,8 +65,10 @@ def recounted(read: Warehouse, spec: Spec, number: int) -> Iterator[tuple[Cell, 
     labels, levels = _Labels(read, spec, tables), table.shown_levels(number)
     person = f"rows_.{quote_name(spec.person_column)}"
     amounts = [f"sum(coalesce(rows_.{quote_name(name)}, 0))" for name in table.sums]
+    if table.counts == RECORDS:
+        amounts.insert(0, "count(*)")
     own = ", ".join(f"{sql} as amount_{place}" for place, sql in enumerate(amounts))
-    places = range(len(table.sums))
+    places = range(len(amounts))
     measures = ["count(*)", *(f"sum(amount_{n}), max(amount_{n}, 2)" for n in places)]
     for of_cells in _margins(table, levels):
         found = [
@@ -86,7 +93,9 @@ def recounted(read: Warehouse, spec: Spec, number: int) -> Iterator[tuple[Cell, 
                 key_of(level, label) if name in table.subtotals and level is not None else label
                 for label, (name, level) in shown
             )
-            yield cell, Counted((float(people), *map(float, figures[::2])), largest)
+            added = tuple(map(float, figures[::2]))
+            of_people = () if table.counts == RECORDS else (float(people),)
+            yield cell, Counted(float(people), (*of_people, *added), largest)
 
 
 def trees_of_release(

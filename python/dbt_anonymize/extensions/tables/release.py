@@ -12,7 +12,13 @@ import numpy as np
 
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.extensions.tables.audit import intervals
-from dbt_anonymize.extensions.tables.declared import INTERVAL, PEOPLE, Hide, Noise, Table
+from dbt_anonymize.extensions.tables.declared import (
+    INTERVALS,
+    RECORDS,
+    Hide,
+    Noise,
+    Table,
+)
 from dbt_anonymize.extensions.tables.efforts import DECIMALS, STATUS_OF
 from dbt_anonymize.extensions.tables.errors import TableError, UnknownLabelError
 from dbt_anonymize.extensions.tables.hidden import Interval, hidden_intervals
@@ -120,9 +126,10 @@ def _read_release(warehouse: Warehouse, project: Project, spec: Spec, location: 
     chosen = warehouse.rows(f"select max(effort) from {relation} where is_chosen")[0][0]
     found, rows = released_rows(warehouse, spec.name, project.root / location)
     # A table that stays may be from before intervals were declared, or after.
-    ends = [name for name in INTERVAL if name in found] if chosen is None else [*table.interval]
+    declared, of_count = table.interval, INTERVALS[table.counts]
+    ends = [name for name in of_count if name in found] if chosen is None else [*declared]
     levels = table.level_columns
-    names = [*table.dimensions, *levels.values(), *ends, PEOPLE, *table.sums, "status"]
+    names = [*table.dimensions, *levels.values(), *ends, table.counts, *table.sums, "status"]
     if unlike := sorted({*found} ^ {*names}):
         raise VerificationError(
             f"the released table must have the columns {', '.join(names)}; {', '.join(unlike)} "
@@ -140,7 +147,7 @@ def _read_release(warehouse: Warehouse, project: Project, spec: Spec, location: 
                 "each cell must stand once in the released table, with a level where it has a "
                 "label; some do not. Run `dbt build`, and withdraw the table."
             )
-        cells[cell] = tuple(row[name] for name in (PEOPLE, *table.sums, "status"))
+        cells[cell] = tuple(row[name] for name in (table.counts, *table.sums, "status"))
         if ends:
             intervals[cell] = row[ends[0]], row[ends[1]]
     effort = _earlier_effort(warehouse, spec, table) if chosen is None else int(chosen)
@@ -159,7 +166,7 @@ def _cell_of(row: Mapping[str, Any], table: Table) -> Cell:
 def _unlike_effort(warehouse: Warehouse, spec: Spec, released: _Released) -> int:
     """Return how many cells are not what the chosen effort shows: noise is not counted again."""
     table = cast(Table, _table(spec))
-    figures = (PEOPLE, *table.sums, "status")
+    figures = (table.counts, *table.sums, "status")
     names = [*table.dimensions, *table.level_columns.values(), *figures]
     relation = warehouse.relation_of_ref(f"{spec.name}_table_efforts")
     rows = warehouse.rows(
@@ -200,10 +207,16 @@ def _truth(
     labels = {cell_text(dict(zip(names, cell, strict=True))): cell for cell in released.cells}
     protection = quote_text(table.released_as(released.effort))
     rows = warehouse.rows(
-        f"select cell, people from {_remembered(warehouse, spec)} where protection = {protection}"
+        f"select cell, people, sums from {_remembered(warehouse, spec)} "
+        f"where protection = {protection}"
     )
-    # It remembers cells of other margins as well, which a release before showed.
-    truth = {labels[one]: Counted((float(people),), []) for one, people in rows if one in labels}
+    truth = {}
+    for cell, people, sums in rows:
+        # It remembers cells of other margins as well, which a release before showed.
+        if cell in labels:
+            of_people = [] if table.counts == RECORDS else [float(people)]
+            figures = (*of_people, *map(float, str(sums).split()))
+            truth[labels[cell]] = Counted(float(people), figures, [])
     return truth, "what the vault remembers of an earlier release, which stays"
 
 
@@ -237,8 +250,7 @@ def _wrong_cells(
         elif any(figure is None for figure in figures):
             wrong += 1
         else:
-            known = truth[cell].figures
-            wrong += not all(map(_agrees(effort), figures[: len(known)], known))
+            wrong += not all(map(_agrees(effort), figures, truth[cell].figures))
     return wrong
 
 
@@ -299,7 +311,7 @@ def _holds(ends: tuple[float, float], count: float) -> bool:
 def _changed(truth: dict[Cell, Counted], table: Table) -> Finding:
     """Say how many small cells are shown with noise or rounded."""
     least = table.minimum_frequency
-    small = sum(one.figures[0] < least for one in truth.values())
+    small = sum(one.people < least for one in truth.values())
     return Finding(
         "guarantees",
         "table",
@@ -318,11 +330,11 @@ def _audited(
 ) -> Finding:
     """Audit the hidden cells by what everybody is shown."""
     least = table.minimum_frequency
-    small = {cell for cell, one in truth.items() if one.figures[0] < least}
+    small = {cell for cell, one in truth.items() if one.people < least}
     shown = {c for c in small & released.cells.keys() if released.cells[c][-1] != "hidden"}
     try:
         told = [one for one in hidden() if one.labels in small and not one.hides(least)]
-        places = range(len(table.sums))
+        places = range(len(table.summed))
         sums = [_told_sums(released.cells, truth, table, trees, place) for place in places]
     except UnknownLabelError as error:
         # The source no longer has the labels of an earlier table, nor whose part they are.
@@ -361,17 +373,18 @@ def _told_sums(
     trees: Mapping[str, Dimension],
     place: int,
 ) -> int:
-    """Return how many sums break a rule and are shown, or told by the others.
+    """Return how many of a measure break a rule and are shown, or told by the others.
 
     An earlier table has no contributions to judge by.
     """
     judged = [cell for cell in released if cell in truth and truth[cell].largest]
     if not judged:
         return 0
-    totals = np.array([truth[cell].figures[place + 1] for cell in judged])
+    column = place + len(table.sums) + 1 - len(table.summed)
+    totals = np.array([truth[cell].figures[column] for cell in judged])
     first, second = np.array([truth[cell].largest[place] for cell in judged]).T
     primary = table.rules.of_sums(totals, first, second)
-    shown = _read(released, table, trees, place + 1)
+    shown = _read(released, table, trees, column)
     rows = {cell: row for row, cell in enumerate(released)}
     cells = shown.of_row[[rows[cell] for cell in judged]]
     is_hidden = shown.is_hidden[cells]

@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from dbt_anonymize.extensions.tables.declared import INTERVAL, PEOPLE
+from dbt_anonymize.extensions.tables.declared import INTERVALS, PEOPLE, RECORDS
 from dbt_anonymize.extensions.tables.reading import STATUS
 from dbt_anonymize.spec.draft import RawSpec, integer, items, mapping, text, texts
 from dbt_anonymize.spec.problems import KeyPath, Problem, names, short_repr, unknown
+from dbt_anonymize.spec.release import Release
 
 _PLACE = "table"
 # Columns of its relations, whatever their case; and what is added to the name of a sum.
 _OWN_COLUMNS = frozenset(
     {PEOPLE, STATUS, "effort", "kind", "cell", "keys", "sums", "released", "is_same"}
     | {"qf", "zero_rule", "qnf", "refusal", "measure", "lowest", "highest", "demanded", "value"}
-    | {*INTERVAL}
+    | {end for ends in INTERVALS.values() for end in ends}
 )
 _CONTRIBUTIONS = ("_first", "_second")
 # What a spec with a table has no use for; each is empty or missing then.
 _OF_RECORDS = ("efforts", "target", "features", "quality", "alpha", "sample", "population")
+# Keys of `release` that hold of tables, too.
+_OF_ANY_RELEASE = frozenset({"access", "composition"})
 
 
 def _stands_alone(draft: RawSpec) -> Iterator[Problem]:
@@ -31,6 +34,20 @@ def _stands_alone(draft: RawSpec) -> Iterator[Problem]:
             f"must stand without {', '.join(found)}: counts of released classes would give hidden "
             "cells away",
             "Release records by a spec of their own, from a table of other people.",
+        )
+    default = Release().model_dump()
+    unused = [
+        key
+        for key, value in mapping(draft.raw.get("release")).items()
+        if key not in _OF_ANY_RELEASE and value not in (default.get(key), [*default["formats"]])
+    ]
+    if unused:
+        yield Problem(
+            ("release",),
+            f"must have {' and '.join(sorted(_OF_ANY_RELEASE))} alone beside table: what else it "
+            "says is of records",
+            "Remove it; the best effort that protects enough is released.",
+            names(unused),
         )
     least = integer(_table(draft).get("minimum_frequency")) or 5
     others = [
@@ -69,7 +86,9 @@ def _columns_are_counted(draft: RawSpec) -> Iterator[Problem]:
                 yield unknown((_PLACE, place), rule, name, known, "Such columns")
     named = [*dimensions, *sums]
     twice = sorted({name for name in named if named.count(name) > 1})
-    own = {*_OWN_COLUMNS, *(f"{name}{end}".lower() for name in sums for end in _CONTRIBUTIONS)}
+    summed = [*sums, *([RECORDS] if table.get("counts") == RECORDS else [])]
+    own = {*_OWN_COLUMNS, *(f"{name}{end}".lower() for name in summed for end in _CONTRIBUTIONS)}
+    own |= {RECORDS} & {*summed}
     own |= {f"{name}_level".lower() for name in mapping(table.get("subtotals"))}
     reserved = sorted(name for name in named if name.lower() in own)
     if twice:
@@ -111,7 +130,7 @@ def _question_problems(
     for name in margin:
         if name not in dimensions:
             yield unknown(path, "must ask for dimensions", name, dimensions, "Dimensions")
-    measures = [PEOPLE, *texts(table.get("sums"))]
+    measures = [text(table.get("counts")) or PEOPLE, *texts(table.get("sums"))]
     if (of := text(question.get("of"))) and of not in measures:
         yield unknown((*path, "of"), "must be a measure", of, measures, "Measures")
     if len({*margin}) < len(margin):
@@ -157,6 +176,28 @@ def _efforts_protect(draft: RawSpec) -> Iterator[Problem]:
                 )
 
 
+def _records_are_of_subjects(draft: RawSpec) -> Iterator[Problem]:
+    table = _table(draft)
+    if table.get("counts") != RECORDS:
+        return
+    if not draft.subject:
+        yield Problem(
+            (_PLACE, "counts"),
+            "must be people where no subject has several records: each record is of one person",
+            "Leave it out, or declare the subject.",
+            RECORDS,
+        )
+    for number, effort in enumerate(items(table.get("efforts")), start=1):
+        if (method := mapping(effort).get("method")) in {"noise", "round"}:
+            yield Problem(
+                (_PLACE, "efforts", number),
+                "must hide where records are counted: a person may have more of them than noise "
+                "and rounding change",
+                "Use method: hide, or count people.",
+                short_repr(method),
+            )
+
+
 def _subtotals_are_coarser(draft: RawSpec) -> Iterator[Problem]:
     table = _table(draft)
     known = [name for name in texts(table.get("dimensions")) if name in draft.levels]
@@ -191,5 +232,6 @@ RULES: tuple[Callable[[RawSpec], Iterator[Problem]], ...] = (
     _columns_are_counted,
     _margins_are_of_dimensions,
     _efforts_protect,
+    _records_are_of_subjects,
     _subtotals_are_coarser,
 )

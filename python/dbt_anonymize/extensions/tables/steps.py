@@ -17,7 +17,7 @@ def steps_of(spec: Spec) -> Iterator[Step]:
         columns: dict[str, Any] = {"effort": "whole", "kind": "text"}
         columns |= dict.fromkeys(table.dimensions, "text")
         columns |= {**dict.fromkeys(table.level_columns.values(), "whole"), "cell": "text"}
-        columns |= dict.fromkeys(("people", *table.interval), "whole")
+        columns |= dict.fromkeys((table.counts, *table.interval), "whole")
         columns |= {**dict.fromkeys(table.sums, "number"), "status": "text", "measure": "text"}
         numbers = ("lowest", "highest", "demanded", "qf", "zero_rule", "qnf")
         columns |= dict.fromkeys(numbers, "number")
