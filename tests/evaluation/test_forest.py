@@ -19,12 +19,13 @@ from sklearn.tree import DecisionTreeClassifier
 
 from dbt_anonymize.evaluation import forest
 from dbt_anonymize.evaluation.forest import forest_probabilities, is_exact, supports
+from tests.sampling import examples
 
 KINDS = [BaggingClassifier, DecisionTreeClassifier, ExtraTreesClassifier, RandomForestClassifier]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=60, deadline=None)
+@examples(settings(deadline=None), 60, 10)
 @given(
     seed=st.integers(0, 2**32 - 1),
     rows=st.integers(1, 30),

@@ -63,7 +63,7 @@ def test_levels_that_models_chose_are_said_to_look_better_than_they_are() -> Non
     assert not says({"outer_share": 0.2, "fit": "per_split"}, measure="quality")
 
 
-PINNED = "release.effort pins effort 2: by Q, effort 1 would be chosen, which has 0.040 more"
+PINNED = "release.effort pins effort 2: by Q, effort 1 would be chosen, whose Q is 0.040 higher"
 
 
 @pytest.mark.parametrize(

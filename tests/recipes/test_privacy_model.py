@@ -77,7 +77,7 @@ LINES = {
     "macros/privacy/_privacy_model.sql": (
         '    {%- elif name == "k_map" -%}',
         '    {%- elif name == "largest_class" -%}'
-        "{%- do found.update(dbt_anonymize._largest_class_model(guarantee)) -%}\n",
+        "{%- do facts.update(dbt_anonymize._largest_class_model(guarantee)) -%}\n",
     ),
     "python/dbt_anonymize/privacy/registry.py": (
         '    "k_map": KMap,',

@@ -182,7 +182,7 @@ def _better_than_pinned(chosen: EffortResult, efforts: Sequence[EffortResult]) -
     if q - chosen.q >= _HALF_OF_LAST_DIGIT:
         yield (
             f"release.effort pins effort {chosen.effort}: by Q, effort {-number} would be chosen, "
-            f"which has {q - chosen.q:.3f} more"
+            f"whose Q is {q - chosen.q:.3f} higher"
         )
 
 

@@ -15,7 +15,7 @@ from dbt_anonymize.extensions.drafting.plans import plan_hierarchy
 from dbt_anonymize.extensions.drafting.proposal import KEY
 from dbt_anonymize.extensions.drafting.refusals import check_table
 from dbt_anonymize.extensions.drafting.roles import propose, target_guess_reason
-from dbt_anonymize.extensions.drafting.subjects import propose_subject
+from dbt_anonymize.extensions.drafting.subjects import may_share, propose_subject
 from dbt_anonymize.project.warehouse import Warehouse
 from tests.verify.clinic import SmallWarehouse
 
@@ -170,6 +170,19 @@ def test_whose_records_they_are_is_proposed_where_people_have_several() -> None:
     assert subject(facts("first_name"), facts("phone"), facts("name", distinct=950)) is None
     assert subject(facts("patient_no", "integer", known=900, distinct=60)) is None
     assert subject(facts("patient_no", "integer", distinct=1000)) is None
+
+
+def test_people_may_share_names_where_something_else_tells_them_apart() -> None:
+    key, patient = facts("id", distinct=1000), facts("patient_no", "integer", distinct=1000)
+    names = [facts("name", distinct=90), facts("nm", distinct=90, looks="names of people")]
+    for column in (*names, facts("surname", distinct=90)):
+        alone, beside = propose([key, column]), propose([patient, column])
+        assert may_share(beside[1], beside)
+        assert may_share(alone[1], alone) == (column.name == "surname")
+    unique = propose([patient, facts("name", distinct=1000)])
+    assert not may_share(unique[1], unique)
+    mail = propose([patient, facts("mail", distinct=90, looks="e-mail addresses")])
+    assert not may_share(mail[1], mail)
 
 
 def test_facts_hold_no_value_of_an_enumeration() -> None:

@@ -210,10 +210,17 @@ def test_sums_names_and_subjects_of_a_strangers_table(consumer: Project) -> None
     consumer.dbt("seed", "--select", "customers")
     done = init(consumer, "--dimensions", "zip,churned", "--yes", "--replace")
     assert done.exit_code == 0, done.output
-    assert "subject: e-mail, since 600 records are of 400; cells count these." in done.output
+    said = "subject: e-mail, since 600 records are of 400, who decide which cells are small."
+    assert said in done.output
     spec: Any = load_spec(spec_file(consumer))
     assert spec.subject == "e-mail"
     assert {one.method for one in spec.table.efforts} == {"noise", "round"}
+
+    sums = init(consumer, "--dimensions", "zip,churned", "--sums", "spending", "--yes", "--replace")
+    assert sums.exit_code == 0, sums.output
+    spec = load_spec(spec_file(consumer))
+    assert spec.table.counts == "records"
+    assert {one.method for one in spec.table.efforts} == {"hide"}
 
 
 def _with_second_records(text: str) -> str:

@@ -21,8 +21,9 @@ from dbt_anonymize.extensions.recoding.optimum import optimal_groups
 from dbt_anonymize.extensions.recoding.records import Records
 from tests.extensions.recoding.world import values_of_rows
 from tests.oracle.grouping import Row, Value, least_squares, mdav, squares
+from tests.sampling import examples
 
-FAST = settings(max_examples=25, deadline=None, derandomize=True, database=None)
+FAST = examples(settings(deadline=None, derandomize=True, database=None), 25, 5)
 # Steps of 1/16, so that no distance is rounded.
 AGES = "select i * 4 as lower_bound, i * 4 + 4 as upper_bound, '*' as level_1 from range(4) as n(i)"
 CITIES = {"a": "x", "b": "x", "ç": "x", "d": "y", "": "y"}
@@ -120,7 +121,7 @@ def test_mdav_gives_the_groups_of_its_definition(
 
 
 @given(tables(), st.sampled_from([2, 3]))
-@settings(FAST, max_examples=5)
+@examples(FAST, 5, 2)
 def test_the_order_of_records_does_not_count(
     records: list[tuple[int | None, str | None]], k: int
 ) -> None:

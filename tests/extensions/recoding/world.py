@@ -24,15 +24,19 @@ from dbt_anonymize.extensions.recoding.records import Records
 from tests.extensions.recoding.compilation import LEVELS, Case
 from tests.extensions.recoding.oracle import Cell, Record, World
 from tests.oracle.generalization import IntervalHierarchy
+from tests.sampling import examples
 from tests.worlds.hierarchies import categorical_hierarchies, interval_hierarchies
 
 # Without shrinking: a failing table runs through all its rounds for each of hundreds of variants.
-PROPERTY = settings(
-    max_examples=6,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    phases=[Phase.explicit, Phase.generate],
+PROPERTY = examples(
+    settings(
+        deadline=None,
+        derandomize=True,
+        database=None,
+        phases=[Phase.explicit, Phase.generate],
+    ),
+    6,
+    3,
 )
 
 

@@ -21,11 +21,12 @@ from tests.extensions.search.brute_force import (
     numbered_table,
     tables,
 )
+from tests.sampling import examples
 
 LIMITS = [Decimal(0), Decimal("0.05"), Decimal("0.3")]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(settings(deadline=None), 60)
 @given(st.data())
 def test_what_is_found_at_once_is_feasible_and_no_excluded_node(data: st.DataObject) -> None:
     table = data.draw(tables())

@@ -23,12 +23,13 @@ from tests.extensions.search.brute_force import (
     numbered_table,
     tables,
 )
+from tests.sampling import examples
 
 LIMITS = [Decimal(0), Decimal("0.05"), Decimal("0.3"), Decimal(1)]
 MEASURES = ["loss", "discernibility", "average_class_size", "classification_metric"]
 
 
-@settings(max_examples=30, deadline=None)
+@examples(settings(deadline=None), 30, 5)
 @given(st.data())
 def test_the_front_has_the_least_loss_of_every_class_size(data: st.DataObject) -> None:
     table = data.draw(tables())
@@ -66,7 +67,7 @@ def test_a_chain_without_time_begins_with_what_is_known(
     assert coarsest[1].loss > optimum.loss
 
 
-@settings(max_examples=60, deadline=None)
+@examples(settings(deadline=None), 60)
 @given(st.data())
 def test_a_chain_rises_and_each_node_is_the_best_above_the_one_before(data: st.DataObject) -> None:
     table = data.draw(tables())

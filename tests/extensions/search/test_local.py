@@ -23,8 +23,9 @@ from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import Attribute, Node, SensitiveAttribute, Table
+from tests.sampling import examples
 
-PROPERTY = settings(max_examples=60, deadline=None, derandomize=True, database=None)
+PROPERTY = examples(settings(deadline=None, derandomize=True, database=None), 60, 10)
 LOSS = make_loss("loss", gs=0.05)
 
 

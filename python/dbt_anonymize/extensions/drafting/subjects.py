@@ -44,12 +44,21 @@ def _tells_people_apart(proposal: Proposal) -> bool:
     return facts.distinct == facts.known > 0 and bool(is_own or is_number)
 
 
-def may_share(proposal: Proposal) -> bool:
-    """Tell whether people may share values of an identifier, judged by its name."""
-    return (
-        proposal.role == "identifier"
-        and proposal.facts.repeats
-        and name_indicates(proposal.name, "shared")
+def may_share(proposal: Proposal, proposals: Sequence[Proposal]) -> bool:
+    """Tell whether people may share values of an identifier.
+
+    Its name says so, or it is of names, and another column tells people apart.
+    """
+    if proposal.role != "identifier" or not proposal.facts.repeats:
+        return False
+    return name_indicates(proposal.name, "shared") or (
+        _is_of_names(proposal.facts) and any(map(_tells_people_apart, proposals))
+    )
+
+
+def _is_of_names(facts: ColumnFacts) -> bool:
+    return facts.looks == "names of people" or (
+        not facts.looks and name_indicates(facts.name, "full_name")
     )
 
 
@@ -60,8 +69,6 @@ def _rank(facts: ColumnFacts) -> int | None:
         return 0 if is_key_of_person(facts.name) else 1
     if facts.known < _RECORDS_OF_A_NAME * facts.distinct:
         return None
-    if facts.looks == "names of people":
-        return _NAME
-    if facts.looks and facts.looks not in {"phone numbers", "addresses of machines (IP)"}:
+    if facts.looks not in {None, "names of people", "phone numbers", "addresses of machines (IP)"}:
         return 2
-    return _NAME if name_indicates(facts.name, "full_name") else None
+    return _NAME if _is_of_names(facts) else None

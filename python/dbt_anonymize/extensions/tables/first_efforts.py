@@ -171,11 +171,12 @@ def _counts_lines(*, has_sums: bool, repeats: bool) -> list[str]:
         return []
     if has_sums:
         return [
-            "  # Records of people who have several: sums of people would not add up.",
+            "  # Of people who have several: counts of people would not add up, and hide no sums.",
             "  counts: records",
         ]
     return [
-        "  # counts: records  # of people who have several; cells are hidden then, without noise"
+        "  # People are counted; their records add up, so that small cells can be hidden:",
+        "  # counts: records",
     ]
 
 
@@ -203,10 +204,9 @@ def _text(
     fine: _Cells, measures: Sequence[str], efforts: Sequence[str], small: str, counts: Table
 ) -> str:
     lines = [
-        "# Counts of people, and no records (docs/extensions/tables.md). Cells with fewer people "
-        "than minimum_frequency are",
-        "# hidden or changed; the effort that answers best, of those that protect enough, is "
-        "released.",
+        "# Counts, and no records (docs/extensions/tables.md). Cells with fewer people than "
+        "minimum_frequency are hidden or",
+        "# changed; the effort that answers best, of those that protect enough, is released.",
         "table:",
         f"  dimensions: [{', '.join(map(plain_yaml_text, fine.names))}]",
         *measures,

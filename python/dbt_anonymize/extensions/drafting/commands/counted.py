@@ -115,5 +115,6 @@ def _print_table(drafted: Draft, shown: Sequence[str]) -> None:
         facts = drafted.subject.facts
         records = pluralized(facts.records, "record")
         note(
-            f"subject: {facts.name}, since {records} are of {facts.distinct:,}; cells count these."
+            f"subject: {facts.name}, since {records} are of {facts.distinct:,}, who decide which "
+            "cells are small."
         )
