@@ -86,10 +86,10 @@ def demanded(own: list[int]) -> tuple[int, int] | None:
     of_sums = math.ceil(max(0.0, P_PERCENT / 100 * own[0] - others) - 1e-9)
     if len(own) >= LEAST and not of_sums:
         return None
-    of_people = (
-        (min(records - 1, LEAST), max(LEAST + 1 - records, 1)) if len(own) < LEAST else (0, 0)
-    )
-    return min(max(of_people[0], of_sums), records - 1), max(of_people[1], of_sums)
+    lower, upper = 0, 0
+    if len(own) < LEAST:  # somebody knows all records of one of them
+        lower, upper = min(records - 1, LEAST), max(LEAST + 1 - (records - own[0]), 1)
+    return min(max(lower, of_sums), records - 1), max(upper, of_sums)
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -113,6 +113,28 @@ def test_no_table_of_a_reader_tells_records_of_few(seed: int) -> None:
         assert high >= truth[cell] + upper, cell
         assert told[cell] == (low, high if high < MOST else None), cell
     assert said["qnf"] >= 0.5
+    # What is hidden of a line follows from its total: it is of enough people, each once per cell.
+    for parts_of_line in hidden_of_lines(shown):
+        inner = [one for one in own if any(is_part(one, cell) for cell in parts_of_line)]
+        assert sum(len(own[one]) for one in inner) > LEAST, parts_of_line
+
+
+def hidden_of_lines(shown: dict[Cell, tuple[Any, str]]) -> list[list[Cell]]:
+    """Return the hidden cells of each line whose total is shown."""
+    lines = []
+    for total, axis in itertools.product([c for c in shown if shown[c][0] is not None], (0, 1)):
+        if total[axis] is None:
+            line = [c for c in shown if c[axis] is not None and c[1 - axis] == total[1 - axis]]
+            lines.append([c for c in line if shown[c][0] is None])
+    return [line for line in lines if line]
+
+
+def test_many_records_of_two_people_are_not_what_a_line_hides() -> None:
+    people: People = {"0": [("n", "x")] * 50, "1": [("s", "x")] * 50}
+    people |= {str(place): [("n", "y")] * 3 for place in range(2, 2 + 4 * LEAST)}
+    shown, _, said = protected(people)
+    assert said["refusal"] is None
+    assert shown[(None, "x")][1] == "hidden"
 
 
 def test_enough_people_with_a_record_each_are_shown() -> None:

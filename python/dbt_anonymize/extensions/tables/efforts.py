@@ -167,7 +167,8 @@ def _hidden(
     # Of all cells, those that are not shown too.
     whole = replace(table, is_shown=np.ones(table.cube.size, dtype=bool))
     measures = _judged(whole, cells, declared)
-    is_hidden = hidden_cells(table, measures, effort.seconds, own_folder(None))
+    also = _people_of_parts(whole, cells, declared)
+    is_hidden = hidden_cells(table, [*measures, *also], effort.seconds, own_folder(None))
     earlier = cells["released"].to_numpy()
     is_known = cells["released"].notna().to_numpy()
     is_hidden[table.of_row[is_known]] = earlier[is_known] == "hidden"
@@ -201,6 +202,21 @@ def _judged(whole: Published, cells: pd.DataFrame, declared: Table) -> list[tupl
         )
         measures[0] = records, declared.rules.of_records(records, people, first, second)
     return measures
+
+
+def _people_of_parts(
+    whole: Published, cells: pd.DataFrame, declared: Table
+) -> list[tuple[Floats, Primary]]:
+    """Return the people of records as a measure of its own, once for each of the finest cells.
+
+    Records of few people may be many, and those that a line hides follow from its total: they are
+    to be of enough people together.
+    """
+    if declared.counts != RECORDS:
+        return []
+    people = np.nan_to_num(whole.beside([one for (one,) in rows_of(cells, [PEOPLE])]).values)
+    parts = whole.cube.totals(people)
+    return [(parts, declared.rules.of_parts(parts, people))]
 
 
 def _with_intervals(shown: pd.DataFrame, table: Published, declared: Table) -> pd.DataFrame:

@@ -57,8 +57,9 @@ class TableRules:
     def of_records(self, records: Floats, people: Floats, first: Floats, second: Floats) -> Primary:
         """Judge records by those whose they are, in units of records.
 
-        An interval is demanded as wide as of people, which may have one record each, or what
-        contributors of sums demand if that is more.
+        An interval is demanded as wide as of people, which may have one record each, beside all of
+        the largest contributor, since somebody may know hers; or what contributors of sums demand
+        if that is more.
 
         Examples
         --------
@@ -68,17 +69,24 @@ class TableRules:
         >>> first, second = np.array([6.0, 2, 1]), np.array([4.0, 2, 0])
         >>> verdict = TableRules().of_records(records, people, first, second)
         >>> verdict.lower.tolist(), verdict.upper.tolist()
-        ([5.0, 0.0, 0.0], [1.0, 0.0, 5.0])
+        ([5.0, 0.0, 0.0], [2.0, 0.0, 6.0])
         """
-        least = self.minimum_frequency
-        is_small = by_minimum_frequency(np.round(people).astype(np.int64), least).is_primary
-        lower = np.where(is_small, np.minimum(records - 1, least), 0.0)
-        upper = np.where(is_small, np.maximum(least + 1 - records, 1), 0.0)
-        of_small = Primary(is_small, lower, upper)
+        of_small = self.of_parts(records, people)
+        # Beside the records of whoever has the most.
+        beside = np.maximum(self.minimum_frequency + 1 - (records - first), 1)
+        of_small = of_small._replace(upper=np.where(of_small.is_primary, beside, 0.0))
         both = joined(of_small, self.of_sums(records, first, second))
         # Of whole records; a hidden cell is known to have one.
         lower = np.minimum(np.ceil(both.lower), np.maximum(records - 1, 0))
         return both._replace(lower=lower, upper=np.ceil(both.upper))
+
+    def of_parts(self, parts: Floats, people: Floats) -> Primary:
+        """Judge people who are counted in each part of a cell, and so maybe several times."""
+        least = self.minimum_frequency
+        is_small = by_minimum_frequency(np.round(people).astype(np.int64), least).is_primary
+        lower = np.where(is_small, np.minimum(parts - 1, least), 0.0)
+        upper = np.where(is_small, np.maximum(least + 1 - parts, 1), 0.0)
+        return Primary(is_small, lower, upper)
 
     def of_sums(self, total: Floats, first: Floats, second: Floats) -> Primary:
         """Judge sums by their largest contributions."""

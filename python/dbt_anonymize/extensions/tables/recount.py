@@ -30,12 +30,14 @@ Cell = tuple[str | None, ...]
 class Counted(NamedTuple):
     """True figures of a cell: its people; the count and the sums that it may show.
 
-    ``largest`` has the two largest contributions to each of `Table.summed`.
+    ``largest`` has the two largest contributions to each of `Table.summed`; ``status`` is that
+    which the vault remembers of an earlier table.
     """
 
     people: float
     figures: tuple[float, ...]
     largest: list[tuple[float, ...]]
+    status: str | None = None
 
 
 @dataclass(frozen=True)

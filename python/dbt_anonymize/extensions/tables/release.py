@@ -6,12 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, cast
 
 from dbt_anonymize.errors import VerificationError
-from dbt_anonymize.extensions.tables.audit import intervals
 from dbt_anonymize.extensions.tables.declared import (
     INTERVALS,
     RECORDS,
@@ -20,12 +17,12 @@ from dbt_anonymize.extensions.tables.declared import (
     Table,
 )
 from dbt_anonymize.extensions.tables.efforts import DECIMALS, STATUS_OF
-from dbt_anonymize.extensions.tables.errors import TableError, UnknownLabelError
+from dbt_anonymize.extensions.tables.errors import TableError
 from dbt_anonymize.extensions.tables.hidden import Interval, hidden_intervals
-from dbt_anonymize.extensions.tables.programs import Known
-from dbt_anonymize.extensions.tables.reading import Published, cell_text, read_table
+from dbt_anonymize.extensions.tables.reading import cell_text
 from dbt_anonymize.extensions.tables.recount import Cell, Counted, recounted, trees_of_release
 from dbt_anonymize.extensions.tables.register import history
+from dbt_anonymize.extensions.tables.released_audit import Released, audited, published
 from dbt_anonymize.extensions.tables.report import report
 from dbt_anonymize.extensions.tables.results import released_rows, results
 from dbt_anonymize.extensions.tables.subtotals import key_of
@@ -37,21 +34,11 @@ from dbt_anonymize.spec import load_specs
 from dbt_anonymize.verify.finding import Finding
 
 if TYPE_CHECKING:
-    from dbt_anonymize.extensions.tables.cube import Dimension
     from dbt_anonymize.project.layout import Project
     from dbt_anonymize.project.warehouse import Warehouse
     from dbt_anonymize.spec import Spec
 
 __all__ = ["findings", "history", "is_of", "report", "results"]
-
-
-class _Released(NamedTuple):
-    """The released table, the effort that it was released by, and whether it is an earlier one."""
-
-    effort: int
-    cells: dict[Cell, tuple[Any, ...]]
-    ends: dict[Cell, tuple[float | None, float | None]]
-    is_earlier: bool
 
 
 def is_of(spec: Spec) -> bool:
@@ -86,10 +73,10 @@ def findings(
 
     @cache  # minutes of programs, for two checks
     def hidden() -> list[Interval]:
-        return hidden_intervals(_read(released.cells, table, trees, 0))
+        return hidden_intervals(published(released.cells, table, trees, 0))
 
     if isinstance(effort, Hide):
-        yield _audited(released, truth, table, trees, hidden)
+        yield audited(released, truth, table, trees, hidden)
     else:
         yield _changed(truth, table)
     if released.ends:
@@ -120,7 +107,7 @@ def _table(spec: Spec) -> Table | None:
     return cast("Table | None", cast(Any, spec).table)
 
 
-def _read_release(warehouse: Warehouse, project: Project, spec: Spec, location: str) -> _Released:
+def _read_release(warehouse: Warehouse, project: Project, spec: Spec, location: str) -> Released:
     table = cast(Table, _table(spec))
     relation = warehouse.relation_of_ref(f"{spec.name}_table_results")
     chosen = warehouse.rows(f"select max(effort) from {relation} where is_chosen")[0][0]
@@ -151,7 +138,7 @@ def _read_release(warehouse: Warehouse, project: Project, spec: Spec, location: 
         if ends:
             intervals[cell] = row[ends[0]], row[ends[1]]
     effort = _earlier_effort(warehouse, spec, table) if chosen is None else int(chosen)
-    return _Released(effort, cells, intervals, is_earlier=chosen is None)
+    return Released(effort, cells, intervals, is_earlier=chosen is None)
 
 
 def _cell_of(row: Mapping[str, Any], table: Table) -> Cell:
@@ -163,7 +150,7 @@ def _cell_of(row: Mapping[str, Any], table: Table) -> Cell:
     )
 
 
-def _unlike_effort(warehouse: Warehouse, spec: Spec, released: _Released) -> int:
+def _unlike_effort(warehouse: Warehouse, spec: Spec, released: Released) -> int:
     """Return how many cells are not what the chosen effort shows: noise is not counted again."""
     table = cast(Table, _table(spec))
     figures = (table.counts, *table.sums, "status")
@@ -194,7 +181,7 @@ def _remembered(warehouse: Warehouse, spec: Spec) -> str:
 
 
 def _truth(
-    warehouse: Warehouse, read: Warehouse, spec: Spec, released: _Released
+    warehouse: Warehouse, read: Warehouse, spec: Spec, released: Released
 ) -> tuple[dict[Cell, Counted], str]:
     """Return the true figures of each cell, and what they follow from.
 
@@ -207,16 +194,16 @@ def _truth(
     labels = {cell_text(dict(zip(names, cell, strict=True))): cell for cell in released.cells}
     protection = quote_text(table.released_as(released.effort))
     rows = warehouse.rows(
-        f"select cell, people, sums from {_remembered(warehouse, spec)} "
+        f"select cell, people, sums, status from {_remembered(warehouse, spec)} "
         f"where protection = {protection}"
     )
     truth = {}
-    for cell, people, sums in rows:
+    for cell, people, sums, status in rows:
         # It remembers cells of other margins as well, which a release before showed.
         if cell in labels:
             of_people = [] if table.counts == RECORDS else [float(people)]
             figures = (*of_people, *map(float, str(sums).split()))
-            truth[labels[cell]] = Counted(float(people), figures, [])
+            truth[labels[cell]] = Counted(float(people), figures, [], status)
     return truth, "what the vault remembers of an earlier release, which stays"
 
 
@@ -243,7 +230,10 @@ def _wrong_cells(
     of_shown = STATUS_OF[cast(Any, effort).method]
     for cell in released.keys() & truth.keys():
         *figures, status = released[cell]
-        if status != of_shown and not (isinstance(effort, Hide) and status == "hidden"):
+        is_known = truth[cell].status in {None, status}
+        if not is_known or (
+            status != of_shown and not (isinstance(effort, Hide) and status == "hidden")
+        ):
             wrong += 1
         elif status == "hidden":
             wrong += any(figure is not None for figure in figures)
@@ -270,7 +260,7 @@ def _largest_change(effort: object) -> int:
 
 
 def _intervals(
-    released: _Released,
+    released: Released,
     truth: dict[Cell, Counted],
     table: Table,
     hidden: Callable[[], list[Interval]],
@@ -319,80 +309,3 @@ def _changed(truth: dict[Cell, Counted], table: Table) -> Finding:
         f"{pluralized(small, 'cell')} with fewer than {least} people shown with noise or rounded; "
         "QNF says how closely they are told",
     )
-
-
-def _audited(
-    released: _Released,
-    truth: dict[Cell, Counted],
-    table: Table,
-    trees: Mapping[str, Dimension],
-    hidden: Callable[[], list[Interval]],
-) -> Finding:
-    """Audit the hidden cells by what everybody is shown."""
-    least = table.minimum_frequency
-    small = {cell for cell, one in truth.items() if one.people < least}
-    shown = {c for c in small & released.cells.keys() if released.cells[c][-1] != "hidden"}
-    try:
-        told = [one for one in hidden() if one.labels in small and not one.hides(least)]
-        places = range(len(table.summed))
-        sums = [_told_sums(released.cells, truth, table, trees, place) for place in places]
-    except UnknownLabelError as error:
-        # The source no longer has the labels of an earlier table, nor whose part they are.
-        is_known = not released.is_earlier
-        return Finding(
-            "guarantees", "table", False if is_known else None, str(error), is_warning=not is_known
-        )
-    except TableError as error:  # somebody changed the release
-        return Finding("guarantees", "table", holds=False, message=str(error))
-    broken = len(shown) + len(told) + sum(sums)
-    of_sums = f", and no sum of which few have too much ({', '.join(table.sums)})"
-    return Finding(
-        "guarantees",
-        "table",
-        not broken,
-        f"no cell with 1 to {least - 1} people may be shown, or be told by the others"
-        f"{of_sums if table.sums else ''}; of {pluralized(len(small), 'small cell')} and sums "
-        f"{broken or 'none'} is" + (". Run `dbt build`, and withdraw the table." if broken else ""),
-    )
-
-
-def _read(
-    released: dict[Cell, tuple[Any, ...]],
-    table: Table,
-    trees: Mapping[str, Dimension],
-    place: int,
-) -> Published:
-    rows = [(*cell, figures[place]) for cell, figures in released.items()]
-    return read_table(rows, table.dimensions, None, trees=trees)
-
-
-def _told_sums(
-    released: dict[Cell, tuple[Any, ...]],
-    truth: dict[Cell, Counted],
-    table: Table,
-    trees: Mapping[str, Dimension],
-    place: int,
-) -> int:
-    """Return how many of a measure break a rule and are shown, or told by the others.
-
-    An earlier table has no contributions to judge by.
-    """
-    judged = [cell for cell in released if cell in truth and truth[cell].largest]
-    if not judged:
-        return 0
-    column = place + len(table.sums) + 1 - len(table.summed)
-    totals = np.array([truth[cell].figures[column] for cell in judged])
-    first, second = np.array([truth[cell].largest[place] for cell in judged]).T
-    primary = table.rules.of_sums(totals, first, second)
-    shown = _read(released, table, trees, column)
-    rows = {cell: row for row, cell in enumerate(released)}
-    cells = shown.of_row[[rows[cell] for cell in judged]]
-    is_hidden = shown.is_hidden[cells]
-    asked = np.flatnonzero(primary.is_primary & is_hidden)
-    known = Known.of_published(shown.values, within=10**-DECIMALS, least=0.0)
-    low, high = intervals(shown.cube, known, cells[asked])
-    room = 10**-DECIMALS * shown.cube.size + 1e-6 * np.abs(totals[asked])
-    is_told = (low > totals[asked] - primary.lower[asked] + room) | (
-        high < totals[asked] + primary.upper[asked] - room
-    )
-    return int((primary.is_primary & ~is_hidden).sum() + is_told.sum())

@@ -306,16 +306,22 @@ def narrow_cells(
     is_narrow = np.zeros((2, cube.size), dtype=bool)
     cells = np.flatnonzero(primary.is_primary)
     # A power of two, so that sums stay what they are.
-    scale = 2.0 ** max(0, int(np.ceil(np.log2(values.max() / _MOST_CHECKED))))
+    scale = 2.0 ** max(0, int(np.ceil(np.log2(max(1.0, values.max()) / _MOST_CHECKED))))
     shown = values / scale
     known = Known(np.where(is_hidden, least / scale, shown), np.where(is_hidden, np.inf, shown))
     low, high = np.maximum(values - primary.lower, 0)[cells], (values + primary.upper)[cells]
     ends = intervals(cube, known, cells, enough=(low / scale, high / scale))
     lowest, highest = (bound * scale for bound in ends)
-    room = _TOLERANCE * max(1.0, float(values.max()))
+    room = _room(values)
     is_narrow[0, cells] = lowest > low + room
     is_narrow[1, cells] = highest < high - room
     return is_narrow
+
+
+def _room(values: Floats) -> float:
+    """Return by how much solvers may miss a value; whole numbers differ by more."""
+    room = _TOLERANCE * max(1.0, float(values.max()))
+    return min(room, 0.5) if (values == np.round(values)).all() else room
 
 
 def _widened(
@@ -343,7 +349,7 @@ def _widened(
     lines = sparse.csr_matrix((signs, (rows, columns)), shape=(len(sums), cube.size))
     both = sparse.hstack([lines, -lines]).tocsr()
     price, is_hidden = cost.copy(), np.zeros(cube.size, dtype=bool)
-    room = _TOLERANCE * max(1.0, float(values.max()))
+    room = _room(values)
     for side, cell in zip(*np.nonzero(is_narrow), strict=True):
         width = primary.upper[cell] if side else min(primary.lower[cell], values[cell])
         # Changes upwards, then downwards. What nobody is in stays at zero.

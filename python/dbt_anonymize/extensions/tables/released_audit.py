@@ -1,0 +1,120 @@
+"""Audit of the hidden cells of a released table, by what everybody is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from dbt_anonymize.extensions.tables.audit import intervals, known_of_totals
+from dbt_anonymize.extensions.tables.efforts import DECIMALS
+from dbt_anonymize.extensions.tables.errors import TableError, UnknownLabelError
+from dbt_anonymize.extensions.tables.hidden import Interval
+from dbt_anonymize.extensions.tables.programs import Known
+from dbt_anonymize.extensions.tables.reading import Published, read_table
+from dbt_anonymize.extensions.tables.recount import Cell, Counted
+from dbt_anonymize.pluralize import pluralized
+from dbt_anonymize.verify.finding import Finding
+
+if TYPE_CHECKING:
+    from dbt_anonymize.extensions.tables.cube import Dimension
+    from dbt_anonymize.extensions.tables.declared import Table
+
+
+class Released(NamedTuple):
+    """The released table, the effort that it was released by, and whether it is an earlier one."""
+
+    effort: int
+    cells: dict[Cell, tuple[Any, ...]]
+    ends: dict[Cell, tuple[float | None, float | None]]
+    is_earlier: bool
+
+
+def audited(
+    released: Released,
+    truth: dict[Cell, Counted],
+    table: Table,
+    trees: Mapping[str, Dimension],
+    hidden: Callable[[], list[Interval]],
+) -> Finding:
+    """Audit the hidden cells by what everybody is shown."""
+    least = table.minimum_frequency
+    small = {cell for cell, one in truth.items() if one.people < least}
+    shown = {c for c in small & released.cells.keys() if released.cells[c][-1] != "hidden"}
+    try:
+        told = [one for one in hidden() if one.labels in small and not one.hides(least)]
+        places = range(len(table.summed))
+        sums = [_told_sums(released.cells, truth, table, trees, place) for place in places]
+    except UnknownLabelError as error:
+        # The source no longer has the labels of an earlier table, nor whose part they are.
+        is_known = not released.is_earlier
+        return Finding(
+            "guarantees", "table", False if is_known else None, str(error), is_warning=not is_known
+        )
+    except TableError as error:  # somebody changed the release
+        return Finding("guarantees", "table", holds=False, message=str(error))
+    broken = len(shown) + len(told) + sum(sums)
+    of_sums = f", and no sum of which few have too much ({', '.join(table.sums)})"
+    return Finding(
+        "guarantees",
+        "table",
+        not broken,
+        f"no cell with 1 to {least - 1} people may be shown, or be told by the others"
+        f"{of_sums if table.sums else ''}; of {pluralized(len(small), 'small cell')} and sums "
+        f"{broken or 'none'} is" + (". Run `dbt build`, and withdraw the table." if broken else ""),
+    )
+
+
+def published(
+    released: dict[Cell, tuple[Any, ...]],
+    table: Table,
+    trees: Mapping[str, Dimension],
+    place: int,
+) -> Published:
+    """Read one figure of released cells, the count first, as readers do."""
+    rows = [(*cell, figures[place]) for cell, figures in released.items()]
+    return read_table(rows, table.dimensions, None, trees=trees)
+
+
+def _told_sums(
+    released: dict[Cell, tuple[Any, ...]],
+    truth: dict[Cell, Counted],
+    table: Table,
+    trees: Mapping[str, Dimension],
+    place: int,
+) -> int:
+    """Return how many of a measure break a rule and are shown, or told by the others.
+
+    An earlier table has no contributions to judge by.
+    """
+    judged = [cell for cell in released if cell in truth and truth[cell].largest]
+    if not judged:
+        return 0
+    column = place + len(table.sums) + 1 - len(table.summed)
+    totals = np.array([truth[cell].figures[column] for cell in judged])
+    first, second = np.array([truth[cell].largest[place] for cell in judged]).T
+    shown = published(released, table, trees, column)
+    rows = {cell: row for row, cell in enumerate(released)}
+    cells = shown.of_row[[rows[cell] for cell in judged]]
+    is_hidden = shown.is_hidden[cells]
+    if column:
+        primary, least, within = table.rules.of_sums(totals, first, second), 0.0, 10**-DECIMALS
+        room = within * shown.cube.size + 1e-6 * np.abs(totals)
+    else:
+        people = np.array([truth[cell].people for cell in judged])
+        primary, least, within = table.rules.of_records(totals, people, first, second), 1.0, 0.0
+        some = np.where(shown.is_hidden, least, np.minimum(np.nan_to_num(shown.values), least))
+        lower = np.maximum(totals - known_of_totals(shown.cube, some)[cells], 0.0)
+        primary = primary._replace(lower=np.minimum(primary.lower, lower))
+        room = np.full(len(totals), 0.5)
+    asked = np.flatnonzero(primary.is_primary & is_hidden)
+    known = Known.of_published(
+        shown.values, within=within, least=np.where(shown.is_hidden, least, 0.0)
+    )
+    low, high = intervals(shown.cube, known, cells[asked])
+    room = room[asked]
+    is_told = (low > totals[asked] - primary.lower[asked] + room) | (
+        high < totals[asked] + primary.upper[asked] - room
+    )
+    return int((primary.is_primary & ~is_hidden).sum() + is_told.sum())
