@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse  # type: ignore[import-untyped]
 
-from dbt_anonymize.extensions.tables.cube import Cube, Floats, Integers
+from dbt_anonymize.extensions.tables.cube import Booleans, Cube, Floats, Integers
 from dbt_anonymize.extensions.tables.programs import Known, Program
 
 # Ends below and above, as numbers that become larger the farther they are.
@@ -24,7 +24,7 @@ _NEAR = 1e-7
 _MOST_ROUNDS = 20
 
 
-def known_of_totals(cube: Cube, least: Floats) -> Floats:
+def known_of_totals(cube: Cube, least: Floats, is_zero: Booleans) -> Floats:
     """Return the least value of each cell that follows from the least ones of all, line by line.
 
     Examples
@@ -33,10 +33,17 @@ def known_of_totals(cube: Cube, least: Floats) -> Floats:
 
     >>> from dbt_anonymize.extensions.tables.cube import Dimension
     >>> cube = Cube((Dimension.flat("ward", ["north", "south", "west"]),))
-    >>> known_of_totals(cube, np.array([1.0, 1.0, 1.0, 0.0]))
+    >>> is_zero = np.array([False, False, False, True])
+    >>> known_of_totals(cube, np.array([1.0, 1.0, 1.0, 0.0]), is_zero)
     array([2., 1., 1., 0.])
+
+    and what a total has is in the one cell that is none:
+
+    >>> is_zero = np.array([False, True, False, True])
+    >>> known_of_totals(cube, np.array([3.0, 0.0, 1.0, 0.0]), is_zero)
+    array([3., 0., 3., 0.])
     """
-    return line_bounds(cube, Known(least, np.full(cube.size, np.inf)))[0]
+    return line_bounds(cube, Known(least, np.where(is_zero, 0.0, np.inf)))[0]
 
 
 def intervals(

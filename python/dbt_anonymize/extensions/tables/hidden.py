@@ -104,7 +104,8 @@ def hidden_intervals(
     known = Known.of_published(table.values, within=within, least=least)
     # Of a cell that is shown, as much as if it were hidden, as `suppress_table` has it.
     shown = np.minimum(np.nan_to_num(table.values), least_hidden)
-    least = known_of_totals(table.cube, np.where(table.is_hidden, least_hidden, shown))
+    least = np.where(table.is_hidden, least_hidden, shown)
+    least = known_of_totals(table.cube, least, table.values == 0)
     lowest, highest = intervals(table.cube, known, cells, are_integers=are_integers)
     dimensions = table.cube.dimensions
     return [

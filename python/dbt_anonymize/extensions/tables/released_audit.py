@@ -105,7 +105,9 @@ def _told_sums(
         people = np.array([truth[cell].people for cell in judged])
         primary, least, within = table.rules.of_records(totals, people, first, second), 1.0, 0.0
         some = np.where(shown.is_hidden, least, np.minimum(np.nan_to_num(shown.values), least))
-        lower = np.maximum(totals - known_of_totals(shown.cube, some)[cells], 0.0)
+        lower = np.maximum(
+            totals - known_of_totals(shown.cube, some, shown.values == 0)[cells], 0.0
+        )
         primary = primary._replace(lower=np.minimum(primary.lower, lower))
         room = np.full(len(totals), 0.5)
     asked = np.flatnonzero(primary.is_primary & is_hidden)

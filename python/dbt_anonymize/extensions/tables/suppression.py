@@ -193,7 +193,7 @@ def _refuse_unfit(
 
 def reachable(cube: Cube, values: Floats, primary: Primary, least: Floats) -> Primary:
     """Demand of no total that it could be less than what everybody knows of its parts."""
-    room = np.maximum(values - known_of_totals(cube, least), 0)
+    room = np.maximum(values - known_of_totals(cube, least, values == 0), 0)
     return primary._replace(lower=np.minimum(primary.lower, room))
 
 
