@@ -24,6 +24,7 @@ from dbt_anonymize.extensions.tables.effort_rows import Protected, effort_rows, 
 from dbt_anonymize.extensions.tables.errors import TableError
 from dbt_anonymize.extensions.tables.hidden import hidden_intervals
 from dbt_anonymize.extensions.tables.hiding import (
+    beside,
     hidden_cells,
     judged,
     own_folder,
@@ -166,8 +167,7 @@ def _hidden(
     _require_same_people(own)
     # Of all cells, those that are not shown too.
     whole = replace(table, is_shown=np.ones(table.cube.size, dtype=bool))
-    measures = _judged(whole, cells, declared)
-    also = _people_of_parts(whole, cells, declared)
+    measures, also = _judged(whole, cells, declared)
     is_hidden = hidden_cells(table, [*measures, *also], effort.seconds, own_folder(None))
     earlier = cells["released"].to_numpy()
     is_known = cells["released"].notna().to_numpy()
@@ -189,34 +189,28 @@ def _hidden(
     return Protected(released, small_rows(cells, told, declared), qnf_of(told))
 
 
-def _judged(whole: Published, cells: pd.DataFrame, declared: Table) -> list[tuple[Floats, Primary]]:
-    """Return the figures of each measure, the count first, and what rules say of them."""
+def _judged(
+    whole: Published, cells: pd.DataFrame, declared: Table
+) -> tuple[list[tuple[Floats, Primary]], list[tuple[Floats, Primary]]]:
+    """Return the figures of each measure, the count first, and what rules say of them.
+
+    Then those of a measure that is not shown, the people of records, once for each of the finest
+    cells: records of few may be many, and those that a line hides follow from its total, so that
+    they are to be of enough people together.
+    """
     pairs = {name: (f"{name}_first", f"{name}_second") for name in declared.summed}
     of_sums = {name: pairs[name] for name in declared.sums}
-    measures = judged(whole, cells, declared.counts, of_sums, declared.rules)
-    if declared.counts == RECORDS:
-        records = measures[0][0]
-        people, first, second = (
-            np.nan_to_num(whole.beside([one for (one,) in rows_of(cells, [name])]).values)
-            for name in (PEOPLE, *pairs[RECORDS])
-        )
-        measures[0] = records, declared.rules.of_records(records, people, first, second)
-    return measures
-
-
-def _people_of_parts(
-    whole: Published, cells: pd.DataFrame, declared: Table
-) -> list[tuple[Floats, Primary]]:
-    """Return the people of records as a measure of its own, once for each of the finest cells.
-
-    Records of few people may be many, and those that a line hides follow from its total: they are
-    to be of enough people together.
-    """
+    rules = declared.rules
+    measures = judged(whole, cells, declared.counts, of_sums, rules)
     if declared.counts != RECORDS:
-        return []
-    people = np.nan_to_num(whole.beside([one for (one,) in rows_of(cells, [PEOPLE])]).values)
+        return measures, []
+    records = measures[0][0]
+    people, first, second = (
+        np.nan_to_num(beside(whole, cells, name).values) for name in (PEOPLE, *pairs[RECORDS])
+    )
+    measures[0] = records, rules.of_records(records, people, first, second)
     parts = whole.cube.totals(people)
-    return [(parts, declared.rules.of_parts(parts, people))]
+    return measures, [(parts, rules.of_parts(parts, people))]
 
 
 def _with_intervals(shown: pd.DataFrame, table: Published, declared: Table) -> pd.DataFrame:

@@ -20,6 +20,7 @@ from dbt_anonymize.extensions.tables.reading import (
 from dbt_anonymize.literals import quote_name
 
 if TYPE_CHECKING:
+    from dbt_anonymize.extensions.tables.cube import Floats
     from dbt_anonymize.project.warehouse import Warehouse
 
 
@@ -84,6 +85,13 @@ def read_intervals(
     return hidden_intervals(table, within=within, least_hidden=least_hidden)
 
 
+def known_of_published(table: Published, least_hidden: float) -> Floats:
+    """Return what everybody knows of each cell of a table if it is hidden, as it was chosen by."""
+    shown = np.minimum(np.nan_to_num(table.values), least_hidden)
+    least = np.where(table.is_hidden, least_hidden, shown)
+    return known_of_totals(table.cube, least, table.values == 0)
+
+
 def hidden_intervals(
     table: Published, *, within: float = 0.0, least_hidden: int = 1
 ) -> list[Interval]:
@@ -102,10 +110,7 @@ def hidden_intervals(
     cells = np.flatnonzero(table.is_hidden)
     least = np.where(table.is_hidden, least_hidden, -np.inf)
     known = Known.of_published(table.values, within=within, least=least)
-    # Of a cell that is shown, as much as if it were hidden, as `suppress_table` has it.
-    shown = np.minimum(np.nan_to_num(table.values), least_hidden)
-    least = np.where(table.is_hidden, least_hidden, shown)
-    least = known_of_totals(table.cube, least, table.values == 0)
+    least = known_of_published(table, least_hidden)
     lowest, highest = intervals(table.cube, known, cells, are_integers=are_integers)
     dimensions = table.cube.dimensions
     return [

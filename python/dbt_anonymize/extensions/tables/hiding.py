@@ -51,8 +51,7 @@ class TableRules:
 
     def of_counts(self, counts: Floats) -> Primary:
         """Judge counts; the interval is one wider, as somebody may know one who is in a cell."""
-        small = by_minimum_frequency(np.round(counts).astype(np.int64), self.minimum_frequency)
-        return small._replace(upper=np.where(small.is_primary, small.upper + 1, 0.0))
+        return self.of_parts(counts, counts)
 
     def of_records(self, records: Floats, people: Floats, first: Floats, second: Floats) -> Primary:
         """Judge records by those whose they are, in units of records.
@@ -192,15 +191,17 @@ def judged(
     if (counts != np.round(counts)).any():
         raise TableError(f"{count} must have whole numbers; some have fractions.")
 
-    def beside(name: str) -> Published:
-        return table.beside([figure for (figure,) in rows_of(cells, [name])])
-
     measures = [(counts, rules.of_counts(counts))]
     for name, pair in sums.items():
-        first, second = (np.nan_to_num(beside(one).values) for one in pair)
-        figures = _figures(beside(name), name)
+        first, second = (np.nan_to_num(beside(table, cells, one).values) for one in pair)
+        figures = _figures(beside(table, cells, name), name)
         measures.append((figures, rules.of_sums(figures, first, second)))
     return measures
+
+
+def beside(table: Published, cells: pd.DataFrame, name: str) -> Published:
+    """Return the table of another column of its rows."""
+    return table.beside([figure for (figure,) in rows_of(cells, [name])])
 
 
 def _rules(given: Mapping[str, object]) -> TableRules:

@@ -40,6 +40,12 @@ class Counted(NamedTuple):
     status: str | None = None
 
 
+def figures_of(table: Table, people: float, added: Iterable[float | str]) -> tuple[float, ...]:
+    """Return the count and the sums of a cell, from its people and all that is added up."""
+    of_people = () if table.counts == RECORDS else (float(people),)
+    return (*of_people, *map(float, added))
+
+
 @dataclass(frozen=True)
 class _Labels:
     """Labels of the records of a relation, which is called ``rows_``, as SQL."""
@@ -95,9 +101,7 @@ def recounted(read: Warehouse, spec: Spec, number: int) -> Iterator[tuple[Cell, 
                 key_of(level, label) if name in table.subtotals and level is not None else label
                 for label, (name, level) in shown
             )
-            added = tuple(map(float, figures[::2]))
-            of_people = () if table.counts == RECORDS else (float(people),)
-            yield cell, Counted(float(people), (*of_people, *added), largest)
+            yield cell, Counted(float(people), figures_of(table, people, figures[::2]), largest)
 
 
 def trees_of_release(

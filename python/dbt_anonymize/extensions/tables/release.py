@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, cast
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.extensions.tables.declared import (
     INTERVALS,
-    RECORDS,
     Hide,
     Noise,
     Table,
@@ -20,7 +19,13 @@ from dbt_anonymize.extensions.tables.efforts import DECIMALS, STATUS_OF
 from dbt_anonymize.extensions.tables.errors import TableError
 from dbt_anonymize.extensions.tables.hidden import Interval, hidden_intervals
 from dbt_anonymize.extensions.tables.reading import cell_text
-from dbt_anonymize.extensions.tables.recount import Cell, Counted, recounted, trees_of_release
+from dbt_anonymize.extensions.tables.recount import (
+    Cell,
+    Counted,
+    figures_of,
+    recounted,
+    trees_of_release,
+)
 from dbt_anonymize.extensions.tables.register import history
 from dbt_anonymize.extensions.tables.released_audit import Released, audited, published
 from dbt_anonymize.extensions.tables.report import report
@@ -201,8 +206,7 @@ def _truth(
     for cell, people, sums, status in rows:
         # It remembers cells of other margins as well, which a release before showed.
         if cell in labels:
-            of_people = [] if table.counts == RECORDS else [float(people)]
-            figures = (*of_people, *map(float, str(sums).split()))
+            figures = figures_of(table, people, str(sums).split())
             truth[labels[cell]] = Counted(float(people), figures, [], status)
     return truth, "what the vault remembers of an earlier release, which stays"
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dbt_anonymize.extensions.tables.audit import intervals, known_of_totals
+from dbt_anonymize.extensions.tables.audit import intervals
 from dbt_anonymize.extensions.tables.efforts import DECIMALS
 from dbt_anonymize.extensions.tables.errors import TableError, UnknownLabelError
-from dbt_anonymize.extensions.tables.hidden import Interval
+from dbt_anonymize.extensions.tables.hidden import Interval, known_of_published
 from dbt_anonymize.extensions.tables.programs import Known
 from dbt_anonymize.extensions.tables.reading import Published, read_table
 from dbt_anonymize.extensions.tables.recount import Cell, Counted
@@ -44,8 +44,7 @@ def audited(
     shown = {c for c in small & released.cells.keys() if released.cells[c][-1] != "hidden"}
     try:
         told = [one for one in hidden() if one.labels in small and not one.hides(least)]
-        places = range(len(table.summed))
-        sums = [_told_sums(released.cells, truth, table, trees, place) for place in places]
+        sums = [_told_sums(released.cells, truth, table, trees, name) for name in table.summed]
     except UnknownLabelError as error:
         # The source no longer has the labels of an earlier table, nor whose part they are.
         is_known = not released.is_earlier
@@ -82,7 +81,7 @@ def _told_sums(
     truth: dict[Cell, Counted],
     table: Table,
     trees: Mapping[str, Dimension],
-    place: int,
+    name: str,
 ) -> int:
     """Return how many of a measure break a rule and are shown, or told by the others.
 
@@ -91,7 +90,7 @@ def _told_sums(
     judged = [cell for cell in released if cell in truth and truth[cell].largest]
     if not judged:
         return 0
-    column = place + len(table.sums) + 1 - len(table.summed)
+    place, column = table.summed.index(name), (table.counts, *table.sums).index(name)
     totals = np.array([truth[cell].figures[column] for cell in judged])
     first, second = np.array([truth[cell].largest[place] for cell in judged]).T
     shown = published(released, table, trees, column)
@@ -104,10 +103,7 @@ def _told_sums(
     else:
         people = np.array([truth[cell].people for cell in judged])
         primary, least, within = table.rules.of_records(totals, people, first, second), 1.0, 0.0
-        some = np.where(shown.is_hidden, least, np.minimum(np.nan_to_num(shown.values), least))
-        lower = np.maximum(
-            totals - known_of_totals(shown.cube, some, shown.values == 0)[cells], 0.0
-        )
+        lower = np.maximum(totals - known_of_published(shown, least)[cells], 0.0)
         primary = primary._replace(lower=np.minimum(primary.lower, lower))
         room = np.full(len(totals), 0.5)
     asked = np.flatnonzero(primary.is_primary & is_hidden)

@@ -38,8 +38,9 @@ def _stands_alone(draft: RawSpec) -> Iterator[Problem]:
     default = Release().model_dump()
     unused = [
         key
-        for key, value in mapping(draft.raw.get("release")).items()
-        if key not in _OF_ANY_RELEASE and value not in (default.get(key), [*default["formats"]])
+        for key, value in draft.release.items()
+        if key not in _OF_ANY_RELEASE
+        and (tuple(value) if isinstance(value, list) else value) != default.get(key)
     ]
     if unused:
         yield Problem(
