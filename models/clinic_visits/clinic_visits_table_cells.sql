@@ -18,6 +18,7 @@
         3: [[2], [1], [0]],
     },
     'counts': 'records',
+    'minimum_frequency': 5,
     'sums': ['records'],
     'content': 'records by age, result, visited_on',
     'protections': {

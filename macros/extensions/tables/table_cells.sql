@@ -1,6 +1,7 @@
 {% macro table_cells(given=none) -%}
 {%- set given = dbt_anonymize._declared(given, kwargs, [
-    "anonymization", "microdata", "draws", "record_key", "dimensions", "efforts", "sums", "content", "protections",
+    "anonymization", "microdata", "draws", "record_key", "dimensions", "efforts", "sums", "minimum_frequency",
+    "content", "protections",
 ], {"people": none, "counts": "people"}) -%}
 {{ config(materialized="table") }}
 {%- if dbt_anonymize._is_building() -%}
@@ -75,6 +76,9 @@ select
     {%- if name == given.counts %}{%- set figure = "cast(" ~ figure ~ " as " ~ dbt.type_bigint() ~ ")" %}{%- endif %}
     {{ figure }} as {{ dbt_anonymize._quote(name ~ end) }},
     {%- endfor %}
+    {%- if name == given.counts %}
+    cells.few_people,
+    {%- endif %}
     {%- endfor %}
     earlier.status as released,
     coalesce(cells.sums, '') as sums,
@@ -294,6 +298,17 @@ cells_{{ number }} as (
         sum({{ value }}) as {{ value }},
         max(case when rank_{{ loop.index }} = 1 then {{ value }} end) as first_{{ loop.index }},
         max(case when rank_{{ loop.index }} = 2 then {{ value }} end) as second_{{ loop.index }}
+        {%- if name == given.counts %},
+        {%- set records = dbt_anonymize._as_text("cast(" ~ value ~ " as " ~ dbt.type_bigint() ~ ")") %}
+        {%- set parts = [dbt_anonymize._as_text("person_key"), "':'", records] %}
+        {%- set of_person = dbt_anonymize._concatenated(parts) %}
+        case
+            when count(*) < {{ given.minimum_frequency }}
+                then string_agg({{ of_person }}, ' ' order by person_key) filter (
+                    where rank_{{ loop.index }} < {{ given.minimum_frequency }}
+                )
+        end as few_people
+        {%- endif %}
         {%- endfor %}
     from ranked_{{ number }}
     group by

@@ -8,10 +8,14 @@ import random
 from collections import Counter, defaultdict
 from typing import Any
 
+import numpy as np
 import pytest
 
 from dbt_anonymize.extensions.tables.declared import Table
 from dbt_anonymize.extensions.tables.efforts import table_efforts
+from dbt_anonymize.extensions.tables.recount import Counted
+from dbt_anonymize.extensions.tables.released_audit import Released, audited
+from dbt_anonymize.verify.finding import Finding
 from tests.extensions.tables.counting import Frame, Labels, counted
 from tests.extensions.tables.test_efforts import (
     AGES,
@@ -21,6 +25,7 @@ from tests.extensions.tables.test_efforts import (
     WARDS,
     ends_of,
     is_part,
+    possible,
     sums_of,
     table,
 )
@@ -40,14 +45,27 @@ def some_people(seed: int) -> People:
     }
 
 
-def own_records(people: People) -> dict[Cell, list[int]]:
-    """Return how many records each person has in each cell, totals too, the largest first."""
+def records_of_people(people: People) -> dict[Cell, Counter[str]]:
+    """Return how many records each person has in each cell, totals too."""
     found = defaultdict[Cell, Counter[str]](Counter)
     for person, records in people.items():
         for cell in records:
             for labels in itertools.product(*((label, None) for label in cell)):
                 found[labels][person] += 1
+    return dict(found)
+
+
+def own_records(people: People) -> dict[Cell, list[int]]:
+    """Return the same numbers without the people, the largest first."""
+    found = records_of_people(people)
     return {cell: sorted(own.values(), reverse=True) for cell, own in found.items()}
+
+
+def few_of(own: Counter[str]) -> str | None:
+    """Return the people of a cell with their records, if they are few."""
+    if len(own) >= LEAST:
+        return None
+    return " ".join(f"{person}:{records}" for person, records in own.items())
 
 
 def protected(
@@ -59,12 +77,15 @@ def protected(
     cells, labels = counted(records, own)
     of_cells = own_records(people)
     known = cells.frame[["ward", "age"]].astype(object).where(cells.frame.notna(), None)
-    largest = [of_cells[cell] for cell in known.itertuples(index=False, name=None)]
+    named = [*known.itertuples(index=False, name=None)]
+    largest = [of_cells[cell] for cell in named]
+    of_people = records_of_people(people)
     figures = cells.frame.assign(
         people=[*map(len, largest)],
         records=[*map(sum, largest)],
         records_first=[one[0] for one in largest],
         records_second=[[*one, 0][1] for one in largest],
+        few_people=[few_of(of_people[cell]) for cell in named],
     )
     text = own.model_dump_json(exclude_unset=True)
     rows = table_efforts(Frame(figures), labels, text)  # type: ignore[arg-type]
@@ -113,10 +134,26 @@ def test_no_table_of_a_reader_tells_records_of_few(seed: int) -> None:
         assert high >= truth[cell] + upper, cell
         assert told[cell] == (low, high if high < MOST else None), cell
     assert said["qnf"] >= 0.5
-    # What is hidden of a line follows from its total: it is of enough people, each once per cell.
+    of_people = records_of_people(people)
+    # What is hidden of a line follows from its total: it is of enough people.
     for parts_of_line in hidden_of_lines(shown):
-        inner = [one for one in own if any(is_part(one, cell) for cell in parts_of_line)]
-        assert sum(len(own[one]) for one in inner) > LEAST, parts_of_line
+        together = sum((of_people[cell] for cell in parts_of_line), Counter[str]())
+        assert len(together) >= LEAST, parts_of_line
+        assert any(len(own[cell]) >= LEAST for cell in parts_of_line) or not too_much(together)
+    # Whoever has records in the table knows them.
+    tables = possible(shown, truth)
+    for person in people:
+        fits = np.all([tables[c] >= of_people[c][person] for c in truth if truth[c]], axis=0)
+        for cell, (lower, upper) in small.items():
+            known = sum(max(own[one]) for one in own if is_part(one, cell))
+            assert tables[cell][fits].min() <= max(truth[cell] - lower, known), (person, cell)
+            assert tables[cell][fits].max() >= truth[cell] + upper, (person, cell)
+
+
+def too_much(together: Counter[str]) -> bool:
+    """Tell whether the second of some people can tell the records of the first too closely."""
+    found = demanded(sorted(together.values(), reverse=True))
+    return len(together) >= LEAST and found is not None
 
 
 def hidden_of_lines(shown: dict[Cell, tuple[Any, str]]) -> list[list[Cell]]:
@@ -152,3 +189,58 @@ def test_who_has_nearly_all_records_of_a_cell_is_hidden() -> None:
     shown, told, _ = protected(people)
     assert shown[("n", "x")][1] == "hidden"
     assert ("n", "x") in told
+
+
+# Both have two records in each of two wards, and the others of that age are ten.
+TOGETHER: People = {
+    **{person: [("n", "x"), ("n", "x"), ("s", "x"), ("s", "x")] for person in ("a", "b")},
+    **{f"w{place}": [("w", "x")] for place in range(10)},
+    **{f"{ward}{place}": [(ward, "y")] for place in range(5) for ward in ("n", "s", "v")},
+}
+
+
+def verified(shown: dict[Cell, tuple[Any, str]], people: People) -> Finding:
+    """Return what `verify` says of the hidden cells of a table."""
+    of_people, own = records_of_people(people), own_records(people)
+    truth = {
+        cell: Counted(len(of_person), (sum(of_person.values()),), [tuple([*own[cell], 0][:2])])
+        for cell, of_person in of_people.items()
+    }
+    truth = {
+        cell: one._replace(few=of_people[cell] if one.people < LEAST else None)
+        for cell, one in truth.items()
+    }
+    declared = Table.model_validate(table(HIDE, counts="records", p_percent=P_PERCENT))
+    return audited(Released(1, shown, {}, is_earlier=False), truth, declared, {}, list)
+
+
+def test_what_a_line_hides_of_the_same_few_people_is_hidden_among_others() -> None:
+    shown, _, said = protected(TOGETHER)
+    assert said["refusal"] is None
+    assert "hidden" in {shown[("w", "x")][1], shown[(None, "x")][1]}
+    assert verified(shown, TOGETHER).holds
+    told = shown | dict.fromkeys(((None, "x"), ("w", "x")), (10, "published"))
+    told[(None, "x")] = (18, "published")
+    (line,) = [one for one in hidden_of_lines(told) if one[0][1] == one[-1][1] == "x"]
+    assert {*line} == {("n", "x"), ("s", "x")}
+    assert not verified(told, TOGETHER).holds
+
+
+def test_verify_reckons_with_what_a_contributor_knows() -> None:
+    # Of five records of a ward hers are three, so that the others can give up two.
+    people: People = {"a": [("w", "x")] * 3, "b": [("w", "x")], "c": [("w", "x")]}
+    people |= {name: [("n", "x")] for name in ("d", "e")}
+    people |= {f"{ward}{place}": [(ward, "y")] for place in range(9) for ward in "nsw"}
+    people |= {f"s{place}": [("s", "x")] for place in range(9)}
+    own = own_records(people)
+    block = [*itertools.product("nw", "xy")]
+    told: dict[Cell, tuple[Any, str]] = {
+        cell: (None, "hidden") if cell in block else (sum(records), "published")
+        for cell, records in own.items()
+    }
+    assert not verified(told, people).holds
+    of_others = people | {"a": [("w", "x")], "f": [("w", "x")], "g": [("w", "x")]}
+    assert verified(told, of_others).holds
+    shown, _, said = protected(people)
+    assert said["refusal"] is None
+    assert verified(shown, people).holds

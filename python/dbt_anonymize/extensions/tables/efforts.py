@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -22,14 +22,22 @@ from dbt_anonymize.extensions.tables.declared import (
 )
 from dbt_anonymize.extensions.tables.effort_rows import Protected, effort_rows, small_rows
 from dbt_anonymize.extensions.tables.errors import TableError
+from dbt_anonymize.extensions.tables.few_people import (
+    FewPeople,
+    HiddenOfLine,
+    records_of_few,
+    told_of_few,
+    with_others,
+)
 from dbt_anonymize.extensions.tables.hidden import hidden_intervals
 from dbt_anonymize.extensions.tables.hiding import (
+    Measure,
     beside,
     hidden_cells,
     judged,
+    known_of,
     own_folder,
     rows_of,
-    with_least,
 )
 from dbt_anonymize.extensions.tables.likely import likely_of_noise, likely_of_rounding
 from dbt_anonymize.extensions.tables.questions import Finest, answers, score
@@ -38,6 +46,7 @@ from dbt_anonymize.extensions.tables.rounding import rounded
 from dbt_anonymize.extensions.tables.subtotals import key_of, keyed, trees_of
 from dbt_anonymize.extensions.tables.told import (
     qnf_of,
+    told_by_earlier,
     told_of_changed,
     told_of_hidden,
 )
@@ -46,8 +55,7 @@ if TYPE_CHECKING:
     import duckdb
     import pandas as pd
 
-    from dbt_anonymize.extensions.tables.cube import Booleans, Floats
-    from dbt_anonymize.extensions.tables.primary import Primary
+    from dbt_anonymize.extensions.tables.cube import Booleans
 
 STATUS_OF = {"hide": "published", "noise": "perturbed", "round": "rounded"}
 # Of released sums.
@@ -168,13 +176,17 @@ def _hidden(
     # Of all cells, those that are not shown too.
     whole = replace(table, is_shown=np.ones(table.cube.size, dtype=bool))
     measures, also = _judged(whole, cells, declared)
-    is_hidden = hidden_cells(table, [*measures, *also], effort.seconds, own_folder(None))
+    of_few = records_of_few(table.of_row, cells["few_people"]) if also else {}
+    few_people = FewPeople(of_few, declared.rules)
+    is_hidden = _hidden_with_few(table, [*measures, *also], few_people, effort)
     earlier = cells["released"].to_numpy()
     is_known = cells["released"].notna().to_numpy()
     is_hidden[table.of_row[is_known]] = earlier[is_known] == "hidden"
     names, told = (declared.counts, *declared.sums), []
-    for name, judgement in zip(names, with_least(table, measures), strict=True):
+    for name, judgement in zip(names, known_of(table, measures), strict=True):
         told.append(told_of_hidden(name, table, judgement, is_hidden))
+    if any(_of_few(table, measures, is_hidden, few_people)):
+        raise told_by_earlier()
     of_row = is_hidden[table.of_row]
     shown = cells.assign(status=np.where(of_row, "hidden", STATUS_OF["hide"]))
     for name in names:
@@ -189,12 +201,38 @@ def _hidden(
     return Protected(released, small_rows(cells, told, declared), qnf_of(told))
 
 
+def _hidden_with_few(
+    table: Published,
+    measures: list[Measure],
+    few_people: FewPeople,
+    effort: Hide,
+) -> Booleans:
+    """Hide cells, and more of them where those of a line are of few people together."""
+    is_hidden, folder = np.zeros(table.cube.size, dtype=bool), own_folder(None)
+    is_hidden = hidden_cells(table, measures, is_hidden, effort.seconds, folder)
+    while told := [*_of_few(table, measures, is_hidden, few_people)]:
+        measures = [with_others(measures[0], told)]
+        is_hidden = hidden_cells(table, measures, is_hidden, effort.seconds, folder)
+    return is_hidden
+
+
+def _of_few(
+    table: Published,
+    measures: Sequence[Measure],
+    is_hidden: Booleans,
+    few_people: FewPeople,
+) -> Iterator[HiddenOfLine]:
+    """Yield what lines hide of few people and tell too closely, to somebody who is in them."""
+    (measure, known), *_ = known_of(table, measures)
+    return told_of_few(table, measure.figures, known[-1], is_hidden, few_people)
+
+
 def _judged(
     whole: Published, cells: pd.DataFrame, declared: Table
-) -> tuple[list[tuple[Floats, Primary]], list[tuple[Floats, Primary]]]:
-    """Return the figures of each measure, the count first, and what rules say of them.
+) -> tuple[list[Measure], list[Measure]]:
+    """Return each measure, the count first.
 
-    Then those of a measure that is not shown, the people of records, once for each of the finest
+    Then a measure that is not shown, the people of records, once for each of the finest
     cells: records of few may be many, and those that a line hides follow from its total, so that
     they are to be of enough people together.
     """
@@ -204,13 +242,13 @@ def _judged(
     measures = judged(whole, cells, declared.counts, of_sums, rules)
     if declared.counts != RECORDS:
         return measures, []
-    records = measures[0][0]
+    records = measures[0].figures
     people, first, second = (
         np.nan_to_num(beside(whole, cells, name).values) for name in (PEOPLE, *pairs[RECORDS])
     )
-    measures[0] = records, rules.of_records(records, people, first, second)
+    measures[0] = Measure(records, rules.of_records(records, people, first, second), first)
     parts = whole.cube.totals(people)
-    return measures, [(parts, rules.of_parts(parts, people))]
+    return measures, [Measure(parts, rules.of_parts(parts, people))]
 
 
 def _with_intervals(shown: pd.DataFrame, table: Published, declared: Table) -> pd.DataFrame:

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -27,12 +27,23 @@ from dbt_anonymize.extensions.tables.reading import (
     refuse_unfit_columns,
     status_of,
 )
-from dbt_anonymize.extensions.tables.suppression import suppress
+from dbt_anonymize.extensions.tables.suppression import narrow_cells, reachable, suppress
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from dbt_anonymize.extensions.tables.cube import Booleans, Floats
+
+
+class Measure(NamedTuple):
+    """Figures of each cell, what rules say of them, and the largest contribution to each.
+
+    The latter is None of counts of people, who contribute one each.
+    """
+
+    figures: Floats
+    primary: Primary
+    largest: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -162,9 +173,9 @@ def suppress_table(
         )
     declared = _rules(rules)
     table = read_table(rows_of(cells, [*dimensions, count]), dimensions, total)
-    is_hidden = hidden_cells(
-        table, judged(table, cells, count, sums, declared), seconds, own_folder(folder)
-    )
+    nothing = np.zeros(table.cube.size, dtype=bool)
+    measures = judged(table, cells, count, sums, declared)
+    is_hidden = hidden_cells(table, measures, nothing, seconds, own_folder(folder))
     of_row = is_hidden[table.of_row]
     shown = cells.drop(columns=contributions).assign(
         **{
@@ -181,8 +192,8 @@ def judged(
     count: str,
     sums: Mapping[str, tuple[str, str]],
     rules: TableRules,
-) -> list[tuple[Floats, Primary]]:
-    """Return the figures of each measure, that of people first, and what rules say of them.
+) -> list[Measure]:
+    """Return each measure, that of people first.
 
     Arrays are by cell of the table's cube. Raises a `TableError` where figures are missing, do not
     add up or are below zero.
@@ -191,11 +202,11 @@ def judged(
     if (counts != np.round(counts)).any():
         raise TableError(f"{count} must have whole numbers; some have fractions.")
 
-    measures = [(counts, rules.of_counts(counts))]
+    measures = [Measure(counts, rules.of_counts(counts))]
     for name, pair in sums.items():
         first, second = (np.nan_to_num(beside(table, cells, one).values) for one in pair)
         figures = _figures(beside(table, cells, name), name)
-        measures.append((figures, rules.of_sums(figures, first, second)))
+        measures.append(Measure(figures, rules.of_sums(figures, first, second), first))
     return measures
 
 
@@ -222,36 +233,45 @@ def rows_of(cells: pd.DataFrame, names: Sequence[str]) -> list[list[object]]:
 
 
 def hidden_cells(
-    table: Published, measures: Sequence[tuple[Floats, Primary]], seconds: float, folder: Path
+    table: Published,
+    measures: Sequence[Measure],
+    is_hidden: Booleans,
+    seconds: float,
+    folder: Path,
 ) -> Booleans:
-    """Hide cells of one measure after the other; those that are hidden already cost nothing."""
-    people = measures[0][0]
-    is_hidden = np.zeros(table.cube.size, dtype=bool)
-    for figures, primary, least in with_least(table, measures):
-        cost = np.where(table.is_shown & ~is_hidden, people, 0.0)
-        is_hidden |= suppress(
-            table.cube, figures, primary, cost, least, seconds=seconds, folder=folder
-        )
+    """Hide further cells, for one measure after the other; hidden ones cost nothing."""
+    cube, counts = table.cube, measures[0].figures
+    for (figures, primary, _), known in known_of(table, measures):
+        is_hidden = is_hidden | primary.is_primary | (~table.is_shown & (figures > 0))
+        for least in known:
+            demanded = reachable(cube, figures, primary, least)
+            # What protects from everybody mostly protects from contributors.
+            is_first = least is known[0]
+            if is_first or narrow_cells(cube, figures, demanded, is_hidden, least).any():
+                cost = np.where(is_hidden | ~table.is_shown, 0.0, counts)
+                is_hidden = is_hidden | suppress(
+                    cube, figures, primary, cost, least, seconds=seconds, folder=folder
+                )
     return is_hidden
 
 
-def with_least(
-    table: Published, measures: Sequence[tuple[Floats, Primary]]
-) -> Iterator[tuple[Floats, Primary, Floats]]:
-    """Yield each measure with what everybody knows of hidden cells: of sums nothing."""
-    people = measures[0][0]
-    for figures, primary in measures:
-        is_count = figures is people
-        yield figures, primary, least_known(table, people) if is_count else np.zeros(len(people))
+def known_of(
+    table: Published, measures: Sequence[Measure]
+) -> Iterator[tuple[Measure, list[Floats]]]:
+    """Yield each measure with how much is known of its cells: by everybody, and by contributors.
 
-
-def least_known(table: Published, people: Floats) -> Floats:
-    """Return how many people everybody knows to be in each cell if it is hidden.
-
-    Zeros are shown, so a hidden cell has somebody; her contribution to a sum may be next to
-    nothing.
+    Zeros are shown, so a hidden cell of the first measure, a count, has somebody; her contribution
+    to a sum may be next to nothing. Several cells may be of the same contributors: one of them is
+    taken to know the largest contribution to each.
     """
-    return np.where(table.is_shown, np.minimum(people, 1.0), 0.0)
+    count = measures[0].figures
+    somebody = np.where(table.is_shown, np.minimum(count, 1.0), 0.0)
+    for measure in measures:
+        known = [somebody if measure.figures is count else np.zeros(len(count))]
+        if measure.largest is not None:
+            own = np.minimum(measure.largest, measure.figures)
+            known.append(np.maximum(known[0], own))
+        yield measure, known
 
 
 def _figures(table: Published, name: str) -> Floats:

@@ -30,14 +30,16 @@ Cell = tuple[str | None, ...]
 class Counted(NamedTuple):
     """True figures of a cell: its people; the count and the sums that it may show.
 
-    ``largest`` has the two largest contributions to each of `Table.summed`; ``status`` is that
-    which the vault remembers of an earlier table.
+    ``largest`` has the two largest contributions to each of `Table.summed`, ``few`` the records of
+    each person if fewer than the minimum frequency have some and records are counted; ``status`` is
+    that which the vault remembers of an earlier table.
     """
 
     people: float
     figures: tuple[float, ...]
     largest: list[tuple[float, ...]]
     status: str | None = None
+    few: Mapping[str, float] | None = None
 
 
 def figures_of(table: Table, people: float, added: Iterable[float | str]) -> tuple[float, ...]:
@@ -73,11 +75,14 @@ def recounted(read: Warehouse, spec: Spec, number: int) -> Iterator[tuple[Cell, 
     labels, levels = _Labels(read, spec, tables), table.shown_levels(number)
     person = f"rows_.{quote_name(spec.person_column)}"
     amounts = [f"sum(coalesce(rows_.{quote_name(name)}, 0))" for name in table.sums]
+    few = "null"
     if table.counts == RECORDS:
         amounts.insert(0, "count(*)")
+        is_few = f"count(*) < {table.minimum_frequency}"
+        few = f"if({is_few}, map(list(cast(person as varchar)), list(amount_0)), null)"
     own = ", ".join(f"{sql} as amount_{place}" for place, sql in enumerate(amounts))
     places = range(len(amounts))
-    measures = ["count(*)", *(f"sum(amount_{n}), max(amount_{n}, 2)" for n in places)]
+    measures = ["count(*)", few, *(f"sum(amount_{n}), max(amount_{n}, 2)" for n in places)]
     for of_cells in _margins(table, levels):
         found = [
             ("", "null")
@@ -94,14 +99,15 @@ def recounted(read: Warehouse, spec: Spec, number: int) -> Iterator[tuple[Cell, 
             f"where {person} is not null group by all) as people group by {names}"
         )
         for row in rows:
-            people, *figures = row[len(found) :]
+            people, of_few, *figures = row[len(found) :]
             largest = [tuple([*map(float, top), 0.0, 0.0][:2]) for top in figures[1::2]]
             shown = zip(row, of_cells.items(), strict=False)
             cell = tuple(
                 key_of(level, label) if name in table.subtotals and level is not None else label
                 for label, (name, level) in shown
             )
-            yield cell, Counted(float(people), figures_of(table, people, figures[::2]), largest)
+            of_cell = figures_of(table, people, figures[::2])
+            yield cell, Counted(float(people), of_cell, largest, few=of_few)
 
 
 def trees_of_release(

@@ -1,4 +1,4 @@
-"""Audit of the hidden cells of a released table, by what everybody is shown."""
+"""Audit of the hidden cells of a released table, by what is shown and contributors know."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dbt_anonymize.extensions.tables.audit import intervals
+from dbt_anonymize.extensions.tables.audit import intervals, known_of_totals
 from dbt_anonymize.extensions.tables.efforts import DECIMALS
 from dbt_anonymize.extensions.tables.errors import TableError, UnknownLabelError
-from dbt_anonymize.extensions.tables.hidden import Interval, known_of_published
+from dbt_anonymize.extensions.tables.few_people import FewPeople, told_of_few
+from dbt_anonymize.extensions.tables.hidden import Interval
 from dbt_anonymize.extensions.tables.programs import Known
 from dbt_anonymize.extensions.tables.reading import Published, read_table
 from dbt_anonymize.extensions.tables.recount import Cell, Counted
@@ -18,8 +19,11 @@ from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.verify.finding import Finding
 
 if TYPE_CHECKING:
-    from dbt_anonymize.extensions.tables.cube import Dimension
+    from dbt_anonymize.extensions.tables.cube import Dimension, Floats, Integers
     from dbt_anonymize.extensions.tables.declared import Table
+
+# Solvers leave off as much of whole numbers.
+_ROOM_OF_RECORDS = 0.5
 
 
 class Released(NamedTuple):
@@ -38,7 +42,7 @@ def audited(
     trees: Mapping[str, Dimension],
     hidden: Callable[[], list[Interval]],
 ) -> Finding:
-    """Audit the hidden cells by what everybody is shown."""
+    """Audit the hidden cells by what is shown and contributors know."""
     least = table.minimum_frequency
     small = {cell for cell, one in truth.items() if one.people < least}
     shown = {c for c in small & released.cells.keys() if released.cells[c][-1] != "hidden"}
@@ -96,23 +100,38 @@ def _told_sums(
     shown = published(released, table, trees, column)
     rows = {cell: row for row, cell in enumerate(released)}
     cells = shown.of_row[[rows[cell] for cell in judged]]
-    is_hidden = shown.is_hidden[cells]
     if column:
-        primary, least, within = table.rules.of_sums(totals, first, second), 0.0, 10**-DECIMALS
+        primary, within = table.rules.of_sums(totals, first, second), 10**-DECIMALS
         room = within * shown.cube.size + 1e-6 * np.abs(totals)
     else:
         people = np.array([truth[cell].people for cell in judged])
-        primary, least, within = table.rules.of_records(totals, people, first, second), 1.0, 0.0
-        lower = np.maximum(totals - known_of_published(shown, least)[cells], 0.0)
-        primary = primary._replace(lower=np.minimum(primary.lower, lower))
-        room = np.full(len(totals), 0.5)
+        primary, within = table.rules.of_records(totals, people, first, second), 0.0
+        room = np.full(len(totals), _ROOM_OF_RECORDS)
+    is_hidden = shown.is_hidden[cells]
     asked = np.flatnonzero(primary.is_primary & is_hidden)
-    known = Known.of_published(
-        shown.values, within=within, least=np.where(shown.is_hidden, least, 0.0)
-    )
-    low, high = intervals(shown.cube, known, cells[asked])
-    room = room[asked]
-    is_told = (low > totals[asked] - primary.lower[asked] + room) | (
-        high < totals[asked] + primary.upper[asked] - room
-    )
-    return int((primary.is_primary & ~is_hidden).sum() + is_told.sum())
+    told = np.zeros(len(asked), dtype=bool)
+    known = _known(shown, 0.0 if column else 1.0, cells, np.minimum(first, totals))
+    for least in known:
+        at_least = known_of_totals(shown.cube, least, shown.values == 0)[cells]
+        lower = np.minimum(primary.lower, np.maximum(totals - at_least, 0.0))
+        bounds = Known.of_published(shown.values, within=within, least=least)
+        low, high = intervals(shown.cube, bounds, cells[asked])
+        told |= low > (totals - lower + room)[asked]
+        told |= high < (totals + primary.upper - room)[asked]
+    wrong = int((primary.is_primary & ~is_hidden).sum() + told.sum())
+    if column:
+        return wrong
+    few = {cell: truth[one].few for cell, one in zip(cells.tolist(), judged, strict=True)}
+    few_people = FewPeople({cell: own for cell, own in few.items() if own}, table.rules)
+    records = np.nan_to_num(shown.values)
+    records[cells] = totals
+    is_unknown = np.isnan(shown.values)
+    return wrong + sum(1 for _ in told_of_few(shown, records, known[-1], is_unknown, few_people))
+
+
+def _known(shown: Published, least: float, cells: Integers, first: Floats) -> list[Floats]:
+    """Return how much is known of each cell: by everybody, and by the largest contributors."""
+    somebody = np.where(shown.is_hidden, least, np.minimum(np.nan_to_num(shown.values), least))
+    own = np.zeros(shown.cube.size)
+    own[cells] = first
+    return [somebody, np.maximum(somebody, own)]

@@ -305,6 +305,8 @@ def narrow_cells(
     """Tell of each cell, below and above, if an attacker's interval ends too early: 2 by cells."""
     is_narrow = np.zeros((2, cube.size), dtype=bool)
     cells = np.flatnonzero(primary.is_primary)
+    if not len(cells):
+        return is_narrow
     # A power of two, so that sums stay what they are.
     scale = 2.0 ** max(0, int(np.ceil(np.log2(max(1.0, values.max()) / _MOST_CHECKED))))
     shown = values / scale

@@ -11,7 +11,7 @@ import numpy as np
 from dbt_anonymize.extensions.tables.audit import intervals
 from dbt_anonymize.extensions.tables.declared import PEOPLE
 from dbt_anonymize.extensions.tables.errors import NotAdditiveError, TableError
-from dbt_anonymize.extensions.tables.hiding import TableRules, judged
+from dbt_anonymize.extensions.tables.hiding import Measure, TableRules, judged
 from dbt_anonymize.extensions.tables.programs import Known
 from dbt_anonymize.extensions.tables.suppression import LARGEST_CHECKED, narrow_cells, reachable
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dbt_anonymize.extensions.tables.cube import Booleans, Floats, Integers
-    from dbt_anonymize.extensions.tables.primary import Primary
     from dbt_anonymize.extensions.tables.reading import Published
 
 
@@ -49,25 +48,32 @@ def qnf_of(told: Sequence[Told]) -> float:
 def told_of_hidden(
     measure: str,
     table: Published,
-    judgement: tuple[Floats, Primary, Floats],
+    judgement: tuple[Measure, Sequence[Floats]],
     is_hidden: Booleans,
 ) -> Told:
-    """Return what is told of one measure of a table with hidden cells.
+    """Return what is told to everybody of one measure of a table with hidden cells.
 
-    ``judgement`` has its figures, the small ones, and what everybody knows of hidden ones. Raises a
-    `TableError` where an interval ends too early at either side.
+    ``judgement`` has the measure, and how much is known of hidden cells: by everybody first, then
+    by others. Raises a `TableError` where an interval ends too early at either side, for anybody.
     """
-    figures, primary, least = judgement
-    demanded = reachable(table.cube, figures, primary, least)
-    if narrow_cells(table.cube, figures, demanded, is_hidden, least).any():
-        raise TableError(
-            "small cells must stay hidden beside those of an earlier release, which keep their "
-            "status; some would be told too closely"
-        )
+    (figures, primary, _), known = judgement
+    for least in known:
+        demanded = reachable(table.cube, figures, primary, least)
+        if narrow_cells(table.cube, figures, demanded, is_hidden, least).any():
+            raise told_by_earlier()
     found = np.flatnonzero(primary.is_primary)
-    low, high = _ends_of_hidden(table, figures, is_hidden, least, found)
+    low, high = _ends_of_hidden(table, figures, is_hidden, known[0], found)
+    demanded = reachable(table.cube, figures, primary, known[0])
     width = (demanded.lower + demanded.upper)[found]
     return Told(measure, _rows(table)[found], low, high, width)
+
+
+def told_by_earlier() -> TableError:
+    """Return the error of small cells that earlier ones give away."""
+    return TableError(
+        "small cells must stay hidden beside those of an earlier release, which keep their "
+        "status; some would be told too closely"
+    )
 
 
 def _ends_of_hidden(
@@ -88,7 +94,7 @@ def told_of_changed(
     """
     demanded, (low, high) = rules.minimum_frequency - 1.0, likely
     try:
-        ((counts, primary),) = judged(table, cells, PEOPLE, {}, rules)
+        ((counts, primary, _),) = judged(table, cells, PEOPLE, {}, rules)
     except NotAdditiveError:
         # People are in several cells: a total narrows no cell but to what it has itself.
         counts = cells[PEOPLE].to_numpy(dtype=float)
