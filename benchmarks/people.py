@@ -15,12 +15,12 @@ import numpy as np
 import pandas as pd
 
 from dbt_anonymize.extensions.drafting.plans import Plan
+from dbt_anonymize.extensions.hierarchy_builders.building import stack_levels
 from dbt_anonymize.extensions.hierarchy_builders.intervals import equal_width_intervals
 from dbt_anonymize.hierarchies.model import (
     ROOT,
     CategoricalHierarchy,
     IntervalHierarchy,
-    stack_levels,
 )
 
 # Groups of categories for each level below the root.

@@ -8,39 +8,13 @@ import pytest
 from typer.testing import CliRunner
 
 from dbt_anonymize.cli import app
-from dbt_anonymize.hierarchies.label_types import is_text, misread_levels
-from dbt_anonymize.hierarchies.model import CategoricalHierarchy
+from dbt_anonymize.hierarchies.label_types import is_text
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.warehouse import open_warehouse
 from dbt_anonymize.spec import load_specs
 from dbt_anonymize.verify.recomputation.project import changed_labels
 from tests.projects import Project
 from tests.verify.clinic import opened
-
-
-def tree(*labels: str) -> CategoricalHierarchy:
-    values = tuple(f"v{place}" for place in range(len(labels)))
-    return CategoricalHierarchy(values, (labels, ("*",) * len(labels)))
-
-
-@pytest.mark.parametrize(
-    ("labels", "kind"),
-    [
-        (("01", "04"), "numbers"),
-        (("1.1", "1.10"), "numbers"),
-        (("2023", "2024"), "numbers"),
-        (("2023-01-01", "2023-02-01"), "dates"),
-        (("2023-01-01T00:00:00", "2023-01-02T00:00:00"), "moments (ISO 8601)"),
-        (("true", "false"), "booleans"),
-        (("1e5", "1e6"), "numbers"),
-        (("01", "04*"), None),
-        (("[0, 5)", "[5, 10)"), None),
-        (("2023-Q1", "2023-Q2"), None),
-        (("1950s", "1960"), None),
-    ],
-)
-def test_what_dbt_takes_for_no_text_is_known(labels: tuple[str, ...], kind: str | None) -> None:
-    assert misread_levels(tree(*labels).table()) == ({"level_1": kind} if kind else {})
 
 
 def test_texts_of_every_engine_are_texts() -> None:

@@ -1,11 +1,9 @@
-from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.hierarchies import check, is_nested, read_hierarchy, read_table, violations
-from dbt_anonymize.hierarchies.model import stack_levels
 
 INTERVALS = "lower_bound,upper_bound,level_1,level_2,level_3"
 VALUES = "value,level_1,level_2"
@@ -178,9 +176,9 @@ def test_many_lines_are_cut_short_in_the_message(tmp_path):
     assert str(violation) == "values are unique (29 rows, lines 3, 4, 5, 6, 7, 8, 9, 10, …)"
 
 
-def test_a_hierarchy_that_is_not_nested_passes_only_when_that_is_declared():
-    boundaries = [[Decimal(cut) for cut in range(0, 13, width)] for width in (1, 2, 3)]
-    hierarchy = stack_levels(boundaries)
+def test_a_hierarchy_that_is_not_nested_passes_only_when_that_is_declared(tmp_path):
+    file = write(tmp_path, f"{INTERVALS},level_4", "0,1,a,x,p,*|1,2,b,x,q,*|2,3,c,y,q,*")
+    hierarchy = read_hierarchy(file, nested=False)
     assert not is_nested(hierarchy)
     assert check(hierarchy, name="widths", nested=False) is hierarchy
     with pytest.raises(HierarchyError, match="hierarchy widths must keep these rules"):

@@ -8,21 +8,20 @@ from hypothesis import strategies as st
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.hierarchies import (
     CategoricalHierarchy,
+    IntervalHierarchy,
     hierarchy_csv,
     read_hierarchy,
     read_table,
     write_hierarchy,
 )
-from dbt_anonymize.hierarchies.model import stack_levels
-from dbt_anonymize.hierarchies.seed_csv import read_column
 
 texts = st.text(
     st.characters(exclude_categories=["Cs"]) | st.sampled_from("\",;\n\r\t*'é漢 "), min_size=1
 ).filter(lambda text: text != "*")
 
 
-def numbers(*texts: str) -> list[Decimal]:
-    return [Decimal(text) for text in texts]
+def numbers(*texts: str) -> tuple[Decimal, ...]:
+    return tuple(Decimal(text) for text in texts)
 
 
 @given(values=st.lists(texts, unique=True, min_size=1, max_size=8), data=st.data())
@@ -37,8 +36,14 @@ def test_any_text_survives_writing_and_reading(tmp_path_factory, values, data):
 @pytest.mark.parametrize(
     "hierarchy",
     [
-        stack_levels([numbers("-1.5", "0", "0.25", "1000"), numbers("-1.5", "0.25", "1000")]),
-        stack_levels([[date(2023, 12, 31), date(2024, 1, 1), date(2024, 1, 2)]]),
+        IntervalHierarchy(
+            numbers("-1.5", "0", "0.25"), numbers("0", "0.25", "1000"), (tuple("abc"), tuple("***"))
+        ),
+        IntervalHierarchy(
+            (date(2023, 12, 31), date(2024, 1, 1)),
+            (date(2024, 1, 1), date(2024, 1, 2)),
+            (("last", "first"), ("*", "*")),
+        ),
     ],
 )
 def test_bounds_survive_writing_and_reading(tmp_path, hierarchy):
@@ -48,7 +53,8 @@ def test_bounds_survive_writing_and_reading(tmp_path, hierarchy):
 
 
 def test_bounds_are_written_without_exponents_and_superfluous_zeros():
-    text = hierarchy_csv(stack_levels([numbers("-1.50", "0.0", "1e3")]))
+    labels = ("[-1.5, 0)", "[0, 1000)"), ("*", "*")
+    text = hierarchy_csv(IntervalHierarchy(numbers("-1.50", "0.0"), numbers("0.0", "1e3"), labels))
     assert text == (
         'lower_bound,upper_bound,level_1,level_2\n-1.5,0,"[-1.5, 0)",*\n0,1000,"[0, 1000)",*\n'
     )
@@ -85,14 +91,3 @@ def test_a_file_that_is_no_table_is_refused(tmp_path, content, message):
 def test_a_missing_file_is_refused(tmp_path):
     with pytest.raises(HierarchyError, match="must be a readable file"):
         read_table(tmp_path / "absent.csv")
-
-
-def test_a_column_is_read_without_its_empty_cells(tmp_path):
-    file = tmp_path / "data.csv"
-    file.write_text('zip,name\n01234,"a,b"\n,c\n00999,d\n', encoding="utf-8")
-    assert read_column(file, "zip") == ["01234", "00999"]
-    with pytest.raises(HierarchyError, match="must have the column city; got: zip, name"):
-        read_column(file, "city")
-    file.write_text("zip,name\n01234\n", encoding="utf-8")
-    with pytest.raises(HierarchyError, match="first on line 2"):
-        read_column(file, "zip")

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
+from itertools import pairwise
 
 import pytest
 
 from dbt_anonymize.hierarchies.bounds import Bound
-from dbt_anonymize.hierarchies.model import CategoricalHierarchy, stack_levels
+from dbt_anonymize.hierarchies.model import CategoricalHierarchy, IntervalHierarchy
 from dbt_anonymize.hierarchies.words import level_words
+
+
+def intervals(bounds: Sequence[Bound]) -> IntervalHierarchy:
+    """Return intervals between bounds, with the root alone above them."""
+    labels = tuple(f"[{lower}, {upper})" for lower, upper in pairwise(bounds))
+    return IntervalHierarchy(tuple(bounds[:-1]), tuple(bounds[1:]), (labels, ("*",) * len(labels)))
 
 
 @pytest.mark.parametrize(
@@ -25,7 +33,7 @@ from dbt_anonymize.hierarchies.words import level_words
     ],
 )
 def test_numbers_are_told_by_their_width(bounds: tuple[str | int, ...], words: str) -> None:
-    tree = stack_levels([[Decimal(bound) for bound in bounds]])
+    tree = intervals([Decimal(bound) for bound in bounds])
     assert level_words(tree) == (words, "*")
 
 
@@ -45,7 +53,7 @@ def test_numbers_are_told_by_their_width(bounds: tuple[str | int, ...], words: s
     ],
 )
 def test_dates_are_told_by_the_calendar(bounds: list[Bound], words: str) -> None:
-    assert level_words(stack_levels([bounds])) == (words, "*")
+    assert level_words(intervals(bounds)) == (words, "*")
 
 
 def test_categories_are_counted() -> None:

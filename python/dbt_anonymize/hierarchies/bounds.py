@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 
@@ -11,9 +10,6 @@ from dbt_anonymize.errors import HierarchyError
 
 Bound = Decimal | date
 """One end of an interval. All bounds of one hierarchy are of the same type."""
-
-Number = int | float | Decimal | str
-"""Numbers that builders accept; floats count as their shortest exact text."""
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _CLOCK = re.compile(r"\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}(:?\d{2})?)?", re.ASCII)
@@ -56,34 +52,6 @@ def parse_value(text: str) -> Bound | None:
     return parse_bound(text)
 
 
-def as_decimal(value: Number, *, who: str) -> Decimal:
-    """Return a finite number as an exact decimal: the float 0.1 is one tenth.
-
-    Anything else is a `HierarchyError` about ``who``.
-    """
-    number = parse_bound(str(value).strip())
-    if not isinstance(number, Decimal):
-        raise HierarchyError(
-            f"{who} must be a finite number; got something else. Write it as 12.5."
-        )
-    return number
-
-
-def numbers_of(records: Mapping[str, int]) -> dict[Decimal, int]:
-    """Return the records of each finite number; other texts are a `HierarchyError`.
-
-    Examples
-    --------
-    >>> numbers_of({"1": 2, "1.0": 3})
-    {Decimal('1'): 5}
-    """
-    numbers: dict[Decimal, int] = {}
-    for text, count in records.items():
-        number = as_decimal(text, who="every value")
-        numbers[number] = numbers.get(number, 0) + count
-    return numbers
-
-
 def bound_text(bound: Bound) -> str:
     """Return a bound as seeds and labels show it: plain digits, or an ISO date.
 
@@ -102,34 +70,3 @@ def bound_text(bound: Bound) -> str:
     if "." in text:
         text = text.rstrip("0").rstrip(".")
     return "0" if text in ("-0", "") else text
-
-
-def interval_label(lower: Bound, upper: Bound) -> str:
-    """Return the label of a half-open interval.
-
-    Examples
-    --------
-    >>> interval_label(Decimal(10), Decimal("12.50"))
-    '[10, 12.5)'
-    """
-    return f"[{bound_text(lower)}, {bound_text(upper)})"
-
-
-Label = Callable[[Bound, Bound], str]
-"""Names an interval by its bounds."""
-
-
-def merge_boundaries(boundaries: Sequence[Bound], factor: int) -> tuple[Bound, ...]:
-    """Merge each ``factor`` (>= 2) neighbouring intervals into one; the last may have fewer.
-
-    Examples
-    --------
-    >>> [int(b) for b in merge_boundaries([Decimal(b) for b in (0, 5, 10, 20)], 2)]
-    [0, 10, 20]
-    """
-    if factor < 2:
-        raise HierarchyError(
-            f"a merging factor must be an int >= 2; got {factor}. "
-            "It says how many neighbours become one."
-        )
-    return (*boundaries[:-1:factor], boundaries[-1])

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.hierarchies.bounds import Bound, parse_bound
-from dbt_anonymize.hierarchies.model import ROOT, CategoricalHierarchy, Hierarchy
+from dbt_anonymize.hierarchies.model import ROOT, Hierarchy
 from dbt_anonymize.hierarchies.table import SeedTable
 
 LINES_SHOWN = 8
@@ -68,21 +68,6 @@ def check(hierarchy: AnyHierarchy, *, name: str, nested: bool = True) -> AnyHier
     """Return a hierarchy unchanged; if it breaks rules, a `HierarchyError` lists them."""
     raise_violations(violations(hierarchy, nested=nested), name=name)
     return hierarchy
-
-
-def build_categories(
-    values: Iterable[str], labels: Iterable[tuple[str, ...]], *, name: str
-) -> CategoricalHierarchy:
-    """Return a checked hierarchy with ``labels``, level by level, below the root.
-
-    Examples
-    --------
-    >>> build_categories(["Porto", "Vigo"], [("Portugal", "Spain")], name="of cities").labels
-    (('Portugal', 'Spain'), ('*', '*'))
-    """
-    leaves = tuple(values)
-    hierarchy = CategoricalHierarchy(leaves, (*labels, (ROOT,) * len(leaves)))
-    return check(hierarchy, name=name)
 
 
 def raise_violations(broken: Iterable[Violation], *, name: str) -> None:

@@ -11,7 +11,6 @@ from dbt_anonymize.hierarchies.bounds import Bound, parse_bound
 from dbt_anonymize.hierarchies.model import CategoricalHierarchy, Hierarchy, IntervalHierarchy
 from dbt_anonymize.hierarchies.rules import raise_violations, violations
 from dbt_anonymize.hierarchies.table import LEAF_COLUMNS, SeedRow, SeedTable, table_kind
-from dbt_anonymize.pluralize import pluralized
 
 
 def read_rows(path: Path, *, delimiter: str = ",", limit: int | None = None) -> tuple[SeedRow, ...]:
@@ -107,29 +106,6 @@ def hierarchy_csv(hierarchy: Hierarchy) -> str:
 def write_hierarchy(hierarchy: Hierarchy, path: Path) -> None:
     """Write the seed of a hierarchy into an existing folder; an existing file is replaced."""
     path.write_text(hierarchy_csv(hierarchy), encoding="utf-8", newline="\n")
-
-
-def read_column(path: Path, column: str) -> list[str]:
-    """Return the cells of a column of a CSV file with a header; empty ones (NULL) are left out.
-
-    A missing column, or a row with a wrong number of cells, is a `HierarchyError`.
-    """
-    rows = read_rows(path)
-    header = rows[0].cells if rows else ()
-    if column not in header:
-        raise HierarchyError(
-            f"{path} must have the column {column}; got: {', '.join(header) or 'no header'}. "
-            "Correct --column."
-        )
-    position = header.index(column)
-    short = [row.line for row in rows if len(row.cells) != len(header)]
-    if short:
-        raise HierarchyError(
-            f"{path}: every row must have as many cells as the header; "
-            f"got {pluralized(len(short), 'row')} of another length, the first on line {short[0]}. "
-            "Correct the file."
-        )
-    return [row.cells[position] for row in rows[1:] if row.cells[position] != ""]
 
 
 def _quote(cell: str) -> str:

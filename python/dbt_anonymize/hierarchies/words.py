@@ -22,9 +22,10 @@ def level_words(tree: Hierarchy) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> from dbt_anonymize.hierarchies.model import CategoricalHierarchy, stack_levels
-    >>> bounds = [Decimal(number) for number in (0, 20, 30, 40, 50, 120)]
-    >>> level_words(stack_levels([bounds, [*bounds[:2], bounds[-1]]]))
+    >>> from dbt_anonymize.hierarchies.model import CategoricalHierarchy
+    >>> bounds = tuple(Decimal(number) for number in (0, 20, 30, 40, 50, 120))
+    >>> labels = tuple("abcde"), tuple("xyyyy"), tuple("*****")
+    >>> level_words(IntervalHierarchy(bounds[:-1], bounds[1:], labels))
     ('by 10', 'in 2 intervals', '*')
     >>> level_words(CategoricalHierarchy(("a", "b", "c"), (("x", "x", "y"), ("*", "*", "*"))))
     ('in 2 groups', '*')

@@ -193,20 +193,3 @@ def value_counts(
         occurring, inverse = np.unique(pairs, return_inverse=True)
         records_of_pair = sums(inverse, records, len(occurring))
     return ValueCounts(occurring >> bits, occurring & ((1 << bits) - 1), records_of_pair)
-
-
-def running_sums(numbers: NDArray[Any], starts: IntArray, group_of: IntArray) -> NDArray[Any]:
-    """Return running sums within groups of contiguous rows, which begin at ``starts``."""
-    total = np.cumsum(numbers)
-    sums_: NDArray[Any] = total - (total - numbers)[starts][group_of]
-    return sums_
-
-
-def run_starts(sizes: IntArray) -> IntArray:
-    """Return the start of each run of rows, one run after the other."""
-    return np.cumsum(sizes) - sizes
-
-
-def run_positions(starts: IntArray, sizes: IntArray) -> IntArray:
-    """Return the positions of all runs, one run after the other."""
-    return np.arange(int(sizes.sum())) + np.repeat(starts - run_starts(sizes), sizes)

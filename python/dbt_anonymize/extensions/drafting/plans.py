@@ -24,6 +24,7 @@ from dbt_anonymize.extensions.drafting.codes import (
 )
 from dbt_anonymize.extensions.drafting.facts import ColumnFacts
 from dbt_anonymize.extensions.drafting.names import name_indicates
+from dbt_anonymize.extensions.hierarchy_builders.building import numbers_of
 from dbt_anonymize.extensions.hierarchy_builders.dates import date_intervals
 from dbt_anonymize.extensions.hierarchy_builders.growing import (
     growing_intervals,
@@ -38,7 +39,7 @@ from dbt_anonymize.extensions.hierarchy_builders.padding import padded_labels
 from dbt_anonymize.extensions.hierarchy_builders.splits import even_bounds, split_at
 from dbt_anonymize.extensions.hierarchy_builders.steps import nice_step, nice_widths, widened
 from dbt_anonymize.extensions.hierarchy_builders.table_column import MOST_VALUES, TableColumn
-from dbt_anonymize.hierarchies.bounds import Bound, bound_text, numbers_of, parse_value
+from dbt_anonymize.hierarchies.bounds import Bound, bound_text, parse_value
 from dbt_anonymize.hierarchies.model import Hierarchy, IntervalHierarchy
 
 # Leaves of a draft: enough to choose from, few enough for a fast search.

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbt_anonymize.errors import HierarchyError
+from dbt_anonymize.extensions.hierarchy_builders.building import build_categories
 from dbt_anonymize.extensions.hierarchy_builders.others import count_rest, refuse_unusable
 from dbt_anonymize.hierarchies.model import CategoricalHierarchy
-from dbt_anonymize.hierarchies.rules import build_categories
 
 _Floats = NDArray[np.float64]
 # Most groups at the first level; most categories that count, by frequency.

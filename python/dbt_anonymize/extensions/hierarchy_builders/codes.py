@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from dbt_anonymize.errors import HierarchyError
+from dbt_anonymize.extensions.hierarchy_builders.building import build_categories
 from dbt_anonymize.hierarchies.model import CategoricalHierarchy
-from dbt_anonymize.hierarchies.rules import build_categories
 
 _SYMBOL = "*"
 

@@ -9,8 +9,9 @@ from itertools import pairwise
 from typing import cast
 
 from dbt_anonymize.errors import HierarchyError
-from dbt_anonymize.hierarchies.bounds import Bound, Label
-from dbt_anonymize.hierarchies.model import IntervalHierarchy, stack_levels
+from dbt_anonymize.extensions.hierarchy_builders.building import Label, stack_levels
+from dbt_anonymize.hierarchies.bounds import Bound
+from dbt_anonymize.hierarchies.model import IntervalHierarchy
 from dbt_anonymize.hierarchies.rules import check
 
 FIRST_YEAR, LAST_YEAR = 10, 9980

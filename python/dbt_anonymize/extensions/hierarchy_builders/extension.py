@@ -11,11 +11,12 @@ from itertools import chain
 from typing import cast
 
 from dbt_anonymize.errors import HierarchyError
+from dbt_anonymize.extensions.hierarchy_builders.building import interval_label
 from dbt_anonymize.extensions.hierarchy_builders.dates import GRANULARITIES, date_intervals
 from dbt_anonymize.extensions.hierarchy_builders.intervals import equal_width_intervals
 from dbt_anonymize.extensions.hierarchy_builders.padding import padded_labels
 from dbt_anonymize.extensions.hierarchy_builders.splits import split_at
-from dbt_anonymize.hierarchies.bounds import Bound, interval_label
+from dbt_anonymize.hierarchies.bounds import Bound
 from dbt_anonymize.hierarchies.model import (
     ROOT,
     CategoricalHierarchy,

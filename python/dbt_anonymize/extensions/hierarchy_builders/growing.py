@@ -9,8 +9,9 @@ from decimal import ROUND_DOWN, Context, Decimal
 from itertools import accumulate, pairwise
 
 from dbt_anonymize.errors import HierarchyError
+from dbt_anonymize.extensions.hierarchy_builders.building import stack_levels
 from dbt_anonymize.extensions.hierarchy_builders.padding import padded_labels
-from dbt_anonymize.hierarchies.model import IntervalHierarchy, stack_levels
+from dbt_anonymize.hierarchies.model import IntervalHierarchy
 from dbt_anonymize.hierarchies.rules import check
 
 # Intervals of fewer records, or of a smaller share of them, join a neighbour.

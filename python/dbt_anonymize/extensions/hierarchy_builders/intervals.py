@@ -7,8 +7,9 @@ from decimal import Decimal
 from itertools import pairwise
 
 from dbt_anonymize.errors import HierarchyError
-from dbt_anonymize.hierarchies.bounds import Bound, Number, as_decimal, merge_boundaries
-from dbt_anonymize.hierarchies.model import IntervalHierarchy, stack_levels
+from dbt_anonymize.extensions.hierarchy_builders.building import Number, as_decimal, stack_levels
+from dbt_anonymize.hierarchies.bounds import Bound
+from dbt_anonymize.hierarchies.model import IntervalHierarchy
 from dbt_anonymize.hierarchies.rules import check
 
 MOST_LEAVES = 1_000_000
@@ -61,6 +62,22 @@ def cut_intervals(cuts: Sequence[Number], *, merge: Sequence[int] = ()) -> Inter
     if len(leaves) < 2:
         raise HierarchyError(f"cuts must be at least two numbers; got {len(leaves)}. Add some.")
     return _merged([leaves], merge, name="of cut points")
+
+
+def merge_boundaries(boundaries: Sequence[Bound], factor: int) -> tuple[Bound, ...]:
+    """Merge each ``factor`` (>= 2) neighbouring intervals into one; the last may have fewer.
+
+    Examples
+    --------
+    >>> [int(b) for b in merge_boundaries([Decimal(b) for b in (0, 5, 10, 20)], 2)]
+    [0, 10, 20]
+    """
+    if factor < 2:
+        raise HierarchyError(
+            f"a merging factor must be an int >= 2; got {factor}. "
+            "It says how many neighbours become one."
+        )
+    return (*boundaries[:-1:factor], boundaries[-1])
 
 
 def _merged(levels: list[Sequence[Bound]], merge: Sequence[int], *, name: str) -> IntervalHierarchy:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from dbt_anonymize.errors import HierarchyError
+from dbt_anonymize.extensions.hierarchy_builders.building import build_categories
 from dbt_anonymize.extensions.hierarchy_builders.neighbours import name_runs, neighbour_levels
 from dbt_anonymize.extensions.hierarchy_builders.padding import places_label
 from dbt_anonymize.extensions.hierarchy_builders.ranges import name_of_ranges, order_of_ranges
 from dbt_anonymize.extensions.hierarchy_builders.scales import has_order, order_of_words
 from dbt_anonymize.hierarchies.model import CategoricalHierarchy
-from dbt_anonymize.hierarchies.rules import build_categories
 
 _Name = Callable[[int, int], str]
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal, InvalidOperation, getcontext
 
 from dbt_anonymize.errors import HierarchyError
+from dbt_anonymize.extensions.hierarchy_builders.building import Number, as_decimal
 from dbt_anonymize.extensions.hierarchy_builders.intervals import cut_intervals
-from dbt_anonymize.hierarchies.bounds import Number, as_decimal
 from dbt_anonymize.hierarchies.model import IntervalHierarchy
 
 

@@ -7,8 +7,8 @@ from itertools import product
 from typing import Literal
 
 from dbt_anonymize.errors import HierarchyError
+from dbt_anonymize.extensions.hierarchy_builders.building import build_categories
 from dbt_anonymize.hierarchies.model import CategoricalHierarchy
-from dbt_anonymize.hierarchies.rules import build_categories
 
 End = Literal["suffix", "prefix"]
 

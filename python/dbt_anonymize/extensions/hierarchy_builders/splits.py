@@ -8,8 +8,9 @@ from datetime import date
 from itertools import pairwise
 
 from dbt_anonymize.errors import HierarchyError
+from dbt_anonymize.extensions.hierarchy_builders.building import interval_label
 from dbt_anonymize.extensions.hierarchy_builders.neighbours import name_runs, partition, runs
-from dbt_anonymize.hierarchies.bounds import Bound, interval_label
+from dbt_anonymize.hierarchies.bounds import Bound
 from dbt_anonymize.hierarchies.model import ROOT, IntervalHierarchy
 from dbt_anonymize.hierarchies.rules import check
 

@@ -9,9 +9,9 @@ from functools import cache
 from importlib import resources
 
 from dbt_anonymize.errors import HierarchyError
+from dbt_anonymize.extensions.hierarchy_builders.building import build_categories
 from dbt_anonymize.extensions.hierarchy_builders.others import count_rest, refuse_unusable
 from dbt_anonymize.hierarchies.model import CategoricalHierarchy
-from dbt_anonymize.hierarchies.rules import build_categories
 
 # Areas of postcodes of the United Kingdom.
 _AREA_NAMES = """

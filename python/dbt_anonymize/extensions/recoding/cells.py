@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dbt_anonymize.extensions.recoding.judging import Judge
 from dbt_anonymize.extensions.recoding.levels import read_levels
 from dbt_anonymize.extensions.recoding.records import Source
-from dbt_anonymize.privacy.grouping import run_positions
+from dbt_anonymize.extensions.recoding.runs import run_positions
 from dbt_anonymize.privacy.table import BoolArray, IntArray
 
 if TYPE_CHECKING:

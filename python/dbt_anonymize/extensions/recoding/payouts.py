@@ -13,7 +13,8 @@ from dbt_anonymize.errors import RecodingError
 from dbt_anonymize.extensions.recoding.judging import Judge
 from dbt_anonymize.extensions.recoding.levels import Ladder, read_levels
 from dbt_anonymize.extensions.recoding.records import Source
-from dbt_anonymize.privacy.grouping import distinct_codes, running_sums, sums
+from dbt_anonymize.extensions.recoding.runs import running_sums
+from dbt_anonymize.privacy.grouping import distinct_codes, sums
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.profitable import Profitable
 from dbt_anonymize.privacy.registry import model_of

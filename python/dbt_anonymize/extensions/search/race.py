@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from dbt_anonymize.evaluation.arrays import Bools, Codes
-from dbt_anonymize.evaluation.data.leveled import generalized_effort
 from dbt_anonymize.evaluation.measures import LOWER_IS_BETTER
 from dbt_anonymize.evaluation.problem import ZERO_RULE, EffortData, Model, Task
 from dbt_anonymize.evaluation.splits import Splitting
 from dbt_anonymize.evaluation.workers import run_tasks, worker_count
+from dbt_anonymize.extensions.search.leveled import generalized_effort
 from dbt_anonymize.extensions.search.records import Records
 from dbt_anonymize.extensions.search.results import CheckedNode
 from dbt_anonymize.extensions.search.training import TrainingProgress

@@ -23,8 +23,9 @@ from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.extensions.hierarchy_builders import extension
 from dbt_anonymize.extensions.hierarchy_builders.arx import arx_text
 from dbt_anonymize.extensions.hierarchy_builders.commands.values import Values, from_anywhere
+from dbt_anonymize.extensions.hierarchy_builders.misread_labels import misread_levels
 from dbt_anonymize.hierarchies.bounds import parse_value
-from dbt_anonymize.hierarchies.label_types import RULE, misread_levels, text_lines
+from dbt_anonymize.hierarchies.label_types import RULE, text_lines
 from dbt_anonymize.hierarchies.model import Hierarchy, IntervalHierarchy
 from dbt_anonymize.hierarchies.rules import violations
 from dbt_anonymize.hierarchies.seed_csv import read_hierarchy, read_table, write_hierarchy

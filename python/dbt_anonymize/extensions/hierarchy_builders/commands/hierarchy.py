@@ -13,6 +13,7 @@ import typer
 from dbt_anonymize.cli.common import Quiet
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.extensions.hierarchy_builders import arx
+from dbt_anonymize.extensions.hierarchy_builders.building import Number, as_decimal, numbers_of
 from dbt_anonymize.extensions.hierarchy_builders.codes import code_prefixes
 from dbt_anonymize.extensions.hierarchy_builders.commands.classification import classification
 from dbt_anonymize.extensions.hierarchy_builders.commands.files import (
@@ -47,7 +48,7 @@ from dbt_anonymize.extensions.hierarchy_builders.redaction import all_codes, red
 from dbt_anonymize.extensions.hierarchy_builders.splits import split_at
 from dbt_anonymize.extensions.hierarchy_builders.steps import nice_step, widened
 from dbt_anonymize.extensions.hierarchy_builders.systems import SYSTEMS, code_system
-from dbt_anonymize.hierarchies.bounds import Number, as_decimal, numbers_of, parse_bound
+from dbt_anonymize.hierarchies.bounds import parse_bound
 from dbt_anonymize.hierarchies.model import Hierarchy, IntervalHierarchy
 
 app = typer.Typer(

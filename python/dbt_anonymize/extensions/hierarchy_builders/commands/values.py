@@ -15,7 +15,8 @@ import typer
 from dbt_anonymize.cli.common import ProfilesDir, Quiet
 from dbt_anonymize.cli.place import Place, ProjectDir, Target, with_options_of
 from dbt_anonymize.errors import HierarchyError
-from dbt_anonymize.hierarchies.seed_csv import read_column
+from dbt_anonymize.hierarchies.seed_csv import read_rows
+from dbt_anonymize.pluralize import pluralized
 
 if TYPE_CHECKING:
     from datetime import date
@@ -132,3 +133,26 @@ def _from_anywhere(
 
 from_anywhere = with_options_of(_from_anywhere)
 from_relation = with_options_of(_from_anywhere, without={"data"})
+
+
+def read_column(path: Path, column: str) -> list[str]:
+    """Return the cells of a column of a CSV file with a header; empty ones (NULL) are left out.
+
+    A missing column, or a row with a wrong number of cells, is a `HierarchyError`.
+    """
+    rows = read_rows(path)
+    header = rows[0].cells if rows else ()
+    if column not in header:
+        raise HierarchyError(
+            f"{path} must have the column {column}; got: {', '.join(header) or 'no header'}. "
+            "Correct --column."
+        )
+    position = header.index(column)
+    short = [row.line for row in rows if len(row.cells) != len(header)]
+    if short:
+        raise HierarchyError(
+            f"{path}: every row must have as many cells as the header; "
+            f"got {pluralized(len(short), 'row')} of another length, the first on line {short[0]}. "
+            "Correct the file."
+        )
+    return [row.cells[position] for row in rows[1:] if row.cells[position] != ""]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import duckdb
@@ -12,7 +13,6 @@ from numpy.typing import NDArray
 
 from dbt_anonymize.evaluation.arrays import Floats
 from dbt_anonymize.evaluation.data.features import SPACES, Reading
-from dbt_anonymize.evaluation.data.leveled import generalized_effort
 from dbt_anonymize.evaluation.data.reading import (
     PER_RECORD,
     Effort,
@@ -22,6 +22,7 @@ from dbt_anonymize.evaluation.data.reading import (
 from dbt_anonymize.evaluation.data.sampling import draw_sample
 from dbt_anonymize.evaluation.data.spaces import Space
 from dbt_anonymize.evaluation.problem import EffortData
+from dbt_anonymize.extensions.search.leveled import generalized_effort
 from tests.evaluation.read_efforts import Connection, efforts_of, intervals
 from tests.evaluation.tables import table
 
@@ -55,6 +56,12 @@ def with_classes(relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
 def shown(data: EffortData, space: Space) -> Floats:
     """Return the features of each record."""
     return data.design.take(space, data.design.codes, data.means)
+
+
+@pytest.fixture
+def connection() -> Iterator[Connection]:
+    with duckdb.connect() as opened:
+        yield opened
 
 
 @pytest.mark.parametrize("numbers", ["by_model", "midpoint", "bounds", "class_mean"])
