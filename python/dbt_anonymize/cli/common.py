@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from decimal import Decimal
-from enum import Enum, StrEnum
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
@@ -50,20 +50,6 @@ DbtExecutable = Annotated[
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Write without asking.")]
 RowFormat = Annotated[Format, typer.Option("--format", help="Format of rows; json is JSON lines.")]
-
-
-class Purpose(StrEnum):
-    """Purpose of a release."""
-
-    model = "model"
-    statistics = "statistics"
-
-
-class Categories(StrEnum):
-    """Ways to merge categories without an order."""
-
-    frequency = "frequency"
-    target = "target"
 
 
 # Used by groups of commands too; `-h` is what people try first.

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from dbt_anonymize.errors import AnonymizeError
 from dbt_anonymize.hierarchies.label_types import is_text, text_lines
 from dbt_anonymize.hierarchies.table import Kind
 from dbt_anonymize.project.engines import text_type
-from dbt_anonymize.project.layout import find_project
-from dbt_anonymize.project.manifest import parse_project
 
 
 @dataclass(frozen=True)
@@ -46,19 +41,3 @@ class SeedTypes:
         )
         loading = f"dbt seed --full-refresh --select {self.name}"
         return f"Write into {where}\n{lines}\nand run `{loading}`."
-
-
-def declared_types(file: Path) -> SeedTypes | None:
-    """Return the types of the seed in a file; None if no readable project has it.
-
-    dbt parses the project for this, which takes seconds.
-    """
-    with contextlib.suppress(AnonymizeError):
-        project = find_project(file.parent)
-        with contextlib.chdir(project.root):
-            manifest = parse_project(project, ())
-        for node in manifest.nodes.values():
-            path = project.root / node.original_file_path
-            if node.resource_type == "seed" and path.resolve() == file.resolve():
-                return SeedTypes.of_node(manifest, node)
-    return None

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from dbt_anonymize.errors import WarehouseError
+from dbt_anonymize.extensions.diff.compared import Composition, read_register_file
 from dbt_anonymize.extensions.diff.differences import Comparison
-from dbt_anonymize.project.register import Composition, RegisteredRelease, read_register_file
+from dbt_anonymize.project.register import RegisteredRelease
 from dbt_anonymize.spec import Spec
 from tests.spec.declarations import spec
 

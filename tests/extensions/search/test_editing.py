@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbt_anonymize.errors import SpecError
+from dbt_anonymize.extensions.search.editing import with_efforts, write_efforts
 from dbt_anonymize.spec import Effort, load_spec
-from dbt_anonymize.spec.editing import with_efforts, write_efforts
 from dbt_anonymize.spec.efforts import as_yaml
 from tests.sampling import examples
 from tests.spec.declarations import spec, write_spec

@@ -16,6 +16,7 @@ from dbt_anonymize.extensions.search import race
 from dbt_anonymize.extensions.search.by_quality import QualitySearch
 from dbt_anonymize.extensions.search.by_rounds import LocalCandidates, released_classes
 from dbt_anonymize.extensions.search.coded_guarantees import coded_guarantees
+from dbt_anonymize.extensions.search.editing import write_efforts
 from dbt_anonymize.extensions.search.efforts import Effort
 from dbt_anonymize.extensions.search.load import load
 from dbt_anonymize.extensions.search.local_recoding import Round
@@ -26,7 +27,6 @@ from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import Attribute, IntArray, Node, Table
 from dbt_anonymize.project.generate import generate
 from dbt_anonymize.spec import Spec, load_specs
-from dbt_anonymize.spec.editing import write_efforts
 from tests.extensions.search.reports import efforts_of
 from tests.extensions.search.running import SPEC, run, text_of, with_spec
 from tests.extensions.search.test_guided import predicted

@@ -7,18 +7,17 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
 from dbt_anonymize.errors import WarehouseError
+from dbt_anonymize.extensions.diff.compared import (
+    Composition,
+    before_and_after,
+    compose,
+    read_register_file,
+)
 from dbt_anonymize.extensions.diff.declared import tolerance_of
 from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.project.failures import last_failure
 from dbt_anonymize.project.layout import Project
-from dbt_anonymize.project.register import (
-    Composition,
-    RegisteredRelease,
-    before_and_after,
-    compose,
-    is_changed,
-    read_register_file,
-)
+from dbt_anonymize.project.register import RegisteredRelease, is_changed
 from dbt_anonymize.project.results import results_are_current
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec

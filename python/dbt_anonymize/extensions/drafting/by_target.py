@@ -14,9 +14,9 @@ from dbt_anonymize.extensions.drafting.facts import ColumnFacts, kind_of
 from dbt_anonymize.extensions.drafting.proposal import KEY, Proposal, is_amount
 from dbt_anonymize.extensions.drafting.subjects import propose_subject
 from dbt_anonymize.extensions.hierarchy_builders.by_target import TargetCounts, merge_by_target
+from dbt_anonymize.extensions.hierarchy_builders.table_column import TableColumn
 from dbt_anonymize.hierarchies.model import CategoricalHierarchy
 from dbt_anonymize.literals import quote_name
-from dbt_anonymize.project.values import TableColumn
 from dbt_anonymize.project.warehouse import Warehouse
 
 # Defaults of drafts.

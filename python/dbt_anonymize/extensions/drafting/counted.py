@@ -11,7 +11,7 @@ from dbt_anonymize.extension import draft_of
 from dbt_anonymize.extensions.drafting.coded_table import count_combinations
 from dbt_anonymize.extensions.drafting.counted_columns import FEW
 from dbt_anonymize.extensions.drafting.table import Draft
-from dbt_anonymize.project.values import TableColumn
+from dbt_anonymize.extensions.hierarchy_builders.table_column import TableColumn
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec.of_extensions import owner_of
 

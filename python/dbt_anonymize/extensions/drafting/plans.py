@@ -38,9 +38,9 @@ from dbt_anonymize.extensions.hierarchy_builders.others import rare_together
 from dbt_anonymize.extensions.hierarchy_builders.padding import padded_labels
 from dbt_anonymize.extensions.hierarchy_builders.splits import even_bounds, split_at
 from dbt_anonymize.extensions.hierarchy_builders.steps import nice_step, nice_widths, widened
+from dbt_anonymize.extensions.hierarchy_builders.table_column import MOST_VALUES, TableColumn
 from dbt_anonymize.hierarchies.bounds import Bound, bound_text, parse_value
 from dbt_anonymize.hierarchies.model import Hierarchy, IntervalHierarchy
-from dbt_anonymize.project.values import MOST_VALUES, TableColumn
 
 # Leaves of a draft: enough to choose from, few enough for a fast search.
 _LEAVES = 32

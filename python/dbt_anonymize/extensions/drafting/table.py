@@ -17,7 +17,7 @@ from dbt_anonymize.extensions.drafting.plans import Plan, plan_hierarchy, seed_n
 from dbt_anonymize.extensions.drafting.proposal import KEY, Proposal, is_amount
 from dbt_anonymize.extensions.drafting.subjects import propose_subject
 from dbt_anonymize.extensions.drafting.survival import find_event
-from dbt_anonymize.project.values import TableColumn
+from dbt_anonymize.extensions.hierarchy_builders.table_column import TableColumn
 from dbt_anonymize.project.warehouse import Warehouse
 
 K, SUPPRESSION_LIMIT, EFFORTS = 5, 0.05, 3

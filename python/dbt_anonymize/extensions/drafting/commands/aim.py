@@ -4,12 +4,27 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Annotated
 
 import typer
 
-from dbt_anonymize.cli.common import Categories, Purpose
 from dbt_anonymize.errors import SpecError
+
+
+class Purpose(StrEnum):
+    """Purpose of a release."""
+
+    model = "model"
+    statistics = "statistics"
+
+
+class Categories(StrEnum):
+    """Ways to merge categories without an order."""
+
+    frequency = "frequency"
+    target = "target"
+
 
 Predict = Annotated[str | None, typer.Option(help="Column that models predict, the target.")]
 Time = Annotated[

@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dbt_anonymize.cli.common import Categories, Purpose, note, say, spinner
+from dbt_anonymize.cli.common import note, say, spinner
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import ProjectError, SpecError
 from dbt_anonymize.extensions.drafting.commands.aim import (
     Aim,
+    Categories,
     Dimensions,
     Event,
     Explain,
     For,
     MergedBy,
     Predict,
+    Purpose,
     Sums,
     Time,
 )

@@ -84,7 +84,7 @@ def _misread_labels(file: Path, table: SeedTable) -> tuple[list[str], str | None
     levels = misread_levels(table)
     if not levels:
         return [], None
-    from dbt_anonymize.project.seed_types import declared_types  # noqa: PLC0415 (slow to import)
+    from dbt_anonymize.extensions.hierarchy_builders.declared_types import declared_types  # noqa: PLC0415 (slow to import)
 
     misread = ", ".join(f"{column} for {kind}" for column, kind in levels.items())
     declared = declared_types(file)

@@ -21,7 +21,7 @@ from dbt_anonymize.pluralize import pluralized
 if TYPE_CHECKING:
     from datetime import date
 
-    from dbt_anonymize.project.values import TableColumn
+    from dbt_anonymize.extensions.hierarchy_builders.table_column import TableColumn
 
 MaybeDataFile = Annotated[Path | None, typer.Option("--from", help="CSV file with a header row.")]
 MaybeColumn = Annotated[str | None, typer.Option(help="Column that holds the values.")]
@@ -94,7 +94,7 @@ class Values:
     @contextlib.contextmanager
     def table(self) -> Iterator[TableColumn]:
         """Open a column of a relation."""
-        from dbt_anonymize.project.values import TableColumn  # noqa: PLC0415 (slow to import)
+        from dbt_anonymize.extensions.hierarchy_builders.table_column import TableColumn  # noqa: PLC0415 (slow to import)
 
         column = self._required()
         with self.place.warehouse() as warehouse:

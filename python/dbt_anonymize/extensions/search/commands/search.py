@@ -239,10 +239,10 @@ def _load(warehouse: Warehouse, spec: Spec, measure: str) -> tuple[Table, Record
 
 def _search_privately(console: SafeConsole, place: Place, spec: Spec, *, dry_run: bool) -> None:
     """Draw the levels of one effort, pay for it, and print nothing else of the data."""
+    from dbt_anonymize.extensions.search.budget import spend_on_search  # noqa: PLC0415
     from dbt_anonymize.extensions.search.exponential import draw_levels  # noqa: PLC0415
     from dbt_anonymize.extensions.search.load import load_table  # noqa: PLC0415
     from dbt_anonymize.spec import Effort  # noqa: PLC0415
-    from dbt_anonymize.vault.budget import spend_on_search  # noqa: PLC0415
 
     private = spec.differential_privacy
     if private is None or private.search_epsilon is None or dry_run:
@@ -339,7 +339,7 @@ def _write(
     efforts: tuple[Effort, ...],
     reasons: Sequence[str] = (),
 ) -> None:
-    from dbt_anonymize.spec.editing import renumbered_release, write_efforts  # noqa: PLC0415
+    from dbt_anonymize.extensions.search.editing import renumbered_release, write_efforts  # noqa: PLC0415
     from dbt_anonymize.spec.loading import spec_paths  # noqa: PLC0415
 
     path = spec_paths(place.project.root)[spec.name]

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dbt_anonymize.cli.common import Keep, Purpose, SafeConsole, is_quiet, note, spinner
+from dbt_anonymize.cli.common import Keep, SafeConsole, is_quiet, note, spinner
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import SearchError, SpecError
-from dbt_anonymize.extensions.drafting.commands.aim import Aim, Drop, Event, Predict, Time
+from dbt_anonymize.extensions.drafting.commands.aim import Aim, Drop, Event, Predict, Purpose, Time
 from dbt_anonymize.extensions.trial.commands.tried import Tried, count, open_identifiers
 
 if TYPE_CHECKING:

@@ -15,10 +15,11 @@ def take(place: Place, tried: Tried, name: str, path: Path, *, replaces: bool) -
     """Count the alternatives again; write their spec, hierarchies and models."""
     from dbt_anonymize.extensions.drafting.commands.init import write_seeds  # noqa: PLC0415 (keeps --help fast)
     from dbt_anonymize.extensions.drafting.text import spec_text  # noqa: PLC0415
+    from dbt_anonymize.extensions.search.editing import with_efforts  # noqa: PLC0415
     from dbt_anonymize.extensions.trial.alternatives import recount  # noqa: PLC0415
     from dbt_anonymize.project import generate  # noqa: PLC0415
-    from dbt_anonymize.spec.editing import with_efforts, with_released_effort  # noqa: PLC0415
     from dbt_anonymize.spec.json_schema import write_schema  # noqa: PLC0415
+    from dbt_anonymize.spec.yaml_text import set_value  # noqa: PLC0415
 
     alternatives = tried.trial.alternatives
     number = next(
@@ -39,7 +40,7 @@ def take(place: Place, tried: Tried, name: str, path: Path, *, replaces: bool) -
         f"{', '.join(alternative.names)}: {tried.reason(alternative)}"
         for alternative in alternatives
     ]
-    text = with_released_effort(with_efforts(text, efforts, reasons), number)
+    text = set_value(with_efforts(text, efforts, reasons), ["release", "effort"], number)
     write_schema(place.project.root)
     written = write_seeds(place, tried.name, tried.drafted, replaces=replaces)
     (place.project.root / path).write_text(text, encoding="utf-8")
