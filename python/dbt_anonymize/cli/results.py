@@ -42,8 +42,8 @@ class _LastBuild:
 
     ``levels``: by effort, the differing levels in words; empty if the spec has changed since.
     ``same``: the number of quasi-identifiers whose levels do not differ. ``one_value_records``:
-    released records whose whole class has the same value of the target. ``left_out``: the released
-    value whose records are left out far more often than others.
+    released records whose whole class has the same value of the target. ``left_out``: values whose
+    records are left out far more often than others.
     """
 
     spec: Spec
@@ -55,7 +55,7 @@ class _LastBuild:
     failure: Failure | None
     is_built: bool
     one_value_records: int
-    left_out: LeftOut | None
+    left_out: list[LeftOut]
 
     def numbers(self, effort: EffortResult) -> str | None:
         """Return the levels of an effort as numbers, if the spec has not changed since."""
@@ -250,6 +250,7 @@ def _read_last_build(warehouse: Warehouse, spec: Spec, failure: Failure | None) 
     levels |= {number: effort.way for number, effort in spec.external_efforts.items()}
     efforts = read_results(warehouse, spec.name)
     chosen = next((result.effort for result in efforts if result.is_chosen), None)
+    is_any_left_out = any(result.is_chosen and result.suppressed_records for result in efforts)
     return _LastBuild(
         spec=spec,
         efforts=efforts,
@@ -262,7 +263,9 @@ def _read_last_build(warehouse: Warehouse, spec: Spec, failure: Failure | None) 
         one_value_records=records_of_one_value(warehouse, spec, chosen)
         if evidence.is_current
         else 0,
-        left_out=most_left_out(warehouse, spec, chosen) if evidence.is_current else None,
+        left_out=most_left_out(warehouse, spec, chosen)
+        if evidence.is_current and is_any_left_out
+        else [],
     )
 
 
@@ -275,7 +278,8 @@ def _show(console: SafeConsole, build: _LastBuild, warnings: list[str]) -> None:
     if build.levels:
         console.print(_levels_table(build))
     disclosure = one_value_sentences(spec, build.one_value_records)
-    left_out = [f"Left out far more than others: {build.left_out}."] if build.left_out else []
+    values = "; ".join(map(str, build.left_out))
+    left_out = [f"Left out far more than others: {values}."] if values else []
     for sentence in [
         *choice_sentences(efforts, spec.measure),
         *(*build.outer_sentences, *disclosure, *left_out),

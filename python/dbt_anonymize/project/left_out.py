@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -94,25 +94,47 @@ def find_outlier(groups: Iterable[Group], total: int, lost: int) -> LeftOut | No
     return max(significant, key=lambda outlier: outlier.share - outlier.others, default=None)
 
 
-def most_left_out(warehouse: Warehouse, spec: Spec, effort: int | None) -> LeftOut | None:
-    """Return the released label that is left out most conspicuously in an effort, if any is.
+def most_left_out(warehouse: Warehouse, spec: Spec, effort: int | None) -> list[LeftOut]:
+    """Return the class of the target and the label that are left out most conspicuously.
 
-    Ranges of numbers are not compared; NULL is a value like others. None where labels differ by
+    Ranges of numbers are not compared; NULL is a value like others. Nothing where labels differ by
     record, people wait, or under differential privacy, which leaves out at random.
     """
     if not effort or spec.differential_privacy or spec.holds_back_joiners:
-        return None
+        return []
     declared = spec.numbered_efforts.get(effort)  # not the table of another tool
     if declared is None or declared.levels is None or not declared.is_full_domain:
+        return []
+    try:
+        found = [
+            _target_left_out(warehouse, spec, effort),
+            _label_left_out(warehouse, spec, effort, declared.levels),
+        ]
+    except WarehouseError:  # dropped since: commands that need it report it
+        return []
+    return [one for one in found if one is not None]
+
+
+def _target_left_out(warehouse: Warehouse, spec: Spec, effort: int) -> LeftOut | None:
+    target = spec.target
+    if spec.task != "classification" or target is None or target in spec.quasi_identifiers:
         return None
+    rows = _counts_of_records(warehouse, spec, effort, f"microdata.{quote_name(target)}")
+    groups = [
+        Group(target, "NULL" if value is None else str(value), *map(int, counts))
+        for value, *counts in rows
+    ]
+    return find_outlier(groups, *(sum(int(row[place]) for row in rows) for place in (1, 2)))
+
+
+def _label_left_out(
+    warehouse: Warehouse, spec: Spec, effort: int, levels: Mapping[str, int]
+) -> LeftOut | None:
     groups: list[Group] = []
     total = lost = 0
     for column, tree in spec.quasi_identifiers.items():
-        try:
-            rows = _labels(warehouse, spec, column, effort)
-            names = {ROOT: "NULL"} if _is_missing(warehouse, tree, declared.levels[column]) else {}
-        except WarehouseError:  # dropped since: commands that need it report it
-            return None
+        rows = _labels(warehouse, spec, column, effort)
+        names = {ROOT: "NULL"} if _is_missing(warehouse, tree, levels[column]) else {}
         total, lost = (sum(int(row[place]) for row in rows) for place in (1, 2))
         groups += [
             Group(column, names.get(label, str(label)), int(size), int(gone), int(people))
@@ -135,20 +157,27 @@ def _labels(
     warehouse: Warehouse, spec: Spec, column: str, effort: int
 ) -> Sequence[tuple[Any, ...]]:
     """Return the labels of a column with records, those left out, and people."""
-    name, where = quote_name(column), f"where effort = {effort}"
-    relation, weight, people = f"{spec.name}_classes", "records", "sum(records)"
-    joined = str(warehouse.relation_of_ref(relation))
+    name = quote_name(column)
     if spec.subject:
-        key = quote_name(spec.record_key)
-        weight, people, where = "1", "count(distinct microdata.subject)", ""
-        name = f"records.{name}"
-        joined = (
-            f"{warehouse.relation_of_ref(f'{spec.name}_effort_{effort}')} as records inner join "
-            f"{warehouse.relation_of_ref(f'{spec.name}_microdata')} as microdata "
-            f"on records.{key} = microdata.{key}"
-        )
+        return _counts_of_records(warehouse, spec, effort, f"records.{name}")
+    classes = warehouse.relation_of_ref(f"{spec.name}_classes")
     return warehouse.rows(
-        f"select {name}, sum({weight}), "  # noqa: S608 (quoted)
-        f"sum(case when is_suppressed then {weight} else 0 end), {people} "
-        f"from {joined} {where} group by 1"
+        f"select {name}, sum(records), "  # noqa: S608 (quoted)
+        "sum(case when is_suppressed then records else 0 end), sum(records) "
+        f"from {classes} where effort = {effort} group by 1"
+    )
+
+
+def _counts_of_records(
+    warehouse: Warehouse, spec: Spec, effort: int, value: str
+) -> Sequence[tuple[Any, ...]]:
+    """Return the values of a column of an effort or of the microdata, counted in the same way."""
+    key = quote_name(spec.record_key)
+    people = "count(distinct microdata.subject)" if spec.subject else "count(*)"
+    return warehouse.rows(
+        f"select {value}, count(*), "  # noqa: S608 (quoted)
+        f"sum(case when records.is_suppressed then 1 else 0 end), {people} "
+        f"from {warehouse.relation_of_ref(f'{spec.name}_effort_{effort}')} as records "
+        f"inner join {warehouse.relation_of_ref(f'{spec.name}_microdata')} as microdata "
+        f"on records.{key} = microdata.{key} group by 1"
     )

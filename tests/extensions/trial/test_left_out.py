@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from types import SimpleNamespace
 from typing import Any
@@ -9,13 +10,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dbt_anonymize.evaluation.problem import Target
 from dbt_anonymize.extensions.drafting.coded_table import CodedTable
 from dbt_anonymize.extensions.drafting.plans import Plan
 from dbt_anonymize.extensions.hierarchy_builders.integers import integer_groups
 from dbt_anonymize.extensions.hierarchy_builders.intervals import equal_width_intervals
 from dbt_anonymize.extensions.trial.alternatives import Alternative
 from dbt_anonymize.extensions.trial.commands.try_output import _uneven_suppression
-from dbt_anonymize.extensions.trial.left_out import most_left_out, value_left_out
+from dbt_anonymize.extensions.trial.left_out import (
+    most_left_out,
+    target_left_out,
+    value_left_out,
+)
 from dbt_anonymize.hierarchies.model import CategoricalHierarchy
 from dbt_anonymize.privacy.table import Attribute, Table
 from dbt_anonymize.project.left_out import LeftOut
@@ -128,9 +134,25 @@ def test_the_page_names_it_for_the_alternatives_where_it_is_so() -> None:
 
     weak, strong = alternative("more-use", 5), alternative("more-privacy", 50)
     assert most_left_out(spec, own, weak) is None  # type: ignore[arg-type]
-    tried: Any = SimpleNamespace(spec=spec, counted=own)
+    tried: Any = SimpleNamespace(spec=spec, counted=own, sampled=None)
     assert [*_uneven_suppression(tried, [weak])] == []
     assert [*_uneven_suppression(tried, [weak, strong])] == [
         "Left out far more than others. more-privacy: 100% of the records with region = west, "
         "0% of all others."
     ]
+
+
+def test_the_class_of_the_target_is_named_first() -> None:
+    """Of 100 who are ill, half are left out, and of 900 others 27."""
+    target = Target("ill", "classification", ("no", "yes"), codes=np.arange(1000) % 10 // 9)
+    problem = SimpleNamespace(targets=[target], groups=None)
+    ill, number = target.codes == 1, np.arange(1000)
+    gone = (ill & (number < 500)) | (~ill & (number < 30))
+    found = target_left_out(SimpleNamespace(problem=problem), gone)  # type: ignore[arg-type]
+    assert found == LeftOut("ill", "yes", 0.5, 0.03)
+    groups = np.where(ill, number // 10 % 5, 5 + number)  # the ill are five people
+    problem = SimpleNamespace(targets=[target], groups=groups)
+    assert target_left_out(SimpleNamespace(problem=problem), gone) is None  # type: ignore[arg-type]
+    number_target = replace(target, task="regression", codes=None)
+    problem = SimpleNamespace(targets=[number_target], groups=None)
+    assert target_left_out(SimpleNamespace(problem=problem), gone) is None  # type: ignore[arg-type]

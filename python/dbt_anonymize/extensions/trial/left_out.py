@@ -1,4 +1,4 @@
-"""The value whose records an alternative suppresses far more often than others."""
+"""Values whose records an alternative suppresses far more often than others."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from dbt_anonymize.extensions.drafting.coded_table import CodedTable
 from dbt_anonymize.extensions.drafting.plans import Plan
 from dbt_anonymize.extensions.search.checking import Checker
+from dbt_anonymize.extensions.search.records import Records
 from dbt_anonymize.extensions.trial.alternatives import Alternative
 from dbt_anonymize.hierarchies.model import IntervalHierarchy
 from dbt_anonymize.information_loss.measures.loss import Loss
@@ -18,6 +19,23 @@ from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import BoolArray
 from dbt_anonymize.project.left_out import FEWEST, Group, LeftOut, find_outlier
 from dbt_anonymize.spec import Spec
+
+
+def target_left_out(records: Records, is_suppressed: BoolArray) -> LeftOut | None:
+    """Return the class of the target that stands out among suppressed records of a trial."""
+    problem = records.problem
+    target = problem.targets[0]
+    if target.codes is None or target.task != "classification":
+        return None
+    groups = (
+        Group(
+            *(target.name, value, int(has_it.sum()), int((has_it & is_suppressed).sum())),
+            people=None if problem.groups is None else len(np.unique(problem.groups[has_it])),
+        )
+        for code, value in enumerate(target.classes)
+        if (has_it := target.codes == code).any()
+    )
+    return find_outlier(groups, len(is_suppressed), int(is_suppressed.sum()))
 
 
 def most_left_out(spec: Spec, counted: CodedTable, alternative: Alternative) -> LeftOut | None:

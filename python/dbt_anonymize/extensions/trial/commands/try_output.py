@@ -220,11 +220,18 @@ def _legend(tried: Tried, seconds: float) -> str:
 
 def _uneven_suppression(tried: Tried, alternatives: Sequence[Alternative]) -> Iterator[str]:
     """Yield the values whose records are suppressed far more often than others."""
-    from dbt_anonymize.extensions.trial.left_out import most_left_out  # noqa: PLC0415 (keeps --help fast)
+    from dbt_anonymize.extensions.trial.left_out import (  # noqa: PLC0415 (keeps --help fast)
+        most_left_out,
+        target_left_out,
+    )
+    from dbt_anonymize.extensions.trial.sample import Sampled  # noqa: PLC0415 (as above)
 
     names_by_value: dict[str, list[str]] = {}
     for alternative in alternatives:
-        if value := most_left_out(tried.spec, tried.counted, alternative):
+        found = [most_left_out(tried.spec, tried.counted, alternative)]
+        if isinstance(tried.sampled, Sampled):
+            found.insert(0, target_left_out(tried.sampled.records, alternative.suppressed))
+        for value in filter(None, found):
             names_by_value.setdefault(str(value), []).extend(alternative.names)
     if names_by_value:
         values_text = "; ".join(
