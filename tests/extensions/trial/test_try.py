@@ -13,6 +13,7 @@ from dbt_anonymize.extensions.drafting.commands.aim import Aim
 from dbt_anonymize.extensions.drafting.facts import ColumnFacts
 from dbt_anonymize.extensions.drafting.proposal import Proposal
 from dbt_anonymize.extensions.search import clock
+from dbt_anonymize.extensions.search.evidence import NothingLearnedError
 from dbt_anonymize.extensions.trial.commands import try_
 from dbt_anonymize.extensions.trial.commands.try_ import _next_steps
 from dbt_anonymize.extensions.trial.commands.try_output import warnings
@@ -214,6 +215,23 @@ def test_what_another_anonymization_reads_is_refused_before_anything_is_searched
         done = run("try", "customers", *asked, *words, "--project-dir", consumer.folder)
         assert done.exit_code == 2, done.output
         assert message in " ".join(done.stderr.split())
+
+
+def test_where_nothing_is_learned_it_says_from_what(
+    consumer: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def search(*_: object) -> None:
+        raise NothingLearnedError("models must surely learn something.")
+
+    monkeypatch.setattr(try_, "_search_alternatives", search)
+    asked = ("--predict", "churned", "--drop", "zip")
+    done = run("try", "customers", *asked, "--project-dir", consumer.folder)
+    assert done.exit_code == 2
+    said = " ".join(done.stderr.split())
+    assert "customers: models must surely learn something. The models learned from " in said
+    learned, _, left_out = said.partition("The models learned from ")[2].partition(". Left out: ")
+    assert "zip" not in learned.split(", ")
+    assert left_out.startswith("zip; --keep takes some of them in.")
 
 
 @pytest.mark.parametrize(

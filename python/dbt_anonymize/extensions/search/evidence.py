@@ -20,8 +20,12 @@ LOOKS = (3, 6, SPLITS)
 CHANCE = 0.025
 
 
+class NothingLearnedError(SearchError):
+    """Models learn nothing that levels could be chosen by."""
+
+
 def check_learned(track: Track, least_loss: Candidate | None, budget: Budget) -> None:
-    """Raise a `SearchError` unless models surely beat the zero rule on a table without a search.
+    """Raise a `NothingLearnedError` unless models surely beat the zero rule before any search.
 
     ``least_loss`` is a candidate that was chosen by the measure loss. Training costs seconds, but
     no evaluations, which are those of candidates.
@@ -37,7 +41,7 @@ def check_learned(track: Track, least_loss: Candidate | None, budget: Budget) ->
             return
     sign = -1.0 if track.quality.measure in LOWER_IS_BETTER else 1.0
     mean, floor = (sign * float(np.mean(values)) for values in (untouched, zero_rule))
-    raise SearchError(
+    raise NothingLearnedError(
         f"models must surely learn something before levels are chosen by what they learn; on the "
         f"untouched table {track.quality.measure} is {mean:.3f}, with {floor:.3f} for the zero "
         "rule, so the best of many levels would be best by luck. Predict another column, add "

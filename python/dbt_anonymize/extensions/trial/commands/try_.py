@@ -176,6 +176,7 @@ def _run_trial(
     from dbt_anonymize.extensions.drafting.commands.init import check_seeds  # noqa: PLC0415 (keeps --help fast)
     from dbt_anonymize.extensions.drafting.companions import find_times  # noqa: PLC0415
     from dbt_anonymize.extensions.drafting.target_shares import find_copies  # noqa: PLC0415
+    from dbt_anonymize.extensions.search.evidence import NothingLearnedError  # noqa: PLC0415
     from dbt_anonymize.extensions.trial.remembered import (  # noqa: PLC0415
         file_of,
         has_changed,
@@ -206,10 +207,21 @@ def _run_trial(
     if trial is None:
         try:
             trial = _search_alternatives(spec, counted, drawn, budget)
+        except NothingLearnedError as error:
+            raise SearchError(f"{name}: {error} {_learned_from(spec)}") from error
         except SearchError as error:
             raise SearchError(f"{name}: {error}") from error
         remember(file, trial)
     return Tried(name, declared, aim, drafted, spec, counted, drawn, trial, copies, times, names)
+
+
+def _learned_from(spec: Spec) -> str:
+    """Return the columns that models had, and those that they had not."""
+    dropped = [name for name, column in spec.columns.items() if column.role == "dropped"]
+    text = f"The models learned from {', '.join(spec.features)}."
+    if dropped:
+        text += f" Left out: {', '.join(dropped)}; --keep takes some of them in."
+    return f"{text} --purpose statistics chooses levels without models."
 
 
 def _models(spec: Spec, records: int) -> int:
