@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from datetime import date, timedelta
 from decimal import Decimal
+from types import SimpleNamespace
 from typing import Any, cast
 
 import duckdb
@@ -15,6 +16,7 @@ from dbt_anonymize.extensions.drafting.coded_table import CodedTable, count_comb
 from dbt_anonymize.extensions.drafting.plans import Plan
 from dbt_anonymize.extensions.hierarchy_builders.dates import date_intervals
 from dbt_anonymize.extensions.hierarchy_builders.intervals import equal_width_intervals
+from dbt_anonymize.extensions.trial.example_rows import generalized_labels
 from dbt_anonymize.hierarchies.model import CategoricalHierarchy
 from dbt_anonymize.project.warehouse import Warehouse
 
@@ -141,3 +143,12 @@ def test_shares_are_those_of_the_build() -> None:
                 assert attribute.shares[level][code] == pytest.approx(expected)
         null = attribute.shares[0][present == len(tree.labels[0])]
         assert null.tolist() == [1.0]
+
+
+def test_missing_values_are_shown_as_they_are_released() -> None:
+    own = plans()
+    missing = np.array([[len(plan.hierarchy.labels[0]) for plan in own]])
+    drawn: Any = SimpleNamespace(leaves=missing, examples=SimpleNamespace(places=np.array([0])))
+    for level in (0, 1):
+        labels = generalized_labels(drawn, own, [level] * len(own), [0])
+        assert labels == {plan.column: ["*"] for plan in own}

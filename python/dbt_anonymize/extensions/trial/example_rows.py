@@ -47,8 +47,8 @@ def other_values(sampled: Drawn, rows: Sequence[int]) -> dict[str, list[str]]:
 
 def _label(plan: Plan, leaf: int, level: int) -> str:
     tree = plan.hierarchy
-    if leaf >= len(tree.labels[0]):
-        return _text(None) if level == 0 else ROOT
+    if leaf >= len(tree.labels[0]):  # NULL
+        return ROOT
     if level:
         return tree.labels[level - 1][leaf]
     return tree.labels[0][leaf] if isinstance(tree, IntervalHierarchy) else tree.values[leaf]

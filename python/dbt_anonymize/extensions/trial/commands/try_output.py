@@ -73,7 +73,8 @@ def _print_roles(console: SafeConsole, tried: Tried) -> None:
 
     roles: dict[str, list[str]] = {}
     for name, column in tried.spec.columns.items():
-        roles.setdefault(column.role, []).append(name)
+        shown = name if column.mask is None else f"{name} (mask: {column.mask})"
+        roles.setdefault(column.role, []).append(shown)
     total = f"{tried.counted.table.total:,} records"
     if tried.spec.is_tested:
         time_text = f" by {tried.spec.tests.time}" if tried.spec.tests.time else ""
@@ -205,8 +206,8 @@ def _legend(tried: Tried, seconds: float) -> str:
     first = tried.trial.alternatives[0].raced
     if first is None:
         return (
-            f"{tried.spec.shown_measure} is the share of detail that is left, 1 for the untouched "
-            f"table; {NO_MODEL}. Searched in {seconds:.0f} s."
+            f"{tried.spec.shown_measure} is the share of detail that is left, 1 where nothing is "
+            f"missing or generalized; {NO_MODEL}. Searched in {seconds:.0f} s."
         )
     sample = len(tried.sampled.rows)
     used = "" if sample == tried.counted.table.total else f" on {sample:,} records"
@@ -288,6 +289,8 @@ def _print_records(console: SafeConsole, tried: Tried, alternative: Alternative)
     note = ", without what is `*`" if hidden else ""
     console.print(f"Five records as {', '.join(alternative.names)} would release them{note}:")
     console.print(_records_table({**visible, **other_values(tried.sampled, places)}))
+    if any(_ROOT in values for values in visible.values()):
+        console.print("`*` in a record: missing, or hidden at that level")
 
 
 def _records_table(columns: dict[str, list[str]]) -> Any:
