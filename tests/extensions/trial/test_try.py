@@ -317,6 +317,20 @@ def test_a_target_that_others_know_is_said(name: str, is_warned: bool) -> None:
     assert [line.startswith(f"{name} is released as it is") for line in said] == [True] * is_warned
 
 
+def test_times_beside_the_classes_are_said() -> None:
+    said = []
+    for kind, mask in (("timestamp", "{truncate: quarter}"), ("timestamp", None), ("date", None)):
+        facts = ColumnFacts("seen", kind, kind, 90, 90, 90)  # type: ignore[arg-type]
+        proposal = Proposal(facts, "insensitive", "", mask=mask)
+        drafted = SimpleNamespace(proposals=[proposal], target=None)
+        tried = SimpleNamespace(drafted=drafted, times=[], copies=[], open_identifiers=[])
+        said += warnings(tried)  # type: ignore[arg-type]
+    assert [line for line in said if "to the quarter" in line] == [
+        "seen is released to the quarter, beside what k counts. If others could know the day, cast "
+        "it to a date in a dbt model before: dates are generalized."
+    ]
+
+
 def test_the_next_command_has_all_that_was_asked(tmp_path: Path) -> None:
     aim = Aim(predict="pay", drop=("a b",), keep=("zip",))
     tried = SimpleNamespace(

@@ -127,6 +127,14 @@ def warnings(tried: Tried) -> Iterator[str]:
             f"By itself, {columns} of {tried.spec.target}: part of it, or known only after it? "
             f"Then leave it out: {options}"
         )
+    masked = [column for column in proposals if column.mask and column.facts.kind == "timestamp"]
+    if masked:
+        names, one = ", ".join(column.name for column in masked), len(masked) == 1
+        yield (
+            f"{names} {'is' if one else 'are'} released to the quarter, beside what k counts. If "
+            f"others could know the day, cast {'it' if one else 'them'} to a date in a dbt model "
+            "before: dates are generalized."
+        )
     copies = {kept: (quasi, count) for quasi, kept, count in tried.copies}
     for column in (column for column in proposals if column.is_telling or column.name in copies):
         singled = pluralized(column.facts.singled, "record has", "records have")
