@@ -100,7 +100,8 @@ _CONDITION = """
     malaria measles eczema rash jaundice edema oedema dementia alzheimer alzheimers
     parkinson parkinsons lupus anxiety insomnia autism adhd schizophrenia bipolar nerves
     nervousbreak nervousbreakdown pain backpain chestpain otherpain comorbidity comorbidities
-    sepsis obesity obese concussion vomiting nausea diarrhea diarrhoea dyspnea dyspnoea
+    injury injuries sepsis obesity obese concussion vomiting nausea diarrhea diarrhoea
+    dyspnea dyspnoea
 """
 _CONDITION_PARTS = """
     diseas diagnos illness symptom cancer depress psych diabet
