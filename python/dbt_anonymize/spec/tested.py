@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.information_loss.names import LOSS
@@ -35,6 +35,12 @@ class TestedByModels:
         def kept_columns(self) -> list[str]: ...  # noqa: D102
         @property
         def quasi_identifiers(self) -> dict[str, Hierarchy]: ...  # noqa: D102
+
+    # Extensions answer these otherwise.
+    is_chosen_by_outer: ClassVar[bool] = False
+    """True where outer records score every effort and decide, not only the chosen one."""
+    is_searched_by_models: ClassVar[bool] = False
+    """True where models chose the levels, on the records that score them."""
 
     @property
     def is_tested(self) -> bool:
@@ -80,11 +86,6 @@ class TestedByModels:
         return self.quality.outer_share if self.quality else None
 
     @property
-    def is_chosen_by_outer(self) -> bool:
-        """Tell whether outer records score every effort and decide, not only the chosen one."""
-        return False
-
-    @property
     def weight_of_privacy(self) -> Literal["auto"] | float:
         """Alpha; 0 where QF and QNF have no common scale, since no model is trained."""
         return 0.0 if self.alpha is None else self.alpha
@@ -93,11 +94,6 @@ class TestedByModels:
     def random_state(self) -> int:
         """Seed of random draws about the release; 0 where no model needs one."""
         return self.quality.random_state if self.quality else 0
-
-    @property
-    def is_searched_by_models(self) -> bool:
-        """Tell whether models chose the levels, on the records that score them."""
-        return False
 
     @property
     def targets(self) -> dict[str, object]:
