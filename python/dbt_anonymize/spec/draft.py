@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dbt_anonymize.spec.efforts import FULL_DOMAIN, is_shorthand
-from dbt_anonymize.spec.left_out import columns_left_out
 from dbt_anonymize.spec.problems import KeyPath, Problem, names, unknown
 from dbt_anonymize.spec.quality import task_of_measure
 from dbt_anonymize.spec.tested import KEYS
@@ -78,7 +77,7 @@ class RawSpec:
         self.release_effort = integer(self.release.get("effort"))
         self.release_access = text(self.release.get("access")) or "protected"
         self.composition = text(self.release.get("composition"))
-        self.left_out = columns_left_out(raw)
+        self.left_out = texts(self.release.get("leave_out"))
         self.mapping = text(raw.get("mapping")) or "class"
         self.loss_targets = mapping(mapping(raw.get("information_loss")).get("targets"))
         self.details = texts(raw.get("details"))

@@ -51,19 +51,16 @@ class TestedByModels:
     def tests(self) -> Quality:
         """Declared test of efforts by models; a `SpecError` where there is none."""
         if self.quality is None:
-            raise SpecError(self._untested())
+            raise SpecError(
+                f"{self.name}: must have {', '.join(KEYS)} for this, since it needs models; got "
+                f"none. Declare them in anonymizations/{self.name}.yml."
+            )
         return self.quality
 
     @property
     def predicted(self) -> str:
         """The target, or the task of models that predict no column; else a `SpecError`."""
         return self.target or self.tests.task
-
-    def _untested(self) -> str:
-        return (
-            f"{self.name}: must have {', '.join(KEYS)} for this, since it needs models; got none. "
-            f"Declare them in anonymizations/{self.name}.yml."
-        )
 
     @property
     def measure(self) -> str:
