@@ -80,19 +80,6 @@ class Warehouse:
         node = self._nodes.get(name)
         return name if node is None else str(node.alias)
 
-    def name_of(self, database: str, schema: str, identifier: str) -> str:
-        """Return the name of the model or seed of a relation, or else its identifier."""
-        node = self._nodes_by_place.get((database, schema, identifier))
-        return identifier if node is None else str(node.name)
-
-    @cached_property
-    def _nodes_by_place(self) -> dict[tuple[str, str, str], Any]:
-        return {
-            (node.database, node.schema, node.alias): node
-            for node in self.manifest.nodes.values()
-            if node.resource_type in {"model", "seed", "snapshot"}
-        }
-
     @cached_property
     def _nodes(self) -> dict[str, Any]:
         return {

@@ -11,7 +11,6 @@ from dbt_anonymize.spec.draft import UNDECIDED, RawSpec, mapping, unknown_column
 from dbt_anonymize.spec.efforts import is_shorthand
 from dbt_anonymize.spec.masks import NUMERIC
 from dbt_anonymize.spec.problems import Problem, did_you_mean, names, short_repr
-from dbt_anonymize.spec.quality import task_of_measure
 
 RESERVED_COLUMNS = OWN_COLUMNS | {
     "entropy_based",  # its loss would be a second entropy_based_loss
@@ -135,8 +134,7 @@ def _target_is_released(draft: RawSpec) -> Iterator[Problem]:
     )
     remedy = "Choose another target, or another role for this column."
     roles = "sensitive insensitive"
-    task = task_of_measure(str(draft.quality.get("measure")))
-    if task == "classification" and all(
+    if draft.task in {None, "classification"} and all(
         mapping(effort if is_shorthand(effort) else effort.get("levels")).get(draft.target) == 0
         for effort in (effort or {} for effort in draft.efforts)
     ):

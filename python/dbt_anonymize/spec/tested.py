@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.information_loss.names import LOSS
@@ -36,6 +36,12 @@ class TestedByModels:
         @property
         def quasi_identifiers(self) -> dict[str, Hierarchy]: ...  # noqa: D102
 
+    # Extensions answer these otherwise.
+    is_chosen_by_outer: ClassVar[bool] = False
+    """True where outer records score every effort and decide, not only the chosen one."""
+    is_searched_by_models: ClassVar[bool] = False
+    """True where models chose the levels, on the records that score them."""
+
     @property
     def is_tested(self) -> bool:
         """Tell whether models are trained on efforts, so that QF is theirs."""
@@ -45,19 +51,16 @@ class TestedByModels:
     def tests(self) -> Quality:
         """Declared test of efforts by models; a `SpecError` where there is none."""
         if self.quality is None:
-            raise SpecError(self._untested())
+            raise SpecError(
+                f"{self.name}: must have {', '.join(KEYS)} for this, since it needs models; got "
+                f"none. Declare them in anonymizations/{self.name}.yml."
+            )
         return self.quality
 
     @property
     def predicted(self) -> str:
         """The target, or the task of models that predict no column; else a `SpecError`."""
         return self.target or self.tests.task
-
-    def _untested(self) -> str:
-        return (
-            f"{self.name}: must have {', '.join(KEYS)} for this, since it needs models; got none. "
-            f"Declare them in anonymizations/{self.name}.yml."
-        )
 
     @property
     def measure(self) -> str:
@@ -80,11 +83,6 @@ class TestedByModels:
         return self.quality.outer_share if self.quality else None
 
     @property
-    def is_chosen_by_outer(self) -> bool:
-        """Tell whether outer records score every effort and decide, not only the chosen one."""
-        return False
-
-    @property
     def weight_of_privacy(self) -> Literal["auto"] | float:
         """Alpha; 0 where QF and QNF have no common scale, since no model is trained."""
         return 0.0 if self.alpha is None else self.alpha
@@ -93,11 +91,6 @@ class TestedByModels:
     def random_state(self) -> int:
         """Seed of random draws about the release; 0 where no model needs one."""
         return self.quality.random_state if self.quality else 0
-
-    @property
-    def is_searched_by_models(self) -> bool:
-        """Tell whether models chose the levels, on the records that score them."""
-        return False
 
     @property
     def targets(self) -> dict[str, object]:
