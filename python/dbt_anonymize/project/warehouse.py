@@ -177,11 +177,6 @@ class Warehouse:
         return str(self.adapter.config.target_name)
 
     @property
-    def text_type(self) -> str:
-        """The data type of texts."""
-        return str(self.adapter.Column.translate_type("string"))
-
-    @property
     def is_duckdb(self) -> bool:
         """Tell whether databases are DuckDB files."""
         return self.kind == "duckdb"
