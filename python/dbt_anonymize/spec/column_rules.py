@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from dbt_anonymize.privacy.registry import MEASURES
 from dbt_anonymize.relations import ALL, OWN_COLUMNS, SHARED
-from dbt_anonymize.spec.draft import UNDECIDED, RawSpec, mapping, unknown_column
+from dbt_anonymize.spec.draft import UNDECIDED, RawSpec, items, mapping, unknown_column
 from dbt_anonymize.spec.efforts import is_shorthand
 from dbt_anonymize.spec.masks import NUMERIC
 from dbt_anonymize.spec.problems import Problem, did_you_mean, names, short_repr
@@ -212,7 +212,8 @@ def _origins_are_protected(draft: RawSpec) -> Iterator[Problem]:
     roles = draft.roles or {}
     secrets = [n for n, role in roles.items() if role in {"identifier", "masked", "dropped"}]
     secrets += [draft.record_key] if draft.record_key else []
-    for name, origins in draft.derived_from.items():
+    for name, declared in draft.derived_from.items():
+        origins = [declared] if isinstance(declared, str) else items(declared)
         place = ("columns", name, "derived_from")
         allowed = list(secrets)
         if roles[name] in {"sensitive", "insensitive"}:

@@ -86,7 +86,7 @@ def _the_data_choose_nothing(draft: RawSpec) -> Iterator[Problem]:
             f"must be a number {_UNDER}: a choice by QF looks at the data, and is not paid for",
             "Write release: {effort: 1}, or the number of another effort, without looking.",
         )
-    if draft.composition == "strict":
+    if draft.release.get("composition") == "strict":
         yield Problem(
             ("release", "composition"),
             f"must not be strict {_UNDER}: the earlier data would decide whether there is a "

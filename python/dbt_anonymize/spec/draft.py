@@ -30,11 +30,7 @@ class RawSpec:
             for name, column in columns.items()
         }
         self.roles = roles if isinstance(raw.get("columns"), Mapping) else None
-        self.derived_from = {
-            name: [origins] if isinstance(origins, str) else items(origins)
-            for name, column in columns.items()
-            if (origins := column.get("derived_from"))
-        }
+        self.derived_from = {n: of for n, c in columns.items() if (of := c.get("derived_from"))}
         self.masks = {
             name: {kind: value for kind, value in mapping(mask).items() if value is not None}
             for name, column in columns.items()
@@ -75,8 +71,6 @@ class RawSpec:
         self.freeze = raw.get("freeze") is True
         self.release = mapping(raw.get("release"))
         self.release_effort = integer(self.release.get("effort"))
-        self.release_access = text(self.release.get("access")) or "protected"
-        self.composition = text(self.release.get("composition"))
         self.left_out = texts(self.release.get("leave_out"))
         self.mapping = text(raw.get("mapping")) or "class"
         self.loss_targets = mapping(mapping(raw.get("information_loss")).get("targets"))

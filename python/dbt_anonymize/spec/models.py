@@ -23,7 +23,6 @@ from dbt_anonymize.privacy.differential_privacy import DifferentialPrivacy
 from dbt_anonymize.privacy.model import PrivacyModel
 from dbt_anonymize.privacy.registry import measures_of
 from dbt_anonymize.spec.columns import Column, Hierarchy
-from dbt_anonymize.spec.columns_by_role import ColumnsByRole
 from dbt_anonymize.spec.details import Details
 from dbt_anonymize.spec.efforts import AnyEffort, Effort
 from dbt_anonymize.spec.fingerprint import (
@@ -72,7 +71,7 @@ SpecName = Annotated[
 SHAPE_ONLY = "shape only"
 
 
-class CoreSpec(ColumnsByRole, TestedByModels, Strict):
+class CoreSpec(TestedByModels, Strict):
     """One anonymization, but for the keys of extensions.
 
     Examples

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.information_loss.names import LOSS
+from dbt_anonymize.spec.columns_by_role import ColumnsByRole
 
 if TYPE_CHECKING:
-    from dbt_anonymize.spec.columns import Hierarchy
     from dbt_anonymize.spec.information_loss import InformationLoss
     from dbt_anonymize.spec.quality import Quality, Task
 
@@ -18,7 +18,7 @@ KEYS = ("target", "features", "quality", "alpha")
 NO_MODEL = "no model tested it"
 
 
-class TestedByModels:
+class TestedByModels(ColumnsByRole):
     """Views of how models test a spec; one without a target is scored by information loss."""
 
     if TYPE_CHECKING:
@@ -28,13 +28,6 @@ class TestedByModels:
         alpha: Literal["auto"] | float | None
         information_loss: InformationLoss
         mapping: Literal["class", "token", "none"]
-
-        @property
-        def sensitive(self) -> list[str]: ...  # noqa: D102 (as in ColumnsByRole)
-        @property
-        def kept_columns(self) -> list[str]: ...  # noqa: D102
-        @property
-        def quasi_identifiers(self) -> dict[str, Hierarchy]: ...  # noqa: D102
 
     # Extensions answer these otherwise.
     is_chosen_by_outer: ClassVar[bool] = False
