@@ -10,6 +10,7 @@ import pytest
 
 from dbt_anonymize.evaluation.data.features import POSITIONS, VALUES, Reading
 from dbt_anonymize.evaluation.data.intervals import Interval
+from dbt_anonymize.evaluation.data.reading import Effort
 from dbt_anonymize.evaluation.data.relations import read_arrays
 
 
@@ -34,8 +35,10 @@ def test_models_read_the_mean_or_the_midpoint(
         )
         feature = Interval("age", cast(Any, None), Reading())
         relation = c.table("effort")
-        arrays = read_arrays(relation, feature.sql(relation, has_means=True), "id")
-    first = feature.untouched({"lower": np.array([21.0, 39.0, np.nan, 22.0])})
+        arrays = read_arrays(
+            relation, feature.sql(relation, Effort(1, relation, {}, has_means=True)), "id"
+        )
+    first = feature.untouched(cast(Any, None), {"lower": np.array([21.0, 39.0, np.nan, 22.0])})
     column = feature.generalized(arrays, None, first)
     assert column.own[POSITIONS] is column.own[VALUES]
     np.testing.assert_array_equal(arrays["mean"], expected)

@@ -14,6 +14,7 @@ import duckdb
 from dbt_anonymize.project.layout import Project, find_project
 from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
 from dbt_anonymize.spec import Spec
+from dbt_anonymize.spec.sources import Source
 from dbt_anonymize.verify.finding import Finding
 from tests import projects
 from tests.worlds import visits
@@ -123,6 +124,10 @@ class SmallWarehouse:
     def relation_of_ref(self, name: str) -> Relation:
         """Return a table of the vault, or of the warehouse."""
         return Relation(self.places.get(name, "work"), "main", name)
+
+    def relation_of(self, source: Source) -> Relation:
+        """Return the table of a source."""
+        return self.relation_of_ref(str(source.ref))
 
     def macro(self, name: str, /, **arguments: str) -> str:
         """Return what a macro writes about a column or an expression, or the type of texts."""

@@ -173,7 +173,11 @@ def valid_parameters(model: str, task: str = "classification") -> list[str]:
     (['priors', 'var_smoothing'], [])
     """
     kind = estimator_type(model, task)
-    return [] if kind.is_fixed else _settable_parameters(kind.load())
+    if kind.is_fixed:
+        return []
+    loaded: Any = kind.load()
+    defaults = _parameter_defaults(loaded)
+    return sorted(name for name in set(defaults) - _RESERVED if defaults[name] != "deprecated")
 
 
 @functools.cache
@@ -213,7 +217,7 @@ def make_estimator(
     """
     kind = estimator_type(model, task)
     loaded: Any = kind.load()
-    valid = [] if kind.is_fixed else _settable_parameters(loaded)
+    valid = valid_parameters(model, task)
     unknown = sorted(set(parameters) - set(valid))
     if unknown:
         raise EvaluationError(
@@ -263,12 +267,6 @@ def survival_target(event: Bools, time: Floats) -> NDArray[np.void]:
     target = np.empty(len(event), dtype=[("event", np.bool_), ("time", np.float64)])
     target["event"], target["time"] = event, time
     return target
-
-
-def _settable_parameters(loaded: Any) -> list[str]:
-    """Return the parameters of a class that a spec may set, sorted."""
-    defaults = _parameter_defaults(loaded)
-    return sorted(name for name in set(defaults) - _RESERVED if defaults[name] != "deprecated")
 
 
 @functools.cache  # models are made thousands of times, and signatures are slow

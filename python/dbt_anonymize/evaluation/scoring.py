@@ -79,14 +79,6 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Scored:
-    """Scores and details of one trained model."""
-
-    measures: Mapping[str, Values] = field(default_factory=dict)
-    details: Sequence[Detail] = ()
-
-
-@dataclass(frozen=True)
 class TaskResult:
     """The outcomes of a task, one per model, and counts over its splits.
 
@@ -153,13 +145,13 @@ class SplitScorer:
 
     def score_effort(self, effort: int) -> Iterator[Outcome]:
         """Yield an outcome per fit and model."""
-        spaces = self.problem.efforts[effort].own
+        spaces, split = self.problem.efforts[effort].own, (self.task.repetition, self.fold)
         for fits, released, per_split in self.fits(effort):
             views: dict[int, View] = {}  # spaces of the same features share one
             reason = self._untrainable_reason(effort, released)
             for position, model in enumerate(self.problem.models):
                 places = [(effort, self.task.target, position, fit) for fit in fits]
-                score: Scored | str = reason or Scored()
+                outcome = Outcome(*places[0], *split, reason=reason)
                 if reason is None and released is not None:
                     key = id(spaces[model.space])
                     if key not in views:
@@ -171,14 +163,12 @@ class SplitScorer:
                                 released,
                                 space=model.space,
                                 per_split=per_split,
-                                has_grid=(self.task.repetition, self.fold) == (1, 1),
+                                has_grid=split == (1, 1),
                             )
-                    score = self._score(places, model, views[key])
-                scored, failure = (Scored(), score) if isinstance(score, str) else (score, None)
+                    outcome = self._score(outcome, places, model, views[key])
                 seconds = self.watch.take()
-                for place in places:
-                    split = (self.task.repetition, self.fold)
-                    yield Outcome(*place, *split, scored.measures, failure, scored.details, seconds)
+                for *_, fit in places:
+                    yield replace(outcome, fit=fit, seconds=seconds)
                     seconds = {}
 
     def fits(self, effort: int) -> Iterator[tuple[tuple[str, ...], Bools | None, bool]]:
@@ -188,10 +178,7 @@ class SplitScorer:
         """
         data = self.problem.efforts[effort]
         released = ~data.suppressed[self.training(effort)[0].train]
-        if data.targets is not None:
-            yield self.problem.fits, released, False
-            return
-        if self.problem.recount is None:
+        if data.targets is not None or self.problem.recount is None:
             yield self.problem.fits, released, False
             return
         once, per_split = self.problem.fits
@@ -264,44 +251,32 @@ class SplitScorer:
             (rows[place[sampled]] - standard.center) / standard.scale,
         )
 
-    def _score(self, places: Sequence[Place], model: Model, view: View) -> Scored | str:
-        """Return the measures of a model, or the reason for having none."""
-        target = self.training(places[0][0])[1]
+    def _score(
+        self, outcome: Outcome, places: Sequence[Place], model: Model, view: View
+    ) -> Outcome:
+        """Return an outcome with the measures of a model, or the reason for having none."""
+        target = self.training(outcome.effort)[1]
         estimator = estimators.make_estimator(model.model, model.parameters, self.seed, target.task)
         is_scaled = estimators.estimator_type(model.model, target.task).is_scaled
+        is_zero_rule = model.model == ZERO_RULE
         try:
-            if model.model == ZERO_RULE:
-                rows = view.test_rows
-                with self.watch.running("train"):
-                    predicted = fit_predict(
-                        estimator, view.training, target, rows, is_scaled=is_scaled
-                    )
-                predicted = self._constant_answers(predicted, view, target)
-                with self.watch.running("score"):
-                    return self._score_predictions(places, predicted, view.test_sets)
-            permuted = self._permuted(view)
+            permuted = None if is_zero_rule else self._permuted(view)
             extra_rows = [] if permuted is None else [permuted.rows]
-            extra_rows += [view.points] if len(view.points) else []
-            rows_to_predict = (
-                np.vstack([view.test_rows, *extra_rows]) if extra_rows else view.test_rows
-            )
+            extra_rows += [view.points] if len(view.points) and not is_zero_rule else []
+            rows = np.vstack([view.test_rows, *extra_rows]) if extra_rows else view.test_rows
             with self.watch.running("train"):
-                predicted = fit_predict(
-                    estimator, view.training, target, rows_to_predict, is_scaled=is_scaled
-                )
+                predicted = fit_predict(estimator, view.training, target, rows, is_scaled=is_scaled)
+            if is_zero_rule:
+                predicted = self._constant_answers(predicted, view, target)
             with self.watch.running("score"):
-                scored = self._score_predictions(places, predicted, view.test_sets)
-                return replace(
-                    scored,
-                    details=[
-                        *scored.details,
-                        *self._further_details(places[0][2], view, permuted, predicted),
-                    ],
-                )
+                measures, details = self._score_predictions(places, predicted, view.test_sets)
+                if not is_zero_rule:
+                    details += self._further_details(outcome.model, view, permuted, predicted)
+            return replace(outcome, measures=measures, details=details)
         except (EvaluationError, MemoryError):
             raise
         except Exception as error:  # a failed model is a result; the others go on
-            return _failure_reason(model, error)
+            return replace(outcome, reason=_failure_reason(model, error))
 
     @staticmethod
     def _constant_answers(
@@ -345,8 +320,8 @@ class SplitScorer:
         places: Sequence[Place],
         predicted: Predicted | Floats,
         test_sets: tuple[RowsToPredict, ...],
-    ) -> Scored:
-        """Return all measures for each form of the test records, and tally the predictions."""
+    ) -> tuple[dict[str, Values], list[Detail]]:
+        """Return measures and details for each form of the test records; tally the predictions."""
         measures: dict[str, Values] = {}
         details: list[Detail] = []
         model, test = places[0][2], self.split.test
@@ -367,7 +342,7 @@ class SplitScorer:
                 measures[test_on] = values
                 groups = self.problem.reported_groups
                 details.extend(group_details(groups, target, test, predictions, test_on))
-        return Scored(measures, details)
+        return measures, details
 
     def record_predictions(
         self, places: Sequence[Place], test_on: tuple[str, ...], predicted: Predicted | Floats

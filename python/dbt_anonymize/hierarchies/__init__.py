@@ -1,4 +1,4 @@
-"""Generalization hierarchies: build, read, write and check them.
+"""Generalization hierarchies: read, write and check them.
 
 A hierarchy generalizes the values of one quasi-identifier level by level, up to the root ``*``. It
 is a dbt seed: a CSV file with one row per leaf.

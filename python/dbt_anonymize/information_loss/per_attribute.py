@@ -4,14 +4,28 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 import numpy as np
 
-from dbt_anonymize.information_loss.aggregates import aggregate
 from dbt_anonymize.information_loss.base import InformationLoss, TableSums
 from dbt_anonymize.information_loss.suppressed import Suppressed, bounds_by_level
 from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Node, Table
 
+# Functions of losses (.., attributes) and weights with a mean of 1. If every loss is 1, the result
+# is 1, or for the sum the number of attributes.
+AGGREGATES: Mapping[str, Callable[[FloatArray, FloatArray], FloatArray]] = MappingProxyType(
+    {
+        "sum": lambda losses, weights: (losses * weights).sum(axis=-1),
+        # Losses are compared, not added: weights are relative to the largest.
+        "maximum": lambda losses, weights: (losses * (weights / weights.max())).max(axis=-1),
+        "arithmetic_mean": lambda losses, weights: (losses * weights).mean(axis=-1),
+        "geometric_mean": lambda losses, weights: (
+            np.prod((losses + 1.0) ** weights, axis=-1) ** (1.0 / losses.shape[-1]) - 1.0
+        ),
+    }
+)
 # ARX rounds the loss of an attribute down to this many parts of 1.
 _PARTS = 1e10
 # A loss that is summed in another order may be rounded down one step further.
@@ -61,11 +75,11 @@ class PerAttribute(InformationLoss):
         """Combine losses (nodes, attributes) into one per node."""
         if self._sums is None:
             raise ValueError("combine needs the weights of a table: ask for its bounds first")
-        return aggregate(self.aggregate, losses, self._sums.weights)
+        return AGGREGATES[self.aggregate](losses, self._sums.weights)
 
     def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
         losses = self.per_attribute(sums.table, classes, suppressed)
-        return float(aggregate(self.aggregate, losses, sums.weights))
+        return float(AGGREGATES[self.aggregate](losses, sums.weights))
 
 
 def rounded_down(loss: float) -> float:

@@ -15,7 +15,7 @@ from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.k_anonymity import KAnonymity
 from dbt_anonymize.privacy.k_map import KMap
 from dbt_anonymize.privacy.l_diversity import LDiversity
-from dbt_anonymize.privacy.model import AttributeModel, PrivacyModel, Shares
+from dbt_anonymize.privacy.model import PrivacyModel
 from dbt_anonymize.privacy.n_t_closeness import NTCloseness
 from dbt_anonymize.privacy.no_attack import NoAttack
 from dbt_anonymize.privacy.profitable import Profitable
@@ -66,28 +66,6 @@ def model_of(guarantee: Mapping[str, Any]) -> PrivacyModel:
     """
     parameters = {name: value for name, value in guarantee.items() if name != "model"}
     return MODELS[guarantee["model"]].model_construct(**parameters)
-
-
-def confidence_bound(
-    attribute: str, guarantees: Iterable[PrivacyModel], shares: Shares
-) -> float | None:
-    """Return the largest share, at most 1, that a value may have in a class; None if not bounded.
-
-    Examples
-    --------
-    >>> declared = [TCloseness(attribute="x", t=0.25)]
-    >>> confidence_bound("x", declared, Shares(0.5, 2, 10))
-    0.75
-    >>> confidence_bound("y", declared, Shares(0.5, 2, 10)) is None
-    True
-    """
-    bounds = [
-        bound
-        for model in guarantees
-        if isinstance(model, AttributeModel) and model.attribute == attribute
-        if (bound := model.share_bound(shares)) is not None
-    ]
-    return min(1.0, *bounds) if bounds else None
 
 
 def measures_of(guarantees: Iterable[PrivacyModel], attribute: str) -> dict[str, str]:

@@ -17,19 +17,11 @@ from dbt_anonymize.literals import quote_name, quote_path, quote_text
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.release.audit import about_table
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.spec.sources import Source
 
 
 def text_of(name: str) -> str:
     """Return a column as text, as SQL of DuckDB."""
     return f"cast({quote_name(name)} as varchar)"
-
-
-def source_relation(warehouse: Warehouse, source: Source) -> Any:
-    """Return the relation of a table about people."""
-    if source.source is not None:
-        return warehouse.relation_of_source(*source.source)
-    return warehouse.relation_of_ref(str(source.ref))
 
 
 @dataclass(frozen=True)
@@ -150,7 +142,7 @@ def members_relation(warehouse: Warehouse, spec: Spec) -> str:
 
 def people_of(warehouse: Warehouse, spec: Spec) -> str:
     """Return the records of the source without those that the vault withholds."""
-    source = source_relation(warehouse, spec.source)
+    source = warehouse.relation_of(spec.source)
     if spec.mapping == "none":
         return str(source)
     withheld = warehouse.find_in_vault(spec.name, "withheld")

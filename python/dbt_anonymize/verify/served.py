@@ -60,12 +60,6 @@ def check_surroundings(warehouse: Warehouse, spec: Spec) -> Iterator[Finding]:
         )
 
 
-def texts_of(warehouse: Warehouse, spec: Spec) -> Sequence[str]:
-    """Return the texts of a release beside its rows: comments, and defaults of columns."""
-    release = warehouse.relation_of_ref(f"{spec.name}_anonymized")
-    return server_of(warehouse).texts_of(warehouse, release)
-
-
 def _order_finding(warehouse: Warehouse, spec: Spec, release: Any) -> Finding:
     """Require that rows are stored in the order of the released columns, as the server sorts."""
     with explain_read_errors(warehouse, str(release)):

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from dbt_anonymize.extensions.attacks.inference import confidence_bound
 from dbt_anonymize.privacy.model import Shares
-from dbt_anonymize.privacy.registry import confidence_bound, model_of
+from dbt_anonymize.privacy.registry import model_of
 
 VALUES = "abcd"
 TABLES = st.lists(st.lists(st.sampled_from(VALUES), min_size=1, max_size=9), min_size=1, max_size=4)

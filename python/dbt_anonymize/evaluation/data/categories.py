@@ -19,12 +19,14 @@ from dbt_anonymize.evaluation.data.features import (
     level_sql,
 )
 from dbt_anonymize.evaluation.data.hierarchy import ROOT, Hierarchy
-from dbt_anonymize.evaluation.data.relations import column_kind, text_rank_sql
-from dbt_anonymize.evaluation.data.spaces import UNKNOWN, Block, Indicator, OneHot, Shares
+from dbt_anonymize.evaluation.data.relations import column_kind, ranked_texts, text_rank_sql
+from dbt_anonymize.evaluation.data.spaces import UNKNOWN, Block, OneHot, Shares, flag_unknown
 from dbt_anonymize.privacy.grouping import distinct_rows
 
 if TYPE_CHECKING:
     import duckdb
+
+    from dbt_anonymize.evaluation.data.reading import Effort
 
 
 @dataclass(frozen=True)
@@ -36,14 +38,18 @@ class Category:
     reading: Reading
     may_be_hidden: bool = False
 
-    def sql(self, relation: duckdb.DuckDBPyRelation, *, has_levels: bool = False) -> dict[str, str]:
-        """Return the SQL that reads the column, by name."""
+    def sql(
+        self, relation: duckdb.DuckDBPyRelation, effort: Effort | None = None
+    ) -> dict[str, str]:
+        """Return the SQL that reads the column of an effort (None: the untouched one), by name."""
         column_kind(relation, self.name)
         sqls = {"label": text_rank_sql(self.name)}
-        return sqls | (level_sql(relation, self.name) if has_levels else {})
+        is_recoded = effort is not None and effort.is_recoded
+        return sqls | (level_sql(relation, self.name) if is_recoded else {})
 
-    def untouched(self, arrays: Arrays, labels: Sequence[str | None]) -> Column:
+    def untouched(self, relation: duckdb.DuckDBPyRelation, arrays: Arrays) -> Column:
         """Return the column of effort 0: values, or labels where there are too many values."""
+        labels = ranked_texts(relation, self.name)
         codes = arrays["label"].astype(np.int64)
         leaf = self._places(labels, np.zeros(len(labels), dtype=np.int64), codes)
         return self._column(codes, np.zeros(len(labels), dtype=np.int64), leaf, raw=leaf)
@@ -139,7 +145,7 @@ class Category:
             raw_codes = codes if first is None else first.codes
             pairs = [self._shares(levels, places, raw, occurring, raw_codes)]
         if (places == UNKNOWN).any():
-            pairs.append((Indicator(places == UNKNOWN), Indicator(raw == UNKNOWN)))
+            pairs.append((flag_unknown(places), flag_unknown(raw)))
         own, original = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
         return Column(
             codes,

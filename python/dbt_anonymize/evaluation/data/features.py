@@ -47,11 +47,13 @@ from dbt_anonymize.evaluation.data.relations import (
     ranked_texts,
     text_rank_sql,
 )
-from dbt_anonymize.evaluation.data.spaces import UNKNOWN, Block, Indicator, Numbers, OneHot
+from dbt_anonymize.evaluation.data.spaces import UNKNOWN, Block, Numbers, OneHot, flag_unknown
 from dbt_anonymize.literals import quote_name
 
 if TYPE_CHECKING:
     import duckdb
+
+    from dbt_anonymize.evaluation.data.reading import Effort
 
 # Each category is a column of the matrix that a model sees.
 MOST_CATEGORIES = 2000
@@ -120,15 +122,17 @@ class Plain:
     name: str
     is_masked: bool = False
 
-    def sql(self, relation: duckdb.DuckDBPyRelation) -> dict[str, str]:
+    def sql(
+        self, relation: duckdb.DuckDBPyRelation, effort: Effort | None = None
+    ) -> dict[str, str]:
         """Return the SQL that reads the column, by name."""
         kind = column_kind(relation, self.name)
         return {
             "value": text_rank_sql(self.name) if kind == "text" else number_sql(self.name, kind)
         }
 
-    def column(self, relation: duckdb.DuckDBPyRelation, arrays: Arrays) -> Column:
-        """Return the column.
+    def untouched(self, relation: duckdb.DuckDBPyRelation, arrays: Arrays) -> Column:
+        """Return the column of effort 0.
 
         An infinite number, or more than `MOST_CATEGORIES` categories, is an `EvaluationError`.
         """
@@ -141,7 +145,7 @@ class Plain:
         positions = np.where(np.arange(len(labels)) < categories, np.arange(len(labels)), UNKNOWN)
         blocks: list[Block] = [OneHot(positions, categories)]
         if categories < len(labels):
-            blocks.append(Indicator(positions == UNKNOWN))
+            blocks.append(flag_unknown(positions))
         blocks_by_space = dict.fromkeys(SPACES, blocks)
         return Column(codes, blocks_by_space, blocks_by_space)
 

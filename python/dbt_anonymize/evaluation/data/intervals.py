@@ -30,6 +30,8 @@ from dbt_anonymize.privacy.grouping import distinct_rows
 if TYPE_CHECKING:
     import duckdb
 
+    from dbt_anonymize.evaluation.data.reading import Effort
+
 
 # By space: numbers of the effort's codes, numbers of untouched codes, constructor of the block.
 Spaces = Mapping[str, tuple[Floats, Floats, Callable[[Floats, bool], Block]]]
@@ -44,9 +46,12 @@ class Interval:
     reading: Reading
     may_be_hidden: bool = False
 
-    def sql(self, relation: duckdb.DuckDBPyRelation, *, has_means: bool = False) -> dict[str, str]:
+    def sql(
+        self, relation: duckdb.DuckDBPyRelation, effort: Effort | None = None
+    ) -> dict[str, str]:
         """Return the SQL that reads both bounds and, if labels have them, means, by name."""
         column_kind(relation, self.name)
+        has_means = effort is not None and (effort.has_means or self.name in effort.aggregates)
         sqls, kind = {}, "number"
         for bound in ("lower", "upper"):
             kind = column_kind(relation, f"{self.name}_{bound}")
@@ -72,7 +77,7 @@ class Interval:
             )
         return sqls
 
-    def untouched(self, arrays: Arrays) -> Column:
+    def untouched(self, relation: duckdb.DuckDBPyRelation, arrays: Arrays) -> Column:
         """Return the column of effort 0: the numbers themselves."""
         check_numbers(self.name, arrays["lower"])
         values, codes = np.unique(arrays["lower"], return_inverse=True)

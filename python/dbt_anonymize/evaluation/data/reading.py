@@ -110,15 +110,7 @@ class EffortReader:
         values, parts = self._read(self.untouched, relation, expressions, extra)
         keys = values["record_hash"]
         _check_keys(keys, self.record_key)
-        columns: list[Column] = []
-        for feature in self.features:
-            arrays = parts[feature.name]
-            if isinstance(feature, Plain):
-                columns.append(feature.column(relation, arrays))
-            elif isinstance(feature, Interval):
-                columns.append(feature.untouched(arrays))
-            else:
-                columns.append(feature.untouched(arrays, ranked_texts(relation, feature.name)))
+        columns = [f.untouched(relation, parts[f.name]) for f in self.features]
         data = self.effort_data(self.untouched, columns, values)
         return data, {name: values[name] for name in extra}, FirstArrays(keys, columns)
 
@@ -148,11 +140,7 @@ class EffortReader:
             extra["class"] = "hash(equivalence_class)"
         relation = self.sample.restrict(effort.relation)
         expressions = {
-            f.name: f.sql(relation, has_levels=effort.is_recoded)
-            if isinstance(f, Category)
-            else f.sql(relation, has_means=effort.has_means or f.name in effort.aggregates)
-            if isinstance(f, Interval)
-            else f.sql(relation)
+            f.name: f.sql(relation, effort)
             for f in self.features
             if not isinstance(f, Plain) or f.is_masked
         }

@@ -91,20 +91,9 @@ class OneHot:
         return features
 
 
-@dataclass(frozen=True, eq=False)
-class Indicator:
-    """One feature: 1.0 for codes of unknown values."""
-
-    is_unknown: Bools
-
-    @property
-    def scaled(self) -> list[bool]:
-        """Mask of the features that have a unit: none."""
-        return [False]
-
-    def take(self, codes: Codes) -> Floats:
-        """Return the feature of codes."""
-        return self.is_unknown[codes].astype(np.float64)[:, None]
+def flag_unknown(places: Codes) -> OneHot:
+    """Return one feature: 1.0 for codes whose place is `UNKNOWN`."""
+    return OneHot(np.where(places == UNKNOWN, 0, UNKNOWN), 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +132,7 @@ class Shares:
         return replace(self, table=table)
 
 
-Block = Numbers | OneHot | Indicator | Shares
+Block = Numbers | OneHot | Shares
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,14 +8,13 @@ the release, he guesses the most frequent value of all rows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from dbt_anonymize.extensions.attacks.rates import Rate, with_rates
 from dbt_anonymize.extensions.attacks.released import Released, released_people
 from dbt_anonymize.extensions.attacks.result import AttackResult, judge
 from dbt_anonymize.extensions.attacks.trial import Column, Trial
-from dbt_anonymize.privacy.model import Shares
-from dbt_anonymize.privacy.registry import confidence_bound
+from dbt_anonymize.privacy.model import AttributeModel, PrivacyModel, Shares
 
 
 def attack_confidence(release: Released) -> list[AttackResult]:
@@ -139,3 +138,26 @@ def _highest_confidence(release: Released, attribute: str, alias: str, people: i
         subjects=people,
     )
     return judge(result)
+
+
+def confidence_bound(
+    attribute: str, guarantees: Iterable[PrivacyModel], shares: Shares
+) -> float | None:
+    """Return the largest share, at most 1, that a value may have in a class; None if not bounded.
+
+    Examples
+    --------
+    >>> from dbt_anonymize.privacy.t_closeness import TCloseness
+    >>> declared = [TCloseness(attribute="x", t=0.25)]
+    >>> confidence_bound("x", declared, Shares(0.5, 2, 10))
+    0.75
+    >>> confidence_bound("y", declared, Shares(0.5, 2, 10)) is None
+    True
+    """
+    bounds = [
+        bound
+        for model in guarantees
+        if isinstance(model, AttributeModel) and model.attribute == attribute
+        if (bound := model.share_bound(shares)) is not None
+    ]
+    return min(1.0, *bounds) if bounds else None

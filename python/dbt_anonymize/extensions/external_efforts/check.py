@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dbt_anonymize.literals import quote_name
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.finding import Finding
-from dbt_anonymize.verify.recomputation.canonical import Comparer, Comparison, select
+from dbt_anonymize.verify.recomputation.canonical import Comparer, Comparison
 from dbt_anonymize.verify.recomputation.tables import Tables
 
 
@@ -24,7 +25,7 @@ def findings(tables: Tables, spec: Spec, number: int) -> Iterator[Finding]:
     for subject, relation in released.items():
         if relation is None:
             continue
-        rows = select(columns, f"{tables.effort} as rows_")
+        rows = f"select {', '.join(map(quote_name, columns))} from {tables.effort} as rows_"  # noqa: S608
         differing = comparer.differences(Comparison(subject, rows, relation))
         message = "has exactly the rows of the other tool as the build reads them."
         if differing:

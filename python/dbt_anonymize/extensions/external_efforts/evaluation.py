@@ -31,7 +31,7 @@ from dbt_anonymize.evaluation.data.relations import (
     ranked_texts,
     read_arrays,
 )
-from dbt_anonymize.evaluation.data.spaces import UNKNOWN, Block, Indicator, OneHot
+from dbt_anonymize.evaluation.data.spaces import UNKNOWN, Block, OneHot, flag_unknown
 from dbt_anonymize.evaluation.data.targets import TargetColumn, target_reader
 from dbt_anonymize.evaluation.outputs import COLUMN_TYPES
 from dbt_anonymize.evaluation.problem import EffortData, Problem, Target
@@ -176,7 +176,7 @@ def _plain(
     blocks: list[list[Block]] = [[OneHot(at, len(known))] for at in places]
     if None in own or None in original:
         for some, at in zip(blocks, places, strict=True):
-            some.append(Indicator(at == UNKNOWN))
+            some.append(flag_unknown(at))
     return Column(
         arrays["value"].astype(np.int64),
         dict.fromkeys(SPACES, blocks[0]),

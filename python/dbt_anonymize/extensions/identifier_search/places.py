@@ -23,7 +23,7 @@ from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.release.copies import places_of_copies
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.verify.relations import Released, belongs_to, source_relation
+from dbt_anonymize.verify.relations import Released, belongs_to
 
 _ROWS_AT_ONCE = 100_000
 
@@ -107,7 +107,7 @@ def warehouse_places(warehouse: Warehouse, spec: Spec) -> Iterator[Place]:
         f"where c.database_name = {quote_text(database)} "
         "order by c.schema_name, c.table_name, c.column_index"
     )
-    source = source_relation(warehouse, spec.source).identifier
+    source = warehouse.relation_of(spec.source).identifier
     for schema, table, column, data_type in columns:
         # Working tables have the record key, which may equal a number of somebody.
         is_ours = belongs_to(warehouse, spec, table) or table == source

@@ -16,7 +16,6 @@ from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.finding import Finding
-from dbt_anonymize.verify.relations import source_relation
 
 # A sample of this size shows what holds in nine of ten records.
 _MOST_ROWS = 2_000
@@ -85,7 +84,7 @@ def _sample_columns(
 ) -> tuple[dict[str, SampledColumn], dict[str, SampledColumn]]:
     """Sample records: kept columns as they are released, and the secrets of the source."""
     microdata = str(warehouse.relation_of_ref(f"{spec.name}_microdata"))
-    source = str(source_relation(warehouse, spec.source))
+    source = str(warehouse.relation_of(spec.source))
     forms: list[str] = []
     for alias, relation, names in (
         ("kept", microdata, [spec.stored_column(name) for name in spec.kept_columns]),

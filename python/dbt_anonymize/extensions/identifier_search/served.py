@@ -23,7 +23,7 @@ from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.duckdb_mirror import CopiedWarehouse, explain_read_errors
 from dbt_anonymize.verify.relations import Released, belongs_to
-from dbt_anonymize.verify.served import is_closed, texts_of
+from dbt_anonymize.verify.served import is_closed
 
 _REMEDY = (
     "Whoever may read the schema reads it. Keep the table in the schema of the vault, or drop the "
@@ -39,7 +39,11 @@ def served_release_places(warehouse: CopiedWarehouse, spec: Spec) -> Iterator[Pl
         str(row[0]): str(row[1]) for row in warehouse.rows(f"describe select * from {relation}")
     }
     released = Released(warehouse.cursor(), relation, columns)
-    return released_places(released, spec, texts_of(warehouse.original, spec))
+    original = warehouse.original
+    texts = server_of(original).texts_of(
+        original, original.relation_of_ref(f"{spec.name}_anonymized")
+    )
+    return released_places(released, spec, texts)
 
 
 def served_places(warehouse: Warehouse, spec: Spec) -> Iterator[Place]:

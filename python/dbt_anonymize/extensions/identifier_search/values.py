@@ -26,7 +26,7 @@ from dbt_anonymize.extensions.identifier_search.text_variants import (
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.verify.relations import source_relation, text_of
+from dbt_anonymize.verify.relations import text_of
 
 Variants = Callable[[str], Iterator[Variant]]
 
@@ -114,7 +114,7 @@ def identifier_values(warehouse: Warehouse, spec: Spec) -> Iterator[Iterator[Ide
     `WarehouseError`. NULL and texts without a visible character are left out.
     """
     if spec.mapping == "none":
-        relation = source_relation(warehouse, spec.source)
+        relation = warehouse.relation_of(spec.source)
     else:
         relation = warehouse.relation_of_ref(f"{spec.name}_identifiers")
     columns = list(dict.fromkeys([*spec.identifiers, spec.record_key]))

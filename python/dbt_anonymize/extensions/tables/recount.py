@@ -15,7 +15,6 @@ from dbt_anonymize.literals import quote_name
 from dbt_anonymize.verify.duckdb_mirror import CopiedWarehouse
 from dbt_anonymize.verify.recomputation.labels import ROOT, Generalization
 from dbt_anonymize.verify.recomputation.tables import Tables
-from dbt_anonymize.verify.relations import source_relation
 
 if TYPE_CHECKING:
     from dbt_anonymize.extensions.tables.cube import Dimension
@@ -70,7 +69,7 @@ class _Labels:
 
 def recounted(read: Warehouse, spec: Spec, number: int) -> Iterator[tuple[Cell, Counted]]:
     """Yield the figures of each cell that an effort shows, counted margin by margin."""
-    table, source = _table(spec), str(source_relation(read, spec.source))
+    table, source = _table(spec), str(read.relation_of(spec.source))
     tables = _tables(read, source)
     labels, levels = _Labels(read, spec, tables), table.shown_levels(number)
     person = f"rows_.{quote_name(spec.person_column)}"
@@ -120,7 +119,7 @@ def trees_of_release(
     """
     table, cells = _table(spec), [*released]
     levels, trees = table.shown_levels(number), {}
-    source = str(source_relation(read, spec.source))
+    source = str(read.relation_of(spec.source))
     tables = _tables(read, source)
     labels = _Labels(read, spec, tables)
     for place, name in enumerate(table.dimensions):

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbt_anonymize.information_loss.aggregates import aggregate
 from dbt_anonymize.information_loss.base import TableSums
-from dbt_anonymize.information_loss.per_attribute import ONE_STEP, PerAttribute, rounded_down
+from dbt_anonymize.information_loss.per_attribute import (
+    AGGREGATES,
+    ONE_STEP,
+    PerAttribute,
+    rounded_down,
+)
 from dbt_anonymize.information_loss.suppressed import Suppressed
 from dbt_anonymize.privacy.table import Classes, FloatArray, Table
 
@@ -51,4 +55,4 @@ class Loss(PerAttribute):
             for position, level in enumerate(classes.levels)
         ]
         losses = np.column_stack(shares) * classes.records[:, np.newaxis]
-        return aggregate(self.aggregate, losses, sums.weights)
+        return AGGREGATES[self.aggregate](losses, sums.weights)

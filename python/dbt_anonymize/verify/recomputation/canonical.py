@@ -11,7 +11,6 @@ compares the rows in a third of the time.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -176,8 +175,3 @@ def _difference_query(sides: tuple[str, str], hash_: str) -> str:
         "select sum(greatest(surplus, 0)), sum(greatest(-surplus, 0)) "  # noqa: S608
         f"from (select sum(sign) as surplus from ({hashes}) as sides group by hash) as counted"
     )
-
-
-def select(columns: Iterable[str], relation: str) -> str:
-    """Return the query of some columns of a relation."""
-    return f"select {', '.join(map(quote_name, columns))} from {relation}"  # noqa: S608

@@ -32,7 +32,6 @@ from dbt_anonymize.verify.relations import (
     members_relation,
     open_release,
     people_of,
-    source_relation,
 )
 from dbt_anonymize.verify.served import check_surroundings
 
@@ -123,7 +122,7 @@ def tables_of(
             name: str(warehouse.relation_of_ref(hierarchy.ref))
             for name, hierarchy in (spec.quasi_identifiers | spec.sensitive_hierarchies).items()
         },
-        population=str(source_relation(warehouse, population)) if population else None,
+        population=str(warehouse.relation_of(population)) if population else None,
         microdata=built("microdata"),
         effort=built(f"effort_{effort}"),
         anonymized=built("anonymized"),
