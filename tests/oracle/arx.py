@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from dbt_anonymize.privacy.guarantees import Guarantees, ReleasableClasses, ReleaseRule
+from dbt_anonymize.privacy.guarantees import Guarantees, ReleaseRule
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import (
     Attribute,
@@ -151,8 +151,8 @@ def arx_guarantees(declared: Sequence[Mapping[str, Any]], table: Table) -> Guara
 def _uniqueness(declared: Mapping[str, Any], size: int | None) -> ReleaseRule:
     """Return whether few enough of those who are released are unique."""
 
-    def holds(release: ReleasableClasses, start: int) -> bool:
-        sizes, counts = np.unique(release.sizes[start:], return_counts=True)
+    def holds(released: IntArray) -> bool:
+        sizes, counts = np.unique(released, return_counts=True)
         if "sample_share" in declared:
             ones = int(counts[sizes == 1].sum())
             return ones <= declared["sample_share"] * int(sizes @ counts)

@@ -315,7 +315,8 @@ def _check_task(model: str, estimator: Any, task: str) -> None:
     base = import_module("sklearn.base")
     if base.is_classifier(estimator):
         actual_task = "classification"
-    elif _is_survival(type(estimator)):  # also regressors in the eyes of some releases
+    elif any(each.__name__ == "SurvivalAnalysisMixin" for each in type(estimator).__mro__):
+        # Also regressors in the eyes of some releases.
         actual_task = "survival"
     elif isinstance(estimator, base.ClusterMixin):  # scikit-learn 1.5 lacks is_clusterer
         actual_task = "clustering"
@@ -328,7 +329,3 @@ def _check_task(model: str, estimator: Any, task: str) -> None:
             f"quality.model {model} must be a model of {task}, as the measure asks; it is one of "
             f"{actual_task}. Name another model or another measure."
         )
-
-
-def _is_survival(loaded: type[Any]) -> bool:
-    return any(base.__name__ == "SurvivalAnalysisMixin" for base in loaded.__mro__)

@@ -77,10 +77,7 @@ class TableSums:
     @cached_property
     def share_totals(self) -> list[list[float]]:
         """Sum over the records of the share of their label, by attribute and level."""
-        return [
-            [float(leaves @ by_leaf) for by_leaf in shares]
-            for leaves, shares in zip(self.leaf_counts, self.shares, strict=True)
-        ]
+        return self._over_records(self.shares)
 
     @cached_property
     def heights(self) -> list[list[FloatArray]]:
@@ -97,9 +94,13 @@ class TableSums:
     @cached_property
     def height_totals(self) -> list[list[float]]:
         """Sum over the records of the height of their label, by attribute and level."""
+        return self._over_records(self.heights)
+
+    def _over_records(self, numbers: list[list[FloatArray]]) -> list[list[float]]:
+        """Sum numbers per leaf over the records, by attribute and level."""
         return [
-            [float(leaves @ by_leaf) for by_leaf in heights]
-            for leaves, heights in zip(self.leaf_counts, self.heights, strict=True)
+            [float(leaves @ by_leaf) for by_leaf in levels]
+            for leaves, levels in zip(self.leaf_counts, numbers, strict=True)
         ]
 
     @cached_property
@@ -161,10 +162,8 @@ class TableSums:
 
     @cached_property
     def _mean_log_cells(self) -> list[list[float]]:
-        return [
-            [float(leaves @ by_leaf) / self.total for by_leaf in levels]
-            for leaves, levels in zip(self.leaf_counts, self.log_cells, strict=True)
-        ]
+        totals = self._over_records(self.log_cells)
+        return [[total / self.total for total in levels] for levels in totals]
 
     @cached_property
     def lost_bits(self) -> list[list[float]]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
@@ -26,23 +25,8 @@ AttributeRule = Callable[[Distribution], BoolArray]
 RecordLimit = Callable[[Distribution], FloatArray]
 # Mask of violating classes, by labels and sizes.
 ClassRule = Callable[[Classes], BoolArray]
-
-# True if a release of the classes from a position on, in ascending size, keeps a guarantee.
-ReleaseRule = Callable[["ReleasableClasses", int], bool]
-
-
-@dataclass
-class ReleasableClasses:
-    """The sizes of the classes that may be released, ascending."""
-
-    sizes: IntArray
-
-    @cached_property
-    def people_from(self) -> IntArray:
-        """People in the classes from each position on; one entry more than classes."""
-        total = np.zeros(len(self.sizes) + 1, dtype=np.int64)
-        total[:-1] = np.cumsum(self.sizes[::-1])[::-1]
-        return total
+# True if a release of classes of these sizes, ascending, keeps a guarantee.
+ReleaseRule = Callable[[IntArray], bool]
 
 
 @dataclass
@@ -185,25 +169,25 @@ class Guarantees:
         ``sizes`` are the people of each releasable class, ascending. All are suppressed if
         suppressing ``last`` (default: all) is not enough.
         """
-        release, start = ReleasableClasses(sizes), 0
+        start = 0
         for rule in self.release_rules:
-            start = _first_holding(rule, release, start, len(sizes) if last is None else last)
+            start = _first_holding(rule, sizes, start, len(sizes) if last is None else last)
         return start
 
 
-def _first_holding(rule: ReleaseRule, release: ReleasableClasses, start: int, last: int) -> int:
+def _first_holding(rule: ReleaseRule, sizes: IntArray, start: int, last: int) -> int:
     """Bisect the first position, start to last, from which the rule holds; all classes if none."""
-    beyond = len(release.sizes)
+    beyond = len(sizes)
     if start > last or start == beyond:
         return beyond
-    if rule(release, start):
+    if rule(sizes[start:]):
         return start
     low, high = start + 1, min(last, beyond - 1)
-    if low > high or not rule(release, high):
+    if low > high or not rule(sizes[high:]):
         return beyond
     while low < high:
         middle = (low + high) // 2
-        if rule(release, middle):
+        if rule(sizes[middle:]):
             high = middle
         else:
             low = middle + 1

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pydantic import model_validator
 
 from dbt_anonymize.privacy.compiler import Compiler
-from dbt_anonymize.privacy.guarantees import TOLERANCE, ReleasableClasses
+from dbt_anonymize.privacy.guarantees import TOLERANCE
 from dbt_anonymize.privacy.model import PrivacyModel, Probability, Weakest
 from dbt_anonymize.privacy.table import Table
 from dbt_anonymize.validation import rule_error
@@ -36,11 +36,7 @@ class ReidentificationRisk(PrivacyModel):
             compiler.require_size(math.ceil(1.0 / highest - TOLERANCE))
         if (average := self.average) is not None:
             limit = average * (1.0 + TOLERANCE)
-
-            def holds(release: ReleasableClasses, start: int) -> bool:
-                return bool(len(release.sizes) - start <= limit * int(release.people_from[start]))
-
-            compiler.release_rules.append(holds)
+            compiler.release_rules.append(lambda sizes: len(sizes) <= limit * int(sizes.sum()))
             compiler.declare_size_based()
 
     def weakest(self, table: Table) -> Sequence[Weakest]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dbt_anonymize.errors import WarehouseError
-from dbt_anonymize.information_loss.names import LOSS
+from dbt_anonymize.information_loss import LOSS
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.project.warehouse import Warehouse

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from dbt_anonymize.errors import SpecError
-from dbt_anonymize.information_loss.names import LOSS
+from dbt_anonymize.information_loss import LOSS
 from dbt_anonymize.spec.columns_by_role import ColumnsByRole
 
 if TYPE_CHECKING:

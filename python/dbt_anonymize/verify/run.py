@@ -177,11 +177,6 @@ def _run_or_fail(
     return [Finding(check, spec.name, holds=False, message=message)]
 
 
-def _findings_of(check: str, findings: list[Finding]) -> list[Finding]:
-    """Return the findings of one check."""
-    return [finding for finding in findings if finding.check == check]
-
-
 def _row_checks(checked: Checked) -> dict[str, Callable[[], list[Finding]]]:
     """Return the checks that read released rows, those of the core first."""
     read, project, spec, release = checked.read, checked.project, checked.spec, checked.release
@@ -189,6 +184,9 @@ def _row_checks(checked: Checked) -> dict[str, Callable[[], list[Finding]]]:
     @functools.cache
     def recompute() -> list[Finding]:
         return check_release(read, project, spec, release=release)
+
+    def recomputed(check: str) -> list[Finding]:
+        return [finding for finding in recompute() if finding.check == check]
 
     def copies() -> Iterator[Finding]:
         return check_copies(read, spec, release=release) if release else iter(())
@@ -198,8 +196,8 @@ def _row_checks(checked: Checked) -> dict[str, Callable[[], list[Finding]]]:
         for check in checks_that_read(Reads.release)
     }
     return {
-        "recomputation": lambda: [*_findings_of("recomputation", recompute()), *copies()],
-        "guarantees": lambda: _findings_of("guarantees", recompute()) or [_uncounted_finding(spec)],
+        "recomputation": lambda: [*recomputed("recomputation"), *copies()],
+        "guarantees": lambda: recomputed("guarantees") or [_uncounted_finding(spec)],
         **added,
     }
 

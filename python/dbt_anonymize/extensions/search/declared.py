@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from pydantic import Field
 
-from dbt_anonymize.information_loss.names import GUIDED, LOSS, QUALITY, MeasureName
+from dbt_anonymize.extensions.search.measure_names import GUIDED, QUALITY, MeasureName
+from dbt_anonymize.information_loss import LOSS
 from dbt_anonymize.validation import BESIDE_MODELS, BESIDE_RESULTS, Level, Strict
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dbt_anonymize.errors import SearchError
-from dbt_anonymize.information_loss.names import NEED_TARGET
+from dbt_anonymize.extensions.search.measure_names import NEED_TARGET
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.tested import KEYS
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dbt_anonymize.information_loss.names import NEED_TARGET, PUBLISHER_PAYOUT
+from dbt_anonymize.extensions.search.measure_names import NEED_TARGET, PUBLISHER_PAYOUT
 from dbt_anonymize.spec.draft import RawSpec, integer, mapping
 from dbt_anonymize.spec.effort_rules import no_quasi_identifier
 from dbt_anonymize.spec.problems import KeyPath, Problem, names, short_repr

@@ -32,8 +32,6 @@ def uncovered(expected: Expected) -> int:
         condition = " and ".join(
             generalization.covers(
                 f"rows_.{quote_name(name)}",
-                "effort",
-                is_merged=True,
                 has_means=effort.has_means,
                 has_modes=effort.has_modes,
             )

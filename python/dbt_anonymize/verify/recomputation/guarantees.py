@@ -46,10 +46,6 @@ class Recount:
         larger = [{"model": "k_anonymity", "k": effort.k}] if effort.k else []
         return [*self.spec.guarantees.resolved, *effort.own_guarantees, *larger]
 
-    def broken(self, guarantee: Mapping[str, Any]) -> NDArray[Any]:
-        """Return a mask of the classes that break a guarantee by themselves."""
-        return self._count(guarantee).broken(guarantee)
-
     def suppressed(self) -> NDArray[Any]:
         """Return a mask of the classes that must be suppressed, in the order of their labels.
 

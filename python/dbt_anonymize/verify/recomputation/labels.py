@@ -123,22 +123,13 @@ class Generalization:
             self._columns(covered, f"{alias}.label_lower", f"{alias}.label_upper"),
         )
 
-    def covers(
-        self,
-        value: str,
-        row: str,
-        *,
-        is_merged: bool,
-        has_means: bool = False,
-        has_modes: bool = False,
-    ) -> str:
-        """Return the condition that label and bounds of a row cover a value.
+    def covers(self, value: str, *, has_means: bool = False, has_modes: bool = False) -> str:
+        """Return the condition that label and bounds of a row of ``effort`` cover a value.
 
-        Where ``is_merged``, an interval may be a union of neighbouring leaves, written as their
-        ends; where it ``has_means``, only its bounds are judged; where it ``has_modes``, a category
+        With ``has_means`` only the bounds of an interval are judged; with ``has_modes`` a category
         may be any leaf too.
         """
-        label = f"{row}.{quote_name(self.name)}"
+        label = f"effort.{quote_name(self.name)}"
         raw = f"{label} = {self.text(value)}"
         if not self.is_interval:
             labels = " union all ".join(
@@ -151,8 +142,8 @@ class Generalization:
                 leaves = f"select {self.text('value')} from {self.relation}"  # noqa: S608
                 is_label = f"({is_label} or {label} in ({leaves}))"
             return f"({label} = '{ROOT}' or ({value} is not null and ({raw} or {is_label})))"
-        lower, upper = (f"{row}.{quote_name(name)}" for name in self.columns[1:])
-        is_label = self.is_label(row, is_merged=is_merged)
+        lower, upper = (f"effort.{quote_name(name)}" for name in self.columns[1:])
+        is_label = self.is_label
         if has_means:
             is_label = " and ".join(
                 f"{bound} in (select {end} from {self.relation})"  # noqa: S608
@@ -167,12 +158,16 @@ class Generalization:
             f"and {raw}) or ({value} >= {lower} and {value} < {upper} and ({is_label})))"
         )
 
-    def is_label(self, row: str, *, is_merged: bool) -> str:
-        """Return the condition that an interval and its label are those of the hierarchy."""
-        label, lower, upper = (f"{row}.{quote_name(name)}" for name in self.columns)
+    @property
+    def is_label(self) -> str:
+        """Condition that an interval of ``effort`` has a label of the hierarchy, or joins leaves.
+
+        A union of neighbouring leaves is written as their ends.
+        """
+        label, lower, upper = (f"effort.{quote_name(name)}" for name in self.columns)
         spans = " union ".join(self._spans(level) for level in range(1, self.hierarchy.levels + 1))
-        is_label = f"({label}, {lower}, {upper}) in ({spans})"
-        return f"{is_label} or {self._is_merged(label, lower, upper)}" if is_merged else is_label
+        is_merged = self._is_merged(label, lower, upper)
+        return f"({label}, {lower}, {upper}) in ({spans}) or {is_merged}"
 
     def _columns(self, label: str, lower: str, upper: str) -> dict[str, str]:
         if not self.is_interval:

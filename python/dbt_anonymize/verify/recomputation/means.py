@@ -132,7 +132,7 @@ def _numbers(tables: Tables, spec: Spec, source: str, generalization: Generaliza
     members = (
         f"select row({columns}) as class, rows_.{holder} as holder, {number(value)} as v, "
         f"{label} as label, {number(lower)} as lo, {number(upper)} as hi, "
-        f"{name} = '{ROOT}' or {generalization.is_label('effort', is_merged=True)} as is_known "
+        f"{name} = '{ROOT}' or {generalization.is_label} as is_known "
         f"from {source} as rows_ inner join {tables.effort} as effort on rows_.{key} = effort.{key}"
     )
     shown = f"(select * from ({members}) as members where is_known is not true)"

@@ -15,7 +15,7 @@ def wrong_modes(tables: Tables, spec: Spec, source: str, generalization: General
     name, key = quote_name(generalization.name), quote_name(spec.record_key)
     columns = ", ".join(f"effort.{quote_name(c)}" for c in spec.generalized_columns)
     value = f"rows_.{name}"
-    covers = generalization.covers(value, "effort", is_merged=True)
+    covers = generalization.covers(value)
     members = (
         f"(select row({columns}) as class, rows_.{quote_name(spec.person_column)} as holder, "
         f"{tables.text(value)} as v, effort.{name} as label, "

@@ -31,7 +31,7 @@ from dbt_anonymize.extensions.search.commands.search_output import (
     result_rows,
 )
 from dbt_anonymize.extensions.search.declared import search_of
-from dbt_anonymize.information_loss.names import GUIDED, MEASURE_NAMES
+from dbt_anonymize.extensions.search.measure_names import GUIDED, MEASURE_NAMES
 from dbt_anonymize.output import Format
 from dbt_anonymize.pluralize import pluralized
 

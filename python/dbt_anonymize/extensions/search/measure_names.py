@@ -1,4 +1,4 @@
-"""Names of the measures, read from the names of their modules, since importing those is slow."""
+"""Names of the measures of a search; losses are named by their files: importing them is slow."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Literal
 
 from dbt_anonymize.information_loss import measures
 
-# Measures of a search beside information loss: quality of models, similarity of predictions, and
-# payouts of the guarantee profitable.
+# Measures beside information loss: quality of models, similarity of predictions, and payouts of the
+# guarantee profitable.
 QUALITY, GUIDED, PUBLISHER_PAYOUT = "quality", "guided", "publisher_payout"
-# Default without a target.
-LOSS = "loss"
 MEASURE_NAMES = (
     QUALITY,
     GUIDED,
