@@ -11,6 +11,7 @@ from dbt_anonymize.extensions.trial.commands.tried import Tried
 from dbt_anonymize.pluralize import pluralized
 
 if TYPE_CHECKING:
+    from dbt_anonymize.extensions.drafting.proposal import Proposal
     from dbt_anonymize.extensions.search.by_quality import WinnerScores
     from dbt_anonymize.extensions.trial.alternatives import Alternative
 
@@ -127,14 +128,7 @@ def warnings(tried: Tried) -> Iterator[str]:
             f"By itself, {columns} of {tried.spec.target}: part of it, or known only after it? "
             f"Then leave it out: {options}"
         )
-    masked = [column for column in proposals if column.mask and column.facts.kind == "timestamp"]
-    if masked:
-        names, one = ", ".join(column.name for column in masked), len(masked) == 1
-        yield (
-            f"{names} {'is' if one else 'are'} released to the quarter, beside what k counts. If "
-            f"others could know the day, cast {'it' if one else 'them'} to a date in a dbt model "
-            "before: dates are generalized."
-        )
+    yield from _times_beside_classes(proposals)
     copies = {kept: (quasi, count) for quasi, kept, count in tried.copies}
     for column in (column for column in proposals if column.is_telling or column.name in copies):
         singled = pluralized(column.facts.singled, "record has", "records have")
@@ -155,6 +149,18 @@ def warnings(tried: Tried) -> Iterator[str]:
             f"{target.name} is released as it is, since models predict it; by its name others know "
             "it, and k does not count it. Predict something else, or make its values coarse in a "
             "dbt model before."
+        )
+
+
+def _times_beside_classes(proposals: Sequence[Proposal]) -> Iterator[str]:
+    """Yield the times that are released under a mask, which k does not count."""
+    masked = [column for column in proposals if column.mask and column.facts.kind == "timestamp"]
+    if masked:
+        names, one = ", ".join(column.name for column in masked), len(masked) == 1
+        yield (
+            f"{names} {'is' if one else 'are'} released to the quarter, beside what k counts. If "
+            f"others could know the day, cast {'it' if one else 'them'} to a date in a dbt model "
+            "before: dates are generalized."
         )
 
 
