@@ -200,6 +200,31 @@ def test_a_released_table_is_released_by_no_other(
     assert before
 
 
+def test_ways_of_protection_can_be_tried_out_on_a_target_that_does_not_publish(
+    built: Project, tmp_path: Path
+) -> None:
+    def publish_on(project: Project, target: str) -> None:
+        published = f"\nvars: {{dbt_anonymize_published_targets: [{target}]}}\n"
+        project.edit("dbt_project.yml", lambda text: text + published)
+
+    def releases(project: Project) -> list[Any]:
+        known = f"table_name in ('{NAME}_table_register', '{NAME}_table_releases')"
+        return project.query(f"select table_name from information_schema.tables where {known}")
+
+    fresh = copy_consumer(tmp_path / "fresh")
+    publish_on(fresh, "prod")
+    for other in (HIDE, {"method": "round", "base": 9, "levels": LEVELS}):
+        declare(fresh, efforts=[other], shows=SHOWS)
+        build(fresh)
+        assert fresh.query(f"select is_chosen from {NAME}_table_results") == [(True,)]
+        assert not releases(fresh)
+    # Others have what a target released before, whatever it is called.
+    before = built.copy(tmp_path / "before")
+    publish_on(before, "prod")
+    build(before)
+    assert before.query(f"select count(*) from {NAME}_table_register") == [(2,)]
+
+
 def test_sums_are_hidden_together_with_counts(tmp_path: Path) -> None:
     project = copy_consumer(tmp_path / "project")
     # One customer has most of what hers spend.
