@@ -69,14 +69,14 @@ def assert_found_alike(folder: Path, name: str) -> list[bool]:
     project = find_project(folder)
     with open_warehouse(project) as warehouse:
         expected, columns = found(warehouse), warehouse.columns(warehouse.relation_of_ref(name))
-        about = (warehouse.kind, warehouse.target_name, warehouse.text_type.lower())
+        about = (warehouse.kind, warehouse.target_name)
     with open_to_read(project) as plain:
         assert isinstance(plain, PlainWarehouse)
         assert found(plain) == expected
         assert [one for one, _ in plain.columns(plain.relation_of_ref(name))] == [
             one for one, _ in columns
         ]
-        assert (plain.kind, plain.target_name, plain.text_type) == about
+        assert (plain.kind, plain.target_name) == about
     return [exists for _, exists in expected.values()]
 
 

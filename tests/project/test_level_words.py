@@ -60,7 +60,7 @@ class _Warehouse:
 
     def __init__(self, folder: Path) -> None:
         self._connection = duckdb.connect()
-        self.text_type = "text"
+        self.kind = "duckdb"
         for name in FILES:
             file = folder / "seeds" / f"{name}.csv"
             self._connection.execute(f"create table {name} as from read_csv('{file}')")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -88,7 +88,8 @@ def results(
             raise WarehouseError("\n".join(missing))
     for text in missing:  # the others are shown below
         say(f"{text}\n", err=True)
-    _show_others(others, form)
+    for name, other in others.items():
+        _show_other(name, other, form)
     if form is not Format.table and builds:
         _show_rows(builds, form)
     for build in builds:
@@ -119,13 +120,8 @@ def _read_last_builds(
     return builds, others, missing
 
 
-def _show_others(others: Mapping[str, OtherResults], form: Format) -> None:
-    """Show the results of specs that release something else than records."""
-    for name, other in others.items():
-        _show_other(name, other, form)
-
-
 def _show_other(name: str, other: OtherResults, form: Format) -> None:
+    """Show the results of a spec that releases something else than records."""
     if form is not Format.table:
         rows = [(name, *row.values()) for row in other.rows]
         if rows:
@@ -177,19 +173,20 @@ def _show_history(place: Place, names: list[str] | None, form: Format) -> None:
             released = {name for name in registers if release_location(warehouse, name)}
     for name in (name for name, register in registers.items() if not register):
         say(_without_register(name, is_released=name in released), err=True)
-    _show_others(others, form)
+    for name, other in others.items():
+        _show_other(name, other, form)
     if form is not Format.table and registers:
         columns = ["anonymization", *SHOWN_COLUMNS]
         rows = [(name, *row) for name in registers for row in rows_of_register(registers[name])]
         show_rows(columns, rows, form)
         return
+    console = SafeConsole()
     for name, register in registers.items():
-        console = SafeConsole()
-        if register:
-            console.print(f"{name}: {pluralized(len(register), 'release')}")
-        if register:
-            console.print(_history_table(register))
-        if register and not is_quiet():
+        if not register:
+            continue
+        console.print(f"{name}: {pluralized(len(register), 'release')}")
+        console.print(_history_table(register))
+        if not is_quiet():
             console.print(
                 "joined, left: records since the release before; below k: records of classes of "
                 "both together that have fewer than k; - is not known",

@@ -62,19 +62,6 @@ def prediction_measures(target: Target, records: Codes, predicted: Predicted | F
     return {(measure, None): value for measure, value in measures.items()}
 
 
-def predictions_at(predicted: Predicted | Floats, rows: Codes) -> Predicted | Floats:
-    """Return the predictions of some rows."""
-    if not isinstance(predicted, Predicted):
-        return predicted[rows]
-    probabilities, ranks = predicted.probabilities, predicted.ranks
-    return Predicted(
-        predicted.labels[rows],
-        None if probabilities is None else probabilities[rows],
-        None if ranks is None else ranks[rows],
-        predicted.is_zero_rule,
-    )
-
-
 def group_details(
     groups: Sequence[Groups],
     target: Target,
@@ -92,7 +79,7 @@ def group_details(
             rows = np.flatnonzero(codes == code)
             if not len(rows):
                 continue
-            values = prediction_measures(target, records[rows], predictions_at(predicted, rows))
+            values = prediction_measures(target, records[rows], predicted[rows])
             for (measure, of_class), value in values.items():
                 if of_class is None:
                     yield Detail(test_on, "group_measure", measure, label, place, value)
@@ -152,13 +139,13 @@ def importance_details(
     exchanged, predicted = permuted
     records, size = test[exchanged.records], len(exchanged.records)
     key = (importance.measure, None)
-    part = predictions_at(untouched, exchanged.records)
+    part = untouched[exchanged.records]
     before = prediction_measures(target, records, part).get(key, np.nan)
     for column, feature in enumerate(importance.features):
         fall = before - before
         if column in exchanged.columns:
             first = exchanged.columns.index(column) * size
-            permuted_part = predictions_at(predicted, np.arange(first, first + size))
+            permuted_part = predicted[first : first + size]
             fall = before - prediction_measures(target, records, permuted_part).get(key, np.nan)
         yield Detail(ORIGINAL, "importance", importance.measure, feature, None, fall)
 

@@ -60,6 +60,16 @@ class Predicted:
     ranks: Floats | None = None
     is_zero_rule: bool = False
 
+    def __getitem__(self, rows: Codes | slice) -> Predicted:
+        """Return the predictions of some records, as an array of numbers would."""
+        probabilities, ranks = self.probabilities, self.ranks
+        return Predicted(
+            self.labels[rows],
+            None if probabilities is None else probabilities[rows],
+            None if ranks is None else ranks[rows],
+            self.is_zero_rule,
+        )
+
 
 def classification_measures(
     true: Codes, predicted: Predicted, classes: int, positive: int | None

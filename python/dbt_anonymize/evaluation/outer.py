@@ -20,7 +20,7 @@ from dbt_anonymize.evaluation.data.reading import Effort, EffortReader, FeatureC
 from dbt_anonymize.evaluation.data.relations import SOURCE, query, read_arrays
 from dbt_anonymize.evaluation.data.sampling import draw_sample, inner_sql
 from dbt_anonymize.evaluation.data.targets import TargetColumn
-from dbt_anonymize.evaluation.details import prediction_measures, predictions_at
+from dbt_anonymize.evaluation.details import prediction_measures
 from dbt_anonymize.evaluation.measures import LOWER_IS_BETTER, Predicted
 from dbt_anonymize.evaluation.problem import Problem, Target, Task
 from dbt_anonymize.evaluation.request import OuterRequest, parse_request
@@ -202,7 +202,7 @@ class HeldOut:
         """Return the QF of predictions for a resample of the outer records."""
         if judge is None or predicted is None:
             return np.nan
-        predictions = predictions_at(predicted, rows)
+        predictions = predicted[rows]
         value = prediction_measures(judge, self.split.test[rows], predictions)[self.measure, None]
         return -value if self.measure in LOWER_IS_BETTER else value
 

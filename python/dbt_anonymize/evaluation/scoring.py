@@ -29,7 +29,6 @@ from dbt_anonymize.evaluation.details import (
     importance_details,
     permute,
     prediction_measures,
-    predictions_at,
 )
 from dbt_anonymize.evaluation.measures import Predicted
 from dbt_anonymize.evaluation.problem import ZERO_RULE, EffortData, Model, Problem, Target, Task
@@ -242,7 +241,7 @@ class SplitScorer:
         rows, place = view.test_sets[0].rows, view.test_sets[0].place
         answers = fit_predict(estimator, view.training, self.target, rows, is_scaled=is_scaled)
         numbers = np.full(self.target.records, np.nan)
-        numbers[self.split.test] = predictions_at(answers, place)
+        numbers[self.split.test] = answers[place]
         sampled = sample_for_silhouette(len(place), seed)
         standard = view.training.standard
         return Reference(
@@ -260,9 +259,12 @@ class SplitScorer:
         is_scaled = estimators.estimator_type(model.model, target.task).is_scaled
         is_zero_rule = model.model == ZERO_RULE
         try:
-            permuted = None if is_zero_rule else self._permuted(view)
-            extra_rows = [] if permuted is None else [permuted.rows]
-            extra_rows += [view.points] if len(view.points) and not is_zero_rule else []
+            permuted, extra_rows = None, list[Floats]()
+            if not is_zero_rule and (importance := self.problem.importance) is not None:
+                permuted = permute(view, len(importance.features), (self.seed, self.fold))
+                extra_rows.append(permuted.rows)
+            if not is_zero_rule and len(view.points):
+                extra_rows.append(view.points)
             rows = np.vstack([view.test_rows, *extra_rows]) if extra_rows else view.test_rows
             with self.watch.running("train"):
                 predicted = fit_predict(estimator, view.training, target, rows, is_scaled=is_scaled)
@@ -290,30 +292,21 @@ class SplitScorer:
         median = np.median(target.numbers[view.training.records])
         return np.column_stack([predicted, np.full(len(predicted), median)])
 
-    def _permuted(self, view: View) -> Permuted | None:
-        importance = self.problem.importance
-        if importance is None:
-            return None
-        return permute(view, len(importance.features), (self.seed, self.fold))
-
     def _further_details(
         self, model: int, view: View, permuted: Permuted | None, predicted: Predicted | Floats
     ) -> Iterator[Detail]:
         """Yield details of the permuted records and grid points, which follow the test rows."""
         first = len(view.test_rows)
         if permuted is not None and self.problem.importance is not None:
-            rows = np.arange(first, first + len(permuted.rows))
-            first += len(rows)
             yield from importance_details(
                 self.problem.importance,
                 self.judge(model),
                 self.split.test,
-                predictions_at(predicted, view.test_sets[0].place),
-                (permuted, predictions_at(predicted, rows)),
+                predicted[view.test_sets[0].place],
+                (permuted, predicted[first : first + len(permuted.rows)]),
             )
         if len(view.points):
-            rows = np.arange(first, first + len(view.points))
-            yield from grid_details(self.target, predictions_at(predicted, rows))
+            yield from grid_details(self.target, predicted[-len(view.points) :])
 
     def _score_predictions(
         self,
@@ -327,7 +320,7 @@ class SplitScorer:
         model, test = places[0][2], self.split.test
         target, first = self.judge(model), 0
         for test_set in test_sets:
-            predictions = predictions_at(predicted, first + test_set.place)
+            predictions = predicted[first + test_set.place]
             first += len(test_set.rows)
             values = prediction_measures(target, test, predictions)
             if target.task == "clustering" and not isinstance(predictions, Predicted):

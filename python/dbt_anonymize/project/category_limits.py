@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from dbt_anonymize.evaluation.data import features
 from dbt_anonymize.literals import quote_name, quote_text
-from dbt_anonymize.spec.yaml_file import read_yaml
+from dbt_anonymize.spec.hierarchy_levels import seed_files
 
 if TYPE_CHECKING:
     from dbt_anonymize.project.warehouse import Warehouse
@@ -45,19 +45,20 @@ def limits_in_warehouse(warehouse: Warehouse, spec: Spec) -> list[str]:
 def limits_in_seeds(root: Path, spec: Spec) -> list[str]:
     """Return a sentence for each feature with too many categories in a seed of the project."""
     warnings: list[str] = []
+    source = spec.source.ref or ""
+    seeds = seed_files(root, [source, *(tree.ref for tree in spec.quasi_identifiers.values())])
     for name in spec.features:
         tree = spec.quasi_identifiers.get(name)
         if tree is not None and tree.kind == "categorical":
             columns = ["value", *_levels(tree.levels)]
-            sizes = _sizes(_seed(root, tree.ref), columns, is_typed=False)
-            warnings += _consequences(spec, name, sizes)
-        elif tree is None and isinstance(spec.source.ref, str):
-            sizes = _sizes(_seed(root, spec.source.ref), [name], is_typed=True)
+            warnings += _consequences(spec, name, _sizes(seeds.get(tree.ref), columns))
+        elif tree is None:
+            sizes = _sizes(seeds.get(source), [name], is_typed=True)
             warnings += _consequences(spec, name, sizes)
     return warnings
 
 
-def _sizes(path: Path | None, columns: Sequence[str], *, is_typed: bool) -> Sequence[int]:
+def _sizes(path: Path | None, columns: Sequence[str], *, is_typed: bool = False) -> Sequence[int]:
     """Return the number of values of text columns of a file.
 
     Empty if unknown, if a column is no text, or if the file has too few lines to matter.
@@ -83,16 +84,6 @@ def _is_long(path: Path) -> bool:
     """Tell whether a file has more lines than models read categories."""
     with path.open(encoding="utf-8", errors="replace") as lines:
         return next(islice(lines, features.MOST_CATEGORIES, None), None) is not None
-
-
-def _seed(root: Path, name: str) -> Path | None:
-    content, _ = read_yaml(root / "dbt_project.yml")
-    declared = content.get("seed-paths") if isinstance(content, dict) else None
-    folders = [str(folder) for folder in declared or ["seeds"] if "{{" not in str(folder)]
-    for folder in folders or ["seeds"]:
-        for path in sorted((root / folder).rglob(f"{name}.csv")):
-            return path
-    return None
 
 
 def _levels(levels: int) -> list[str]:

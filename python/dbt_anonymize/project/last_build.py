@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from dbt_anonymize.literals import quote_name
+from dbt_anonymize.project.package import packages_folder, project_settings
 from dbt_anonymize.project.plain_profile import PlainProfile
-from dbt_anonymize.spec.draft import mapping
-from dbt_anonymize.spec.yaml_file import read_yaml
 
 # Keys of dbt_project.yml, and their defaults, for the folders that a manifest describes.
 _FOLDERS = {
@@ -52,7 +51,7 @@ def manifest_of_last_build(root: Path, profile: PlainProfile) -> Entry | None:
         run = json.loads((folder / "run_results.json").read_text("utf-8"), object_hook=Entry)
         text = (folder / "manifest.json").read_text("utf-8")
         manifest: Entry = json.loads(text, object_hook=Entry)
-        settings = _project_settings(root)
+        settings = project_settings(root)
         is_current = (
             run.metadata.invocation_id == manifest.metadata.invocation_id
             and manifest.metadata.dbt_version == version("dbt-core")
@@ -102,7 +101,7 @@ def _files_exist(manifest: Entry, root: Path, settings: Mapping[str, Any]) -> bo
     built_in = {project, "dbt", f"dbt_{manifest.metadata.adapter_type}"}
     has_no_packages = {entry.package_name for entry in entries} <= built_in
     return all((root / file).is_file() for file in files) and (
-        has_no_packages or _packages_folder(root, settings).is_dir()
+        has_no_packages or packages_folder(root, settings).is_dir()
     )
 
 
@@ -129,29 +128,19 @@ def _is_unchanged(
 
 
 def _dbt_files(root: Path, profile: PlainProfile, settings: Mapping[str, Any]) -> Iterator[Path]:
-    packages = _packages_folder(root, settings)
+    packages = packages_folder(root, settings)
     yield profile.folder / "profiles.yml"
     yield from (root / name for name in _FILES if (root / name).is_file())
     yield from _package_files(root, settings)
     if packages.is_dir():
         yield packages
         for package in packages.iterdir():
-            yield from _package_files(package, _without_jinja(_project_settings(package)))
-
-
-def _project_settings(root: Path) -> Mapping[str, Any]:
-    """Return the content of the dbt_project.yml of a project or package."""
-    return mapping(read_yaml(root / "dbt_project.yml")[0])
+            yield from _package_files(package, _without_jinja(project_settings(package)))
 
 
 def _without_jinja(settings: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return the folders of a package; without names that use Jinja, so defaults apply."""
     return {key: [name for name in settings.get(key) or () if "{{" not in name] for key in _FOLDERS}
-
-
-def _packages_folder(root: Path, settings: Mapping[str, Any]) -> Path:
-    """Return the folder of installed packages."""
-    return root / str(settings.get("packages-install-path", "dbt_packages"))
 
 
 def _package_files(root: Path, settings: Mapping[str, Any]) -> Iterator[Path]:

@@ -11,6 +11,7 @@ from dbt_anonymize.hierarchies.model import CategoricalHierarchy, IntervalHierar
 from dbt_anonymize.hierarchies.seed_csv import read_hierarchy
 from dbt_anonymize.hierarchies.words import level_words
 from dbt_anonymize.project.descriptions import Words
+from dbt_anonymize.project.engines import text_type
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Hierarchy, Spec
 from dbt_anonymize.spec.hierarchy_levels import seed_files
@@ -43,7 +44,7 @@ def _read_labels(
 ) -> CategoricalHierarchy | IntervalHierarchy | None:
     """Read labels and bounds of a hierarchy, but no values below them."""
     relation = warehouse.relation_of_ref(tree.ref)
-    text = warehouse.text_type
+    text = text_type(warehouse.kind)
     ends = ["lower_bound", "upper_bound"] if tree.kind == "interval" else []
     columns = [*ends, *(f"level_{level}" for level in range(1, tree.levels + 1))]
     listed = ", ".join(f"cast({column} as {text})" for column in columns)

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import yaml
 
-from dbt_anonymize.project_file import PROJECT_FILE
+from dbt_anonymize.project.package import packages_folder, project_settings
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.draft import items, mapping
 from dbt_anonymize.spec.problems import did_you_mean
-from dbt_anonymize.spec.yaml_file import read_yaml
 from dbt_anonymize.versions import PACKAGE
 
 # Suffixes of the files that make a node, by the key of dbt_project.yml that names their folders.
@@ -38,8 +37,7 @@ def missing_refs(root: Path, specs: Sequence[Spec]) -> Iterator[str]:
 
     Files of installed packages count too. Nothing is yielded where Jinja names a folder.
     """
-    content = mapping(read_yaml(root / PROJECT_FILE)[0])
-    packages = root / str(content.get("packages-install-path") or "dbt_packages")
+    packages = packages_folder(root, project_settings(root))
     installed = packages.iterdir() if packages.is_dir() else ()
     # Ours has no seeds and models for others.
     others = [_folders(package) for package in installed if package.name != PACKAGE]
@@ -65,7 +63,7 @@ def missing_refs(root: Path, specs: Sequence[Spec]) -> Iterator[str]:
 
 def _folders(project: Path) -> list[tuple[Path, set[str]]]:
     """Return the folders of a project that hold nodes, with the suffixes of their files."""
-    content = mapping(read_yaml(project / PROJECT_FILE)[0])
+    content = project_settings(project)
     return [
         (project / str(path), suffixes)
         for key, (default, suffixes) in _SUFFIXES.items()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from dbt_anonymize.errors import ProjectError
 from dbt_anonymize.project_file import PROJECT_FILE
@@ -11,17 +13,26 @@ from dbt_anonymize.spec.yaml_file import read_yaml
 from dbt_anonymize.versions import PACKAGE, mismatch
 
 
+def project_settings(root: Path) -> Mapping[str, Any]:
+    """Return the content of the dbt_project.yml of a project or package."""
+    return mapping(read_yaml(root / PROJECT_FILE)[0])
+
+
+def packages_folder(root: Path, settings: Mapping[str, Any]) -> Path:
+    """Return the folder of installed packages."""
+    return root / str(settings.get("packages-install-path") or "dbt_packages")
+
+
 def installed_folder(root: Path) -> Path | None:
     """Return the folder into which `dbt deps` installed the package, or None."""
-    declared = mapping(read_yaml(root / PROJECT_FILE)[0]).get("packages-install-path")
-    folder = root / (declared if isinstance(declared, str) else "dbt_packages") / PACKAGE
+    folder = packages_folder(root, project_settings(root)) / PACKAGE
     return folder if (folder / PROJECT_FILE).is_file() else None
 
 
 def installed_version(root: Path) -> str | None:
     """Return the version of the installed package, or None where there is none."""
     folder = installed_folder(root)
-    version = mapping(read_yaml(folder / PROJECT_FILE)[0]).get("version") if folder else None
+    version = project_settings(folder).get("version") if folder else None
     return None if version is None else str(version)
 
 

@@ -61,11 +61,6 @@ class PlainWarehouse(Warehouse):
         """The target of the profile."""
         return self.profile.target_name
 
-    @property
-    def text_type(self) -> str:
-        """The data type of texts."""
-        return engine_of(self).TEXT_TYPE
-
     def cursor(self) -> Any:
         """Return a cursor of the driver; settings are those of this connection of DuckDB."""
         return self.connection if self.is_duckdb else self.connection.cursor()

@@ -115,21 +115,6 @@ def published_targets(warehouse: Warehouse) -> list[str] | None:
     return None if targets is None else list(targets)
 
 
-def last_choice(warehouse: Warehouse, name: str) -> RegisteredRelease:
-    """Return the choice of the last build, released or not."""
-    results = warehouse.relation_of_ref(f"{name}_results")
-    privacy = warehouse.relation_of_ref(f"{name}_privacy")
-    rows = warehouse.rows(
-        "select results.effort, results.fingerprint, results.records, results.suppressed_records, "  # noqa: S608
-        "privacy.released_records, privacy.equivalence_classes, results.k, privacy.highest_risk, "
-        "privacy.average_risk, results.qf_mean, results.qf_low, results.qf_high, results.qnf, "
-        f"results.q from {results} as results left join {privacy} as privacy on "
-        "results.effort = privacy.effort where results.is_chosen"
-    )
-    effort, spec, *figures = rows[0] if len(rows) == 1 else (None,) * 14
-    return RegisteredRelease(None, None, effort, None, spec, None, *figures)
-
-
 def last_published(warehouse: Warehouse, name: str) -> tuple[RegisteredRelease | None, bool]:
     """Return the last release of the register, and whether the current results chose it."""
     register = read_register(warehouse, name)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -16,7 +17,7 @@ from dbt_anonymize.evaluation.data.reading import FeatureColumn
 from dbt_anonymize.evaluation.data.sampling import Sample
 from dbt_anonymize.evaluation.run import report_sample
 from dbt_anonymize.literals import quote_name, quote_text
-from dbt_anonymize.project.engines import Drawn, Reader, engine_of, server_of
+from dbt_anonymize.project.engines import Drawn, engine_of, server_of
 from dbt_anonymize.project.generate import render
 from dbt_anonymize.project.steps import EVALUATION, Step
 
@@ -84,7 +85,7 @@ def compute_rows(warehouse: Warehouse, spec: Spec, step: Step) -> pd.DataFrame:
         exec(render(spec)[f"{step.model}.py"], names)  # noqa: S102
         if step.writes_labels and not engine.READS_IN_PLACE:
             server_of(warehouse).write_alike(warehouse, reader.session)
-        rows = names["model"](_Dbt(_ref(reader, drawn)), reader.session)
+        rows = names["model"](_Dbt(partial(reader.relation, drawn=drawn)), reader.session)
         return rows if isinstance(rows, pd.DataFrame) else _fetch_frame(rows, step)
 
 
@@ -99,10 +100,6 @@ def _fetch_frame(rows: duckdb.DuckDBPyRelation, step: Step) -> pd.DataFrame:
     )
     frame: pd.DataFrame = rows.project(", ".join(named)).df()
     return frame
-
-
-def _ref(reader: Reader, drawn: Drawn) -> Callable[[str], duckdb.DuckDBPyRelation]:
-    return lambda name: reader.relation(name, drawn)
 
 
 def feature_columns(

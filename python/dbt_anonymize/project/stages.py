@@ -61,7 +61,9 @@ class Dbt:
         options = ["--quiet"] if is_quiet else []
         options += ["--target", target] if target else []
         options += ["--profiles-dir", str(profiles_dir.absolute())] if profiles_dir else []
-        if executable is None and works_in_one_process(_adapter(project, target)):
+        if executable is None and works_in_one_process(
+            str(read_profile(project.root, target).credentials.type)
+        ):
             return cls(project, None, tuple(options), target)
         beside = Path(sys.executable).with_name("dbt")
         wanted = executable or (beside if beside.exists() else Path("dbt"))
@@ -81,10 +83,6 @@ class Dbt:
             return _run_here(self.project.root, words)
         words = [self.executable, *words]
         return subprocess.run(words, cwd=self.project.root, check=False).returncode  # noqa: S603
-
-
-def _adapter(project: Project, target: str | None) -> str:
-    return str(read_profile(project.root, target).credentials.type)
 
 
 def _run_here(root: Path, words: list[str]) -> int:

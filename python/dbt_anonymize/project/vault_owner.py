@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dbt_anonymize.errors import VaultError, WarehouseError
-from dbt_anonymize.literals import quote_name
+from dbt_anonymize.project.inserting import insert_rows
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 
@@ -79,8 +79,8 @@ def takeovers(warehouse: Warehouse, specs: Sequence[Spec]) -> Iterator[Takeover]
             )
         before = next((Owner(*row[:2]) for row in remembered if row[2] is None), None)
         sources = {row[2]: row[3] for row in remembered if row[2] and row[0] == here.project}
-        names = [spec.name for spec in specs if place in _places(warehouse, [spec.name])]
-        sources |= {spec.name: spec.source.name for spec in specs if spec.name in names}
+        of_place = (spec for spec in specs if place in _places(warehouse, [spec.name]))
+        sources |= {spec.name: spec.source.name for spec in of_place}
         rows = [(here.project, here.target, *entry) for entry in [(None, None), *sources.items()]]
         if before != here or sorted(map(str, remembered)) != sorted(map(str, rows)):
             yield Takeover(table, before, here, rows)
@@ -90,52 +90,18 @@ def take_over(warehouse: Warehouse, takeover: Takeover) -> None:
     """Have the vault remember its new owner."""
     from dbt_anonymize.project.engines import engine_of  # noqa: PLC0415 (it types by this)
 
-    literal = engine_of(warehouse).literal
     names = ("project", "target", "anonymization", "source")
     warehouse.macro("create_schema", package="dbt", relation=takeover.table.without_identifier())
     text = warehouse.macro("type_string", package="dbt")
     with warehouse.replacing(takeover.table, dict.fromkeys(names, text)) as cursor:
-        for row in takeover.rows:
-            values = ", ".join("null" if value is None else literal(value) for value in row)
-            cursor.execute(f"insert into {takeover.table} values ({values})")
+        insert_rows(cursor, str(takeover.table), takeover.rows, engine_of(warehouse).literal)
         closing = warehouse.macro("_closed_to_others", relation=takeover.table, rights="select")
         if closing and closing.strip():
             cursor.execute(closing)
 
 
-def rename_owner_statements(
-    warehouse: Warehouse, before: str, after: str
-) -> list[tuple[str, list[str]]]:
-    """Return statements, with values, that rename an anonymization in the vaults of this target."""
-    return [
-        (f"update {table} set anonymization = ? where anonymization = ?", [after, before])
-        for table in _tables(warehouse, [before, after])
-    ]
-
-
-def forget_source(warehouse: Warehouse, name: str) -> None:
-    """Have the vault forget an anonymization of which it stores nothing."""
-    for table in _tables(warehouse, [name]):
-        with warehouse.transaction() as cursor:
-            cursor.execute(f"delete from {table} where anonymization = ?", [name])
-
-
-def owners_in_file(session: Any) -> dict[str, Owner]:
-    """Return the known owner of each schema in an open vault file."""
-    schemas = session.execute(
-        "select schema_name from duckdb_tables() where table_name = ?", [TABLE]
-    ).fetchall()
-    owners = dict[str, Owner]()
-    for (schema,) in schemas:
-        rows = session.execute(
-            f"select project, target from {quote_name(schema)}.{TABLE} where anonymization is null"
-        ).fetchall()
-        for row in rows:
-            owners[schema] = Owner(*row)
-    return owners
-
-
-def _tables(warehouse: Warehouse, names: Sequence[str]) -> list[Any]:
+def tables_of_owners(warehouse: Warehouse, names: Sequence[str]) -> list[Any]:
+    """Return the tables by which vaults remember the owner of anonymizations."""
     tables = [_table(warehouse, place) for place in _places(warehouse, names)]
     return [table for table in tables if warehouse.find(table) is not None]
 

@@ -80,19 +80,6 @@ class Warehouse:
         node = self._nodes.get(name)
         return name if node is None else str(node.alias)
 
-    def name_of(self, database: str, schema: str, identifier: str) -> str:
-        """Return the name of the model or seed of a relation, or else its identifier."""
-        node = self._nodes_by_place.get((database, schema, identifier))
-        return identifier if node is None else str(node.name)
-
-    @cached_property
-    def _nodes_by_place(self) -> dict[tuple[str, str, str], Any]:
-        return {
-            (node.database, node.schema, node.alias): node
-            for node in self.manifest.nodes.values()
-            if node.resource_type in {"model", "seed", "snapshot"}
-        }
-
     @cached_property
     def _nodes(self) -> dict[str, Any]:
         return {
@@ -188,11 +175,6 @@ class Warehouse:
     def target_name(self) -> str:
         """The target of the profile."""
         return str(self.adapter.config.target_name)
-
-    @property
-    def text_type(self) -> str:
-        """The data type of texts."""
-        return str(self.adapter.Column.translate_type("string"))
 
     @property
     def is_duckdb(self) -> bool:

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 
 from dbt_anonymize.privacy.registry import MEASURES
 from dbt_anonymize.relations import ALL, OWN_COLUMNS, SHARED
-from dbt_anonymize.spec.draft import UNDECIDED, RawSpec, mapping, unknown_column
+from dbt_anonymize.spec.draft import UNDECIDED, RawSpec, items, mapping, unknown_column
 from dbt_anonymize.spec.efforts import is_shorthand
 from dbt_anonymize.spec.masks import NUMERIC
 from dbt_anonymize.spec.problems import Problem, did_you_mean, names, short_repr
-from dbt_anonymize.spec.quality import task_of_measure
 
 RESERVED_COLUMNS = OWN_COLUMNS | {
     "entropy_based",  # its loss would be a second entropy_based_loss
@@ -135,8 +134,7 @@ def _target_is_released(draft: RawSpec) -> Iterator[Problem]:
     )
     remedy = "Choose another target, or another role for this column."
     roles = "sensitive insensitive"
-    task = task_of_measure(str(draft.quality.get("measure")))
-    if task == "classification" and all(
+    if draft.task in {None, "classification"} and all(
         mapping(effort if is_shorthand(effort) else effort.get("levels")).get(draft.target) == 0
         for effort in (effort or {} for effort in draft.efforts)
     ):
@@ -214,7 +212,8 @@ def _origins_are_protected(draft: RawSpec) -> Iterator[Problem]:
     roles = draft.roles or {}
     secrets = [n for n, role in roles.items() if role in {"identifier", "masked", "dropped"}]
     secrets += [draft.record_key] if draft.record_key else []
-    for name, origins in draft.derived_from.items():
+    for name, declared in draft.derived_from.items():
+        origins = [declared] if isinstance(declared, str) else items(declared)
         place = ("columns", name, "derived_from")
         allowed = list(secrets)
         if roles[name] in {"sensitive", "insensitive"}:

@@ -123,22 +123,19 @@ class CoreColumn(Strict):
                 f"must not have a hierarchy: columns of role {self.role} are not generalized",
                 "Remove the hierarchy, or make the role quasi_identifier.",
             )
-        if (
-            self.role == "sensitive"
-            and self.hierarchy is not None
-            and self.hierarchy.kind != "categorical"
-        ):
-            raise rule_error(
-                "must have a categorical hierarchy: that of a sensitive column says how near its "
-                "values are to each other (t_closeness)",
-                "Change kind to categorical, or remove the hierarchy.",
-            )
-        if self.role == "sensitive" and self.hierarchy is not None and self.hierarchy.unknown:
-            raise rule_error(
-                "must not have a hierarchy with unknown: a sensitive value is released as it is, "
-                "and one that the hierarchy does not hold is like no other",
-                "Remove unknown.",
-            )
+        if self.role == "sensitive" and self.hierarchy is not None:
+            if self.hierarchy.kind != "categorical":
+                raise rule_error(
+                    "must have a categorical hierarchy: that of a sensitive column says how near "
+                    "its values are to each other (t_closeness)",
+                    "Change kind to categorical, or remove the hierarchy.",
+                )
+            if self.hierarchy.unknown:
+                raise rule_error(
+                    "must not have a hierarchy with unknown: a sensitive value is released as it "
+                    "is, and one that the hierarchy does not hold is like no other",
+                    "Remove unknown.",
+                )
         if self.role != "quasi_identifier" and self.weight is not None:
             raise rule_error(
                 "must not have a weight: only what is generalized can lose information",

@@ -86,7 +86,7 @@ def _the_data_choose_nothing(draft: RawSpec) -> Iterator[Problem]:
             f"must be a number {_UNDER}: a choice by QF looks at the data, and is not paid for",
             "Write release: {effort: 1}, or the number of another effort, without looking.",
         )
-    if draft.composition == "strict":
+    if draft.release.get("composition") == "strict":
         yield Problem(
             ("release", "composition"),
             f"must not be strict {_UNDER}: the earlier data would decide whether there is a "
@@ -125,15 +125,5 @@ def _nothing_voids_it(draft: RawSpec) -> Iterator[Problem]:
         yield from rule(draft)
 
 
-def _covers_all_efforts(draft: RawSpec) -> Iterator[Problem]:
-    """Refuse it as a guarantee of one effort: no sample would be drawn for it."""
-    for number, effort in draft.efforts_with_keys:
-        if MODEL in mapping(effort.get("guarantees")):
-            yield Problem(
-                ("efforts", number, "guarantees", MODEL),
-                "must be declared for all efforts: it is about the release, and draws its sample",
-                "Move it to guarantees of the spec.",
-            )
-
-
-RULES = (_nothing_voids_it, _limit_leaves_something, _covers_all_efforts)
+# No effort can have it of its own: `EffortGuarantees` has no such key.
+RULES = (_nothing_voids_it, _limit_leaves_something)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dbt_anonymize.spec.efforts import FULL_DOMAIN, is_shorthand
-from dbt_anonymize.spec.left_out import columns_left_out
 from dbt_anonymize.spec.problems import KeyPath, Problem, names, unknown
+from dbt_anonymize.spec.quality import task_of_measure
 from dbt_anonymize.spec.tested import KEYS
 
 # Placeholder that `init` writes where somebody must decide.
@@ -30,11 +30,7 @@ class RawSpec:
             for name, column in columns.items()
         }
         self.roles = roles if isinstance(raw.get("columns"), Mapping) else None
-        self.derived_from = {
-            name: [origins] if isinstance(origins, str) else items(origins)
-            for name, column in columns.items()
-            if (origins := column.get("derived_from"))
-        }
+        self.derived_from = {n: of for n, c in columns.items() if (of := c.get("derived_from"))}
         self.masks = {
             name: {kind: value for kind, value in mapping(mask).items() if value is not None}
             for name, column in columns.items()
@@ -69,10 +65,13 @@ class RawSpec:
         self.required_k = integer(mapping(self.guarantees.get("k_anonymity")).get("k"))
         self.suppression_limit = raw.get("suppression_limit")
         self.quality = mapping(raw.get("quality"))
+        measure = text(self.quality.get("measure"))
+        self.task = None if measure is None else task_of_measure(measure)
         self.choose = text(raw.get("choose"))
         self.freeze = raw.get("freeze") is True
         self.release = mapping(raw.get("release"))
-        self.left_out = columns_left_out(raw)
+        self.release_effort = integer(self.release.get("effort"))
+        self.left_out = texts(self.release.get("leave_out"))
         self.mapping = text(raw.get("mapping")) or "class"
         self.loss_targets = mapping(mapping(raw.get("information_loss")).get("targets"))
         self.details = texts(raw.get("details"))
@@ -93,21 +92,6 @@ class RawSpec:
     def differs_by_record(effort: Mapping[str, Any]) -> bool:
         """Tell whether an effort gives records levels of their own."""
         return bool(effort.get("recoding", FULL_DOMAIN) != FULL_DOMAIN)
-
-    @property
-    def composition(self) -> str | None:
-        """Response to releases that few records joined or left."""
-        return text(self.release.get("composition"))
-
-    @property
-    def release_effort(self) -> int | None:
-        """The number of the released effort, if one is declared."""
-        return integer(self.release.get("effort"))
-
-    @property
-    def release_access(self) -> str:
-        """Access of the released model."""
-        return text(self.release.get("access")) or "protected"
 
     @property
     def has_all_roles(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -18,10 +18,7 @@ FULL_DOMAIN = "full_domain"
 
 
 class CoreEffort(Strict):
-    """One effort: a level for every quasi-identifier, also written as the levels only.
-
-    Extensions override the properties below where levels differ per record.
-    """
+    """One effort: a level for every quasi-identifier, also written as the levels only."""
 
     levels: Annotated[
         Levels | None,
@@ -37,6 +34,26 @@ class CoreEffort(Strict):
     sample: EffortSample | None = None
     """Release another share of the subjects than the sample of the spec."""
 
+    # Extensions answer these otherwise where levels differ per record.
+    kind: ClassVar[str] = FULL_DOMAIN
+    """Name of the recoding."""
+    has_cells: ClassVar[bool] = False
+    """True where single cells are suppressed above the levels."""
+    is_external: ClassVar[bool] = False
+    """True where another tool made the rows."""
+    group_numbers: ClassVar[str] = "interval"
+    """Released form of the numbers of a group: interval, mean or median."""
+    has_means: ClassVar[bool] = False
+    """True where numbers may be released as the mean or median of a group."""
+    has_modes: ClassVar[bool] = False
+    """True where categories may be released as the mode of a group."""
+    mean_p_percent: ClassVar[float] = 0.0
+    """Least share of an interval that the mean must leave open, in percent."""
+    aggregates: ClassVar[Mapping[str, ShownLevel]] = {}
+    """Quasi-identifiers of which an aggregate of the class is shown, where it may be."""
+    way: ClassVar[str] = ""
+    """The recoding where no levels are declared, in words."""
+
     @model_validator(mode="after")
     def _has_a_form(self) -> Self:
         self.check_form()
@@ -46,11 +63,6 @@ class CoreEffort(Strict):
         """Raise the error of an effort that does not say how it generalizes."""
         if self.levels is None:
             raise rule_error("must have levels", "Write a level for every quasi-identifier.")
-
-    @property
-    def kind(self) -> str:
-        """Name of the recoding."""
-        return FULL_DOMAIN
 
     @property
     def is_full_domain(self) -> bool:
@@ -63,49 +75,9 @@ class CoreEffort(Strict):
         return () if self.levels is None else (self.levels,)
 
     @property
-    def has_cells(self) -> bool:
-        """Tell whether single cells are suppressed above the levels."""
-        return False
-
-    @property
-    def is_external(self) -> bool:
-        """Tell whether another tool made the rows."""
-        return False
-
-    @property
-    def group_numbers(self) -> str:
-        """Released form of the numbers of a group: interval, mean or median."""
-        return "interval"
-
-    @property
-    def has_means(self) -> bool:
-        """Tell whether numbers may be released as the mean or median of a group."""
-        return False
-
-    @property
-    def has_modes(self) -> bool:
-        """Tell whether categories may be released as the mode of a group."""
-        return False
-
-    @property
     def may_show_modes(self) -> bool:
         """Tell whether a category may be released as the mode of a group or class."""
         return self.has_modes or any(one.show == "mode" for one in self.aggregates.values())
-
-    @property
-    def mean_p_percent(self) -> float:
-        """Least share of an interval that the mean must leave open, in percent."""
-        return 0.0
-
-    @property
-    def aggregates(self) -> Mapping[str, ShownLevel]:
-        """Quasi-identifiers of which an aggregate of the class is shown, where it may be."""
-        return {}
-
-    @property
-    def way(self) -> str:
-        """The recoding where no levels are declared, in words."""
-        return ""
 
     @property
     def own_guarantees(self) -> list[dict[str, Any]]:

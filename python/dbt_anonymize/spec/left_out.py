@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any, TypeGuard
+from typing import Any
 
+from dbt_anonymize.spec.draft import items, mapping, texts
 from dbt_anonymize.spec.efforts import is_shorthand
 
 _RELEASED = frozenset({"quasi_identifier", "sensitive", "insensitive", "masked"})
-
-
-def columns_left_out(raw: Mapping[str, Any]) -> list[str]:
-    """Return the columns that a raw spec leaves out of its release."""
-    release = raw.get("release")
-    names = release.get("leave_out") if isinstance(release, Mapping) else None
-    return [name for name in names if isinstance(name, str)] if _is_list(names) else []
 
 
 def without_left_out(raw: Mapping[str, Any]) -> dict[str, Any]:
@@ -30,17 +24,19 @@ def without_left_out(raw: Mapping[str, Any]) -> dict[str, Any]:
     >>> changed["columns"]["region"], changed["efforts"]
     ({'role': 'dropped'}, [{'age': 1}])
     """
-    names = frozenset(columns_left_out(raw))
+    names = frozenset(texts(mapping(raw.get("release")).get("leave_out")))
     changed = dict(raw)
     columns = raw.get("columns")
     if not names or not isinstance(columns, Mapping):
         return changed
     changed["columns"] = {
-        name: {"role": "dropped"} if name in names and _is_released(column) else column
+        name: {"role": "dropped"}
+        if name in names and mapping(column).get("role") in _RELEASED
+        else column
         for name, column in columns.items()
     }
-    if _is_list(raw.get("efforts")):
-        changed["efforts"] = [_effort_without(effort, names) for effort in raw["efforts"]]
+    if efforts := items(raw.get("efforts")):
+        changed["efforts"] = [_effort_without(effort, names) for effort in efforts]
     return changed
 
 
@@ -52,8 +48,8 @@ def _effort_without(effort: object, names: Collection[str]) -> object:
     changed = dict(effort)
     for key in changed.keys() & {"levels", "importance"}:
         changed[key] = _without(changed[key], names)
-    if _is_list(changed.get("rounds")):
-        changed["rounds"] = [_without(levels, names) for levels in changed["rounds"]]
+    if rounds := items(changed.get("rounds")):
+        changed["rounds"] = [_without(levels, names) for levels in rounds]
     return changed
 
 
@@ -61,11 +57,3 @@ def _without(content: object, names: Collection[str]) -> object:
     if not isinstance(content, Mapping):
         return content
     return {key: value for key, value in content.items() if key not in names}
-
-
-def _is_released(column: object) -> bool:
-    return isinstance(column, Mapping) and column.get("role") in _RELEASED
-
-
-def _is_list(value: object) -> TypeGuard[list[Any] | tuple[Any, ...]]:
-    return isinstance(value, (list, tuple))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
     BeforeValidator,
@@ -23,7 +23,6 @@ from dbt_anonymize.privacy.differential_privacy import DifferentialPrivacy
 from dbt_anonymize.privacy.model import PrivacyModel
 from dbt_anonymize.privacy.registry import measures_of
 from dbt_anonymize.spec.columns import Column, Hierarchy
-from dbt_anonymize.spec.columns_by_role import ColumnsByRole
 from dbt_anonymize.spec.details import Details
 from dbt_anonymize.spec.efforts import AnyEffort, Effort
 from dbt_anonymize.spec.fingerprint import (
@@ -72,7 +71,7 @@ SpecName = Annotated[
 SHAPE_ONLY = "shape only"
 
 
-class CoreSpec(ColumnsByRole, TestedByModels, Strict):
+class CoreSpec(TestedByModels, Strict):
     """One anonymization, but for the keys of extensions.
 
     Examples
@@ -163,6 +162,18 @@ class CoreSpec(ColumnsByRole, TestedByModels, Strict):
     """Measure of information loss."""
     details: Details = ()
     """Relations that tell more than the choice needs, by name; or all of them."""
+
+    # Extensions answer these otherwise.
+    is_frozen: ClassVar[bool] = False
+    """True where every build releases the same effort with the same labels."""
+    holds_back_joiners: ClassVar[bool] = False
+    """True where new records wait, so that the release differs from its effort."""
+    external_efforts: ClassVar[Mapping[int, Effort]] = {}
+    """Each table of another tool by its number."""
+    frozen_labels: ClassVar[str | None] = None
+    """The seed that holds the labels of a frozen effort."""
+    recomputation: ClassVar[Any] = None
+    """Module that recomputes frozen labels, and releases in which new records wait."""
 
     @field_validator("qnf")
     @classmethod
@@ -327,40 +338,15 @@ class CoreSpec(ColumnsByRole, TestedByModels, Strict):
         return not self.efforts
 
     @property
-    def is_frozen(self) -> bool:
-        """Tell whether every build releases the same effort with the same labels."""
-        return False
-
-    @property
-    def holds_back_joiners(self) -> bool:
-        """Tell whether new records wait, so that the release differs from its effort."""
-        return False
-
-    @property
     def numbered_efforts(self) -> dict[int, Effort]:
         """Each effort by its number, the untouched baseline (effort 0) included."""
         baseline = Effort(levels=dict.fromkeys(self.quasi_identifiers, 0))
         return dict(enumerate([baseline, *map(self._in_declared_order, self.efforts)]))
 
     @property
-    def external_efforts(self) -> dict[int, Effort]:
-        """Each table of another tool by its number."""
-        return {}
-
-    @property
     def built_efforts(self) -> dict[int, Effort]:
         """Every effort with a relation of its own, by number."""
         return self.numbered_efforts
-
-    @property
-    def frozen_labels(self) -> str | None:
-        """The seed that holds the labels of a frozen effort."""
-        return None
-
-    @property
-    def recomputation(self) -> Any:
-        """Module that recomputes frozen labels, and releases in which new records wait."""
-        return None
 
     def findings_of_external(self, tables: Any, number: int) -> Iterable[Any]:
         """Return what `verify` finds of the release of a table of another tool."""

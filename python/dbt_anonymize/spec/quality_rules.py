@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.spec.draft import RawSpec, mapping, unknown_column
 from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, short_repr, unknown
-from dbt_anonymize.spec.quality import BASELINE, FEWEST_SPLITS, task_of_measure
+from dbt_anonymize.spec.quality import BASELINE, FEWEST_SPLITS
 from dbt_anonymize.tasks import UNSUPERVISED
 
 # Measures of one class, which `positive` names.
@@ -21,14 +21,8 @@ _WITHOUT_PROBABILITIES = frozenset({"linear_svm", "kernel_svm"})
 
 def quality_violations(draft: RawSpec) -> Iterator[Problem]:
     """Yield the rules about ``quality`` that a spec breaks, if it has one."""
-    if not draft.quality:
-        return
-    measure = draft.quality.get("measure")
-    task = task_of_measure(measure) if isinstance(measure, str) else None
-    for rule in _RULES:
-        yield from rule(draft.quality, task)
-    for rule_of_draft in _RULES_OF_DRAFTS:
-        yield from rule_of_draft(draft)
+    for rule in _RULES if draft.quality else ():
+        yield from rule(draft)
 
 
 def _some_effort_can_be_chosen(draft: RawSpec) -> Iterator[Problem]:
@@ -59,7 +53,8 @@ def _some_effort_can_be_chosen(draft: RawSpec) -> Iterator[Problem]:
         )
 
 
-def _one_way_to_split(quality: Mapping[str, Any], _task: str | None) -> Iterator[Problem]:
+def _one_way_to_split(draft: RawSpec) -> Iterator[Problem]:
+    quality = draft.quality
     keys = [key for key in ("test_share", "folds") if quality.get(key) is not None]
     if len(keys) != 1:
         yield Problem(
@@ -71,7 +66,8 @@ def _one_way_to_split(quality: Mapping[str, Any], _task: str | None) -> Iterator
         )
 
 
-def _one_way_to_name_models(quality: Mapping[str, Any], _task: str | None) -> Iterator[Problem]:
+def _one_way_to_name_models(draft: RawSpec) -> Iterator[Problem]:
+    quality = draft.quality
     has_one, has_many = quality.get("model") is not None, bool(quality.get("models"))
     if has_one == has_many:
         yield Problem(
@@ -88,9 +84,10 @@ def _one_way_to_name_models(quality: Mapping[str, Any], _task: str | None) -> It
         )
 
 
-def _positive_fits_the_measure(quality: Mapping[str, Any], task: str | None) -> Iterator[Problem]:
+def _positive_fits_the_measure(draft: RawSpec) -> Iterator[Problem]:
+    quality = draft.quality
     measure, positive = quality.get("measure"), quality.get("positive")
-    if task not in {None, "classification", "survival"} and positive is not None:
+    if draft.task not in {None, "classification", "survival"} and positive is not None:
         yield Problem(
             ("quality", "positive"),
             f"must be absent: {measure} is not about classes",
@@ -111,10 +108,8 @@ def _positive_fits_the_measure(quality: Mapping[str, Any], task: str | None) -> 
                 )
 
 
-def _a_constant_answer_is_not_best(
-    quality: Mapping[str, Any], _task: str | None
-) -> Iterator[Problem]:
-    measure = quality.get("measure")
+def _a_constant_answer_is_not_best(draft: RawSpec) -> Iterator[Problem]:
+    measure = draft.quality.get("measure")
     if isinstance(measure, str) and measure in _WON_BY_A_CONSTANT:
         answer = "never answers" if measure == "specificity" else "always answers"
         yield Problem(
@@ -126,7 +121,8 @@ def _a_constant_answer_is_not_best(
         )
 
 
-def _time_belongs_to_an_event(quality: Mapping[str, Any], task: str | None) -> Iterator[Problem]:
+def _time_belongs_to_an_event(draft: RawSpec) -> Iterator[Problem]:
+    quality, task = draft.quality, draft.task
     if task == "survival" and quality.get("time") is None:
         yield Problem(
             ("quality", "time"),
@@ -149,9 +145,8 @@ def _time_belongs_to_an_event(quality: Mapping[str, Any], task: str | None) -> I
         )
 
 
-def _models_without_target_predict_no_column(
-    quality: Mapping[str, Any], task: str | None
-) -> Iterator[Problem]:
+def _models_without_target_predict_no_column(draft: RawSpec) -> Iterator[Problem]:
+    quality, task = draft.quality, draft.task
     if task not in {None, "anomaly"} and quality.get("top_share") is not None:
         yield Problem(
             ("quality", "top_share"),
@@ -176,7 +171,8 @@ def _models_without_target_predict_no_column(
             )
 
 
-def _outer_records_are_unseen(quality: Mapping[str, Any], _task: str | None) -> Iterator[Problem]:
+def _outer_records_are_unseen(draft: RawSpec) -> Iterator[Problem]:
+    quality = draft.quality
     if quality.get("outer_share") is not None and quality.get("fit") != "per_split":
         yield Problem(
             ("quality", "fit"),
@@ -187,7 +183,8 @@ def _outer_records_are_unseen(quality: Mapping[str, Any], _task: str | None) -> 
         )
 
 
-def _shares_are_added_up(quality: Mapping[str, Any], task: str | None) -> Iterator[Problem]:
+def _shares_are_added_up(draft: RawSpec) -> Iterator[Problem]:
+    quality, task = draft.quality, draft.task
     # Imported here as in _model_problems.
     from dbt_anonymize.evaluation.estimators import estimator_type  # noqa: PLC0415
 
@@ -211,7 +208,8 @@ def _shares_are_added_up(quality: Mapping[str, Any], task: str | None) -> Iterat
             )
 
 
-def _models_exist(quality: Mapping[str, Any], task: str | None) -> Iterator[Problem]:
+def _models_exist(draft: RawSpec) -> Iterator[Problem]:
+    quality, task = draft.quality, draft.task
     if quality.get("model") is not None:
         yield from _model_problems(("quality",), quality, quality.get("model"), task)
     for name, choice in mapping(quality.get("models")).items():
@@ -364,7 +362,7 @@ def _groups_are_columns(draft: RawSpec) -> Iterator[Problem]:
             )
 
 
-_RULES: tuple[Callable[[Mapping[str, Any], str | None], Iterator[Problem]], ...] = (
+_RULES = (
     _one_way_to_split,
     _one_way_to_name_models,
     _positive_fits_the_measure,
@@ -374,8 +372,6 @@ _RULES: tuple[Callable[[Mapping[str, Any], str | None], Iterator[Problem]], ...]
     _outer_records_are_unseen,
     _shares_are_added_up,
     _models_exist,
-)
-_RULES_OF_DRAFTS: tuple[Callable[[RawSpec], Iterator[Problem]], ...] = (
     _some_effort_can_be_chosen,
     _columns_are_kept,
     _what_is_predicted_is_no_feature,

@@ -21,7 +21,7 @@ def _released_effort_exists(draft: RawSpec) -> Iterator[Problem]:
 
 def _tokens_are_not_public(draft: RawSpec) -> Iterator[Problem]:
     """Check that nobody outside gets rows that can be joined by person."""
-    if draft.mapping == "token" and draft.release_access == "public":
+    if draft.mapping == "token" and draft.release.get("access") == "public":
         yield Problem(
             ("mapping",),
             "must be class or none where release.access is public: a token is the same in every "
@@ -72,7 +72,7 @@ def _hashes_join_nobody(draft: RawSpec) -> Iterator[Problem]:
                 "subject, so that k would promise more than it keeps",
                 "Use another mask, make the role identifier, or release one record per subject.",
             )
-        if draft.release_access == "public":
+        if draft.release.get("access") == "public":
             yield Problem(
                 ("columns", name, "mask"),
                 "must not hash an identifier where release.access is public: the hash is the same "

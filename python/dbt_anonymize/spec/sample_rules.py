@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dbt_anonymize.spec.draft import RawSpec, items, mapping, unknown_column
+from dbt_anonymize.spec.draft import RawSpec, items, unknown_column
 from dbt_anonymize.spec.guarantee_rules import declared_guarantees
 from dbt_anonymize.spec.problems import KeyPath, Problem, short_repr
 
@@ -69,17 +69,15 @@ def _samples_are_evaluated_once(draft: RawSpec) -> Iterator[Problem]:
 def _one_size_of_sample(draft: RawSpec) -> Iterator[Problem]:
     """Refuse several sizes where a guarantee depends on the size of the sample."""
     for place, guarantee in declared_guarantees(draft):
-        if mapping(guarantee).get("estimator") is None:
+        if guarantee.get("estimator") is None:
             continue
-        yield from (
-            Problem(
+        for own in _own_samples(draft):
+            yield Problem(
                 own,
                 f"must not be declared beside an estimated {place[1]}, which depends on the size "
                 "of the one sample",
                 "Declare the sample for all efforts, or remove the estimator.",
             )
-            for own in _own_samples(draft)
-        )
 
 
 RULES = (

@@ -5,31 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dbt_anonymize.relations import OF_CLASSES
-from dbt_anonymize.spec.draft import RawSpec, text
+from dbt_anonymize.spec.draft import RawSpec
 from dbt_anonymize.spec.problems import Problem, names
-from dbt_anonymize.spec.quality import task_of_measure
 from dbt_anonymize.spec.tested import KEYS
 from dbt_anonymize.tasks import UNSUPERVISED
 
 
 def _all_or_none_is_given(draft: RawSpec) -> Iterator[Problem]:
-    measure = text(draft.quality.get("measure"))
-    if measure and (task := task_of_measure(measure)) in UNSUPERVISED:
-        yield from _nothing_is_predicted(draft, measure, task)
+    if draft.task in UNSUPERVISED:
+        yield from _nothing_is_predicted(draft)
         return
-    if missing := [key for key in KEYS if key not in draft.model_keys]:
-        if draft.model_keys:
-            yield Problem(
-                (),
-                f"must have all of {names(KEYS)}, or none of them where no model is to test it",
-                f"Add {names(missing)}, or remove {names(draft.model_keys)}.",
-                f"{names(draft.model_keys)} without {names(missing)}",
-            )
-        else:
-            yield from _nothing_is_inferior(draft)
+    missing = [key for key in KEYS if key not in draft.model_keys]
+    if missing and draft.model_keys:
+        yield Problem(
+            (),
+            f"must have all of {names(KEYS)}, or none of them where no model is to test it",
+            f"Add {names(missing)}, or remove {names(draft.model_keys)}.",
+            f"{names(draft.model_keys)} without {names(missing)}",
+        )
+    elif missing and draft.choose == "strongest_non_inferior":
+        yield Problem(
+            ("choose",),
+            "must not be strongest_non_inferior without a target: no model says what is inferior",
+            f"Write max_q, or declare {names(KEYS)}.",
+        )
 
 
-def _nothing_is_predicted(draft: RawSpec, measure: str, task: str) -> Iterator[Problem]:
+def _nothing_is_predicted(draft: RawSpec) -> Iterator[Problem]:
+    measure, task = draft.quality["measure"], draft.task
     if draft.target is not None:
         yield Problem(
             ("target",),
@@ -43,15 +46,6 @@ def _nothing_is_predicted(draft: RawSpec, measure: str, task: str) -> Iterator[P
         )
 
 
-def _nothing_is_inferior(draft: RawSpec) -> Iterator[Problem]:
-    if draft.choose == "strongest_non_inferior":
-        yield Problem(
-            ("choose",),
-            "must not be strongest_non_inferior without a target: no model says what is inferior",
-            f"Write max_q, or declare {names(KEYS)}.",
-        )
-
-
 def _loss_targets_need_one(draft: RawSpec) -> Iterator[Problem]:
     if draft.target is None and draft.loss_targets:
         yield Problem(
@@ -62,8 +56,7 @@ def _loss_targets_need_one(draft: RawSpec) -> Iterator[Problem]:
 
 
 def _details_can_be_measured(draft: RawSpec) -> Iterator[Problem]:
-    measure = text(draft.quality.get("measure"))
-    if draft.freeze or (measure and task_of_measure(measure) == "classification"):
+    if draft.freeze or draft.task == "classification":
         return
     for place, name in enumerate(draft.details):
         if name in OF_CLASSES:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.information_loss import LOSS
+from dbt_anonymize.spec.columns_by_role import ColumnsByRole
 
 if TYPE_CHECKING:
-    from dbt_anonymize.spec.columns import Hierarchy
     from dbt_anonymize.spec.information_loss import InformationLoss
     from dbt_anonymize.spec.quality import Quality, Task
 
@@ -18,7 +18,7 @@ KEYS = ("target", "features", "quality", "alpha")
 NO_MODEL = "no model tested it"
 
 
-class TestedByModels:
+class TestedByModels(ColumnsByRole):
     """Views of how models test a spec; one without a target is scored by information loss."""
 
     if TYPE_CHECKING:
@@ -29,12 +29,11 @@ class TestedByModels:
         information_loss: InformationLoss
         mapping: Literal["class", "token", "none"]
 
-        @property
-        def sensitive(self) -> list[str]: ...  # noqa: D102 (as in ColumnsByRole)
-        @property
-        def kept_columns(self) -> list[str]: ...  # noqa: D102
-        @property
-        def quasi_identifiers(self) -> dict[str, Hierarchy]: ...  # noqa: D102
+    # Extensions answer these otherwise.
+    is_chosen_by_outer: ClassVar[bool] = False
+    """True where outer records score every effort and decide, not only the chosen one."""
+    is_searched_by_models: ClassVar[bool] = False
+    """True where models chose the levels, on the records that score them."""
 
     @property
     def is_tested(self) -> bool:
@@ -45,19 +44,16 @@ class TestedByModels:
     def tests(self) -> Quality:
         """Declared test of efforts by models; a `SpecError` where there is none."""
         if self.quality is None:
-            raise SpecError(self._untested())
+            raise SpecError(
+                f"{self.name}: must have {', '.join(KEYS)} for this, since it needs models; got "
+                f"none. Declare them in anonymizations/{self.name}.yml."
+            )
         return self.quality
 
     @property
     def predicted(self) -> str:
         """The target, or the task of models that predict no column; else a `SpecError`."""
         return self.target or self.tests.task
-
-    def _untested(self) -> str:
-        return (
-            f"{self.name}: must have {', '.join(KEYS)} for this, since it needs models; got none. "
-            f"Declare them in anonymizations/{self.name}.yml."
-        )
 
     @property
     def measure(self) -> str:
@@ -80,11 +76,6 @@ class TestedByModels:
         return self.quality.outer_share if self.quality else None
 
     @property
-    def is_chosen_by_outer(self) -> bool:
-        """Tell whether outer records score every effort and decide, not only the chosen one."""
-        return False
-
-    @property
     def weight_of_privacy(self) -> Literal["auto"] | float:
         """Alpha; 0 where QF and QNF have no common scale, since no model is trained."""
         return 0.0 if self.alpha is None else self.alpha
@@ -93,11 +84,6 @@ class TestedByModels:
     def random_state(self) -> int:
         """Seed of random draws about the release; 0 where no model needs one."""
         return self.quality.random_state if self.quality else 0
-
-    @property
-    def is_searched_by_models(self) -> bool:
-        """Tell whether models chose the levels, on the records that score them."""
-        return False
 
     @property
     def targets(self) -> dict[str, object]:

@@ -45,9 +45,7 @@ def append_item(text: str, path: Keys, value: Any) -> str:
         document = document.get(key) if isinstance(document, dict) else None
     if document is None:
         return add_key(text, path, [value])
-    node = yaml.compose(text, Loader=yaml.SafeLoader)
-    for key in path:
-        node = _child(node, key) if node is not None else None
+    node = _node(text, path)
     edited = text if node is None else _append_to(text, node, [value])
     expected = (
         _with_item(parse_yaml(text), list(path), value) if isinstance(document, list) else None

@@ -342,7 +342,7 @@ class _Warehouse:
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.connection = connection
         self.is_duckdb = True
-        self.text_type = "text"
+        self.kind = "duckdb"
         self.adapter = SimpleNamespace(quote=lambda name: f'"{name}"')
 
     def relation_of_ref(self, name: str) -> str:

@@ -24,7 +24,7 @@ from dbt_anonymize.extensions.custody.erase.owned import (
 from dbt_anonymize.extensions.custody.erase.unfinished import digest_file
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.results import release_file
-from dbt_anonymize.project.vault_owner import rename_owner_statements
+from dbt_anonymize.project.vault_owner import tables_of_owners
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.relations import HISTORY, KEPT, MODELS, RELEASED, VAULT
 from dbt_anonymize.release.copies import places_of_copies
@@ -156,7 +156,7 @@ def rename_relations(warehouse: Warehouse, before: Spec, after: Spec) -> list[st
                 f"{', '.join(sorted(here & theirs))}. Take another name, or let a custodian drop "
                 "them if nobody needs them."
             )
-    renamed, memory = list[str](), rename_owner_statements(warehouse, before.name, after.name)
+    renamed, owners = list[str](), tables_of_owners(warehouse, [before.name, after.name])
     for of_vault in (True, False):
         chosen = [
             relation
@@ -167,8 +167,9 @@ def rename_relations(warehouse: Warehouse, before: Spec, after: Spec) -> list[st
         # and spec differ, and no build continues.
         with warehouse.transaction() as cursor:
             _rename_in_rows(warehouse, before, after, cursor, vault if of_vault else None)
-            for sql, values in memory if of_vault else ():
-                cursor.execute(sql, values)
+            for table in owners if of_vault else ():
+                sql = f"update {table} set anonymization = ? where anonymization = ?"
+                cursor.execute(sql, [after.name, before.name])
         with warehouse.transaction() as cursor:
             for relation in sorted(chosen, key=lambda relation: not relation.is_view):
                 if relation.is_view:

@@ -12,7 +12,6 @@ from pydantic import TypeAdapter, ValidationError
 from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.project.register import (
     RegisteredRelease,
-    last_choice,
     measured,
     read_register,
 )
@@ -42,7 +41,7 @@ def before_and_after(
 
     A released choice is the last release of the register: same effort, spec and figures.
     """
-    register, last = read_register(warehouse, spec.name), last_choice(warehouse, spec.name)
+    register, last = read_register(warehouse, spec.name), _last_choice(warehouse, spec.name)
     effort = spec.numbered_efforts.get(last.effort) if last.effort is not None else None
     if effort is not None and effort.levels is not None and effort.is_full_domain:
         levels = ", ".join(f"{name} {level}" for name, level in effort.levels.items())
@@ -50,6 +49,21 @@ def before_and_after(
     if register and last.effort is not None and measured(register[-1]) == measured(last):
         return register[:-1], register[-1]
     return register, last
+
+
+def _last_choice(warehouse: Warehouse, name: str) -> RegisteredRelease:
+    """Return the choice of the last build, released or not."""
+    results = warehouse.relation_of_ref(f"{name}_results")
+    privacy = warehouse.relation_of_ref(f"{name}_privacy")
+    rows = warehouse.rows(
+        "select results.effort, results.fingerprint, results.records, results.suppressed_records, "  # noqa: S608
+        "privacy.released_records, privacy.equivalence_classes, results.k, privacy.highest_risk, "
+        "privacy.average_risk, results.qf_mean, results.qf_low, results.qf_high, results.qnf, "
+        f"results.q from {results} as results left join {privacy} as privacy on "
+        "results.effort = privacy.effort where results.is_chosen"
+    )
+    effort, spec, *figures = rows[0] if len(rows) == 1 else (None,) * 14
+    return RegisteredRelease(None, None, effort, None, spec, None, *figures)
 
 
 def compose(

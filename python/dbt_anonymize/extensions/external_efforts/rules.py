@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from dbt_anonymize.spec.draft import RawSpec, mapping
+from dbt_anonymize.spec.draft import RawSpec, mapping, text
 from dbt_anonymize.spec.problems import KeyPath, Problem, short_repr
 from dbt_anonymize.spec.qnf import FUNCTIONS
 from dbt_anonymize.spec.quality import task_of_measure
@@ -118,7 +118,7 @@ _REFUSED: tuple[tuple[Callable[[RawSpec], object], KeyPath, str, str], ...] = (
         "Remove it.",
     ),
     (
-        lambda draft: draft.composition not in {None, "report"},
+        lambda draft: text(draft.release.get("composition")) not in {None, "report"},
         ("release", "composition"),
         f"must be report {_OF_NOBODY}",
         "Remove it.",

@@ -22,6 +22,7 @@ from dbt_anonymize.extensions.installation.project_files import (
     publishers,
     read_yaml_file,
 )
+from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.engines import find_server, missing_engine
 from dbt_anonymize.project.engines.settings import missing_settings
 from dbt_anonymize.project.erasures import open_erasures
@@ -32,7 +33,7 @@ from dbt_anonymize.project.open_seeds import open_seeds
 from dbt_anonymize.project.package import installed_version
 from dbt_anonymize.project.profile import read_profile
 from dbt_anonymize.project.register import PUBLISHED_TARGETS
-from dbt_anonymize.project.vault_owner import Owner, owners_in_file
+from dbt_anonymize.project.vault_owner import TABLE, Owner
 from dbt_anonymize.project_file import PROJECT_FILE
 from dbt_anonymize.spec.draft import items, mapping
 from dbt_anonymize.spec.loading import load_specs, spec_paths
@@ -263,7 +264,7 @@ def _owner(root: Path, file: Path, schema: str, target: str) -> Iterator[Finding
         return
     try:
         with duckdb.connect(str(file), read_only=True) as session:
-            owner = owners_in_file(session).get(schema)
+            owner = _owner_in_file(session, schema)
     except duckdb.Error as error:
         text = f"whose {file} is could not be read ({safe_reason(error)})."
         yield Finding("owner of the vault", "note", text)
@@ -278,6 +279,17 @@ def _owner(root: Path, file: Path, schema: str, target: str) -> Iterator[Finding
         yield Finding("owner of the vault", "stop", text)
     elif owner is not None:
         yield Finding("owner of the vault", "ok", owner.title)
+
+
+def _owner_in_file(session: Any, schema: str) -> Owner | None:
+    """Return the known owner of a schema in an open vault file."""
+    table = "select 1 from duckdb_tables() where schema_name = ? and table_name = ?"
+    if not session.execute(table, [schema, TABLE]).fetchall():
+        return None
+    place = f"{quote_name(schema)}.{TABLE}"
+    owner = f"select project, target from {place} where anonymization is null"  # noqa: S608 (quoted)
+    rows = session.execute(owner).fetchall()
+    return Owner(*rows[-1]) if rows else None
 
 
 def _erasures(root: Path, file: Path) -> Iterator[Finding]:

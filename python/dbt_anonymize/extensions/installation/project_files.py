@@ -16,7 +16,7 @@ from dbt_anonymize.extensions.installation.changes import (
     FileChange,
     read_text,
 )
-from dbt_anonymize.project.engines.settings import VAULT_LOCATION, missing_settings, with_settings
+from dbt_anonymize.project.engines.settings import VAULT_LOCATION, Setting, missing_settings
 from dbt_anonymize.project.register import PUBLISHED_TARGETS
 from dbt_anonymize.project_file import PROJECT_FILE
 from dbt_anonymize.spec.draft import items, mapping
@@ -56,7 +56,7 @@ def project_changes(
         _packages(root, git),
         _edit(
             root / PROJECT_FILE,
-            lambda text: with_settings(
+            lambda text: _with_settings(
                 with_publishers(with_dispatch(_with_profile(text, project), project), published),
                 settings,
             ),
@@ -65,6 +65,12 @@ def project_changes(
         _edit(root / ".gitignore", _with_ignored),
     ]
     return [change for change in changes if change is not None]
+
+
+def _with_settings(text: str, settings: Sequence[Setting]) -> str:
+    for setting in settings:
+        text = set_value(text, setting.path, setting.value)
+    return text
 
 
 def package_entry(root: Path, git: str | None) -> dict[str, str]:

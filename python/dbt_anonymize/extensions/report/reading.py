@@ -10,6 +10,7 @@ from typing import Any
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.extension import report_sections
 from dbt_anonymize.literals import quote_name, quote_text
+from dbt_anonymize.project.engines import text_type
 from dbt_anonymize.project.evidence import Evidence, Row, collect, find_relation, read_relation
 from dbt_anonymize.project.results import records_of_one_value
 from dbt_anonymize.project.sections import rounding_unit
@@ -235,7 +236,7 @@ def _labels(warehouse: Warehouse, spec: Spec) -> dict[str, Sequence[Row]]:
     if spec.differential_privacy is not None:
         return {}
     classes = _countable_classes(warehouse, spec)
-    text = warehouse.text_type
+    text = text_type(warehouse.kind)
     unit = rounding_unit(spec)
     queries = {
         name: _substituted(_LABELS, column=quote_name(name), text=text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from dbt_anonymize.errors import ProjectError
 from dbt_anonymize.project.engines import find_server, missing_engine
 from dbt_anonymize.project.layout import PYTHON_VARIABLE
 from dbt_anonymize.spec.draft import mapping
-from dbt_anonymize.spec.yaml_text import parse_yaml, set_value
+from dbt_anonymize.spec.yaml_text import parse_yaml
 
 # The variable with the folder of a vault that only the file system can protect.
 VAULT_LOCATION = "dbt_anonymize_vault_location"
@@ -60,13 +60,6 @@ def values_under(content: object, names: set[str]) -> Iterator[Any]:
             yield value
         else:
             yield from values_under(value, names)
-
-
-def with_settings(text: str, settings: Sequence[Setting]) -> str:
-    """Return the text of dbt_project.yml with the settings."""
-    for setting in settings:
-        text = set_value(text, list(setting.path), setting.value)
-    return text
 
 
 def kind_of_target(root: Path, target: str | None = None) -> str | None:

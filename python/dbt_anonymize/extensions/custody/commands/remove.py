@@ -115,8 +115,8 @@ def _drop(
         require_duckdb,
     )
     from dbt_anonymize.project.vault_owner import (  # noqa: PLC0415
-        forget_source,
         require_own_vault,
+        tables_of_owners,
     )
 
     with place.warehouse(writes_vault=True) as warehouse:
@@ -130,6 +130,9 @@ def _drop(
             for relation in relations:
                 note(f"dropped {relation.name}")
         if drop_vault:
-            forget_source(warehouse, spec.name)
+            # The vault forgets an anonymization of which it stores nothing.
+            for table in tables_of_owners(warehouse, [spec.name]):
+                with warehouse.transaction() as cursor:
+                    cursor.execute(f"delete from {table} where anonymization = ?", [spec.name])  # noqa: S608
         # Deleted identifiers stay in the bytes of the file until it is written anew.
         rewrite_files(warehouse, {relation.database for relation in of_vault})

@@ -87,10 +87,16 @@ def owned_relations(warehouse: Warehouse, spec: Spec, others: Collection[str] = 
         "and c.table_name = v.view_name where not c.internal and c.database_name <> 'temp' "
         "group by all order by all"
     )
+    named = {
+        (node.database, node.schema, node.alias): str(node.name)
+        for node in warehouse.manifest.nodes.values()
+        if node.resource_type in {"model", "seed", "snapshot"}
+    }
     owned = []
     for database, schema, identifier, columns, is_view in rows:
         suffix = _suffix(identifier)
-        table = warehouse.name_of(database, schema, identifier.removesuffix(suffix)) + suffix
+        stem = identifier.removesuffix(suffix)
+        table = named.get((database, schema, stem), stem) + suffix
         is_ours = table.removesuffix(suffix) in names
         if not table.startswith(f"{spec.name}_"):
             continue

@@ -21,9 +21,7 @@ from dbt_anonymize.cli.common import (
 )
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.extensions.hierarchy_builders import extension
-from dbt_anonymize.extensions.hierarchy_builders.arx import arx_text
 from dbt_anonymize.extensions.hierarchy_builders.commands.values import Values, from_anywhere
-from dbt_anonymize.extensions.hierarchy_builders.misread_labels import misread_levels
 from dbt_anonymize.hierarchies.bounds import parse_value
 from dbt_anonymize.hierarchies.label_types import RULE, text_lines
 from dbt_anonymize.hierarchies.model import Hierarchy, IntervalHierarchy
@@ -81,6 +79,8 @@ def check(
 
 def _misread_labels(file: Path, table: SeedTable) -> tuple[list[str], str | None]:
     """Return the rule that misread labels break, or a remark if no project declares types."""
+    from dbt_anonymize.extensions.hierarchy_builders.misread_labels import misread_levels  # noqa: PLC0415 (keeps --help fast)
+
     levels = misread_levels(table)
     if not levels:
         return [], None
@@ -161,6 +161,8 @@ def export_arx(
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> None:
     """Write a seed as a hierarchy file of the ARX anonymization tool; intervals need values."""
+    from dbt_anonymize.extensions.hierarchy_builders.arx import arx_text  # noqa: PLC0415 (keeps --help fast)
+
     hierarchy = read_hierarchy(file, nested=False)
     if len(delimiter) != 1 or delimiter in '"\r\n':
         raise HierarchyError("--delimiter must be one character that quotes no text.")
@@ -175,6 +177,8 @@ def export_arx(
 
 def text_labels_note(seed: str, table: SeedTable) -> str | None:
     """Return the declaration that a seed needs if dbt would misread its labels."""
+    from dbt_anonymize.extensions.hierarchy_builders.misread_labels import misread_levels  # noqa: PLC0415 (keeps --help fast)
+
     levels = misread_levels(table)
     if not levels:
         return None

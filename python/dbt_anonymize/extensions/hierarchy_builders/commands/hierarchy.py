@@ -12,7 +12,6 @@ import typer
 
 from dbt_anonymize.cli.common import Quiet
 from dbt_anonymize.errors import HierarchyError
-from dbt_anonymize.extensions.hierarchy_builders import arx
 from dbt_anonymize.extensions.hierarchy_builders.building import Number, as_decimal, numbers_of
 from dbt_anonymize.extensions.hierarchy_builders.codes import code_prefixes
 from dbt_anonymize.extensions.hierarchy_builders.commands.classification import classification
@@ -352,6 +351,8 @@ def import_arx(
     """Import a hierarchy file of the ARX anonymization tool."""
     if len(delimiter) != 1:
         raise HierarchyError("--delimiter must be one character. Correct it.")
+    from dbt_anonymize.extensions.hierarchy_builders import arx  # noqa: PLC0415 (keeps --help fast)
+
     hierarchy = arx.read_arx(file, delimiter=delimiter, nested=nested)
     return arx.to_interval_hierarchy(hierarchy, nested=nested) if as_intervals else hierarchy
 
