@@ -162,6 +162,11 @@ def test_whose_records_they_are_is_proposed_where_people_have_several() -> None:
     assert subject(name, unique) is None
     assert subject(name, facts("mail", known=970, distinct=970, looks="e-mail addresses")) is None
     assert subject(name, facts("patient_no", "integer", distinct=1000)) is None
+    # A few share an address: still it tells people apart, and a name far less.
+    nearly = facts("mail", distinct=980, looks="e-mail addresses")
+    assert subject(facts("name", distinct=260), nearly) is None
+    assert subject(facts("name", distinct=260), facts("seqn", "integer", distinct=1000)) is None
+    assert subject(facts("seqn", "integer", distinct=300), name) == "seqn"
     looks = facts("nm", distinct=90, looks="names of people")
     assert subject(looks) == "nm"
     assert subject(looks, facts("patient_no", "integer", distinct=1000)) is None
@@ -178,6 +183,8 @@ def test_people_may_share_names_where_something_else_tells_them_apart() -> None:
     for column in (*names, facts("surname", distinct=90)):
         alone, beside = propose([key, column]), propose([patient, column])
         assert may_share(beside[1], beside)
+        mails = propose([key, column, facts("mail", distinct=980, looks="e-mail addresses")])
+        assert may_share(mails[1], mails)
         assert may_share(alone[1], alone) == (column.name == "surname")
     unique = propose([patient, facts("name", distinct=1000)])
     assert not may_share(unique[1], unique)

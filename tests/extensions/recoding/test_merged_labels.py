@@ -31,7 +31,7 @@ def is_known(leaves: str, above: str, label: str, lower: float, upper: float) ->
         session.executemany("insert into tree values (?, ?, ?, ?, ?)", rows)
         session.execute("create table shown (age text, age_lower double, age_upper double)")
         session.execute("insert into shown values (?, ?, ?)", [label, lower, upper])
-        sql = f"select {age.is_label('shown', is_merged=True)} from shown"
+        sql = f"select {age.is_label} from shown as effort"
         ((known,),) = session.execute(sql).fetchall()
         return bool(known)
 

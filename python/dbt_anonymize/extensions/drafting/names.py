@@ -66,8 +66,8 @@ _QUASI_PARTS = """
     occup employ citizen immigr foreign urban rural smok divorc pregnan veteran postal zipcode
 """
 _SENSITIVE_PARTS = """
-    income wage salar earning wealth health hlth diseas diagnos illness disab medic symptom
-    therap treatm religi polit crimin offen convict arrest prison depress psych cancer diabet
+    income wage salar earning wealth health hlth disab medic
+    therap treatm religi polit crimin offen convict arrest prison
     surg transplant chemother hospvis docvis drinking alcohol
 """
 _BIRTH = "birth birthdate birthday born dob geburtsdatum nacimiento"
@@ -80,14 +80,39 @@ _SHARED_NAMES = """
     cognome sobrenome apelido prenom address adresse direccion endereco street strasse calle rua
 """
 _SENSITIVE = """
-    diagnosis diagnose diagnoses disease illness condition icd treatment therapy medication drug
+    condition icd treatment therapy medication drug
     salary income wage earnings gehalt einkommen salario renda debt credit score criminal offence
-    crime politics party orientation pregnant pregnancy hiv disability blood genetic
+    crime politics party orientation pregnant pregnancy disability blood genetic
     inc hhninc hhinc faminc rincome realrinc nettfa assets loan balance pension
     vote voted voting partyid polviews religion relig belief church god sexuality
-    rx trt treat tx dose pulse chol cholesterol glucose bilirubin albumin creatinine ferritin
-    hemoglobin haemoglobin hypertension stroke angina asthma tumor tumour ulcer biopsy ecog karno
+    rx trt treat tx dose pulse chol glucose bilirubin albumin creatinine ferritin
+    hemoglobin haemoglobin biopsy ecog karno
     ill sick bmi drugs cannabis suicide mental abuse offense sentence jail
+"""
+# Diagnoses and complaints; the beginnings and ends below know their compound words.
+_CONDITION = """
+    diagnosis diagnose diagnoses disease illness hiv aids hpv stroke angina
+    highbp hibp bphigh htn sbp dbp systolic diastolic hichol highchol hyperlipidemia dyslipidemia
+    hypercholesterolemia hypercholesterolaemia
+    cvd chd ihd copd ckd esrd afib dvt tia covid covid19 flu influenza
+    gout goiter goitre hernia seizure seizures polio pica wtloss weightloss amnesia coma
+    coronary atrial renal eclampsia preeclampsia gonorrhea gonorrhoea chlamydia syphilis
+    malaria measles eczema rash jaundice edema oedema dementia alzheimer alzheimers
+    parkinson parkinsons lupus anxiety insomnia autism adhd schizophrenia bipolar nerves
+    nervousbreak nervousbreakdown pain backpain chestpain otherpain comorbidity comorbidities
+    injury injuries sepsis obesity obese concussion vomiting nausea diarrhea diarrhoea
+    dyspnea dyspnoea
+"""
+_CONDITION_PARTS = """
+    diseas diagnos illness symptom cancer depress psych diabet
+    hepati bronch asthma infarct infect allerg epilep anemi anaemi leukemi leukaemi thyroid tuberc
+    cholest hypertens arthrit migrain headache cough fever ulcer fracture tumor tumour
+    carcinom melanom lymphom pneumon cirrhos scleros psorias fibros thrombos osteopor
+    nephropath neuropath retinopath cardiac cardiov heart kidney bowel itis algia ectomy
+"""
+# Short as other words are too (miles, francs, hit by pitch): conditions only beside other ones.
+_CONDITION_CODE = """
+    hbp hbpmed bp mi ami premi priormi prevmi histmi chf hf tb cva pvd pad cad ms uti ibd ibs dm
 """
 _TARGET = """
     target label outcome class churn churned default defaulted fraud survived readmitted readmission
@@ -114,7 +139,9 @@ _WORDS = {
         "free_text": _FREE_TEXT,
         "loading": _LOADING,
         "quasi_identifier": _QUASI,
-        "sensitive": _SENSITIVE,
+        "sensitive": _SENSITIVE + _CONDITION,
+        "condition": _CONDITION,
+        "condition_code": _CONDITION_CODE,
         "target": _TARGET,
         "person": _PERSON,
         "full_name": _FULL_NAME,
@@ -130,7 +157,8 @@ _WORDS = {
 }
 _PARTS_OF = {
     "quasi_identifier": tuple(_QUASI_PARTS.split()),
-    "sensitive": tuple(_SENSITIVE_PARTS.split()),
+    "sensitive": tuple((_SENSITIVE_PARTS + _CONDITION_PARTS).split()),
+    "condition": tuple(_CONDITION_PARTS.split()),
 }
 # Endings of a column derived from another: its square, its logarithm, its classes.
 _ENDINGS = ("sq", "cat", "grp", "group", "groups", "band", "class", "status", "stat", "rank")
@@ -223,9 +251,11 @@ def is_key_of_person(name: str) -> bool:
     --------
     >>> [is_key_of_person(name) for name in ("patient_no", "PatientID", "customerid", "order_id")]
     [True, True, True, False]
+    >>> is_key_of_person("SEQN")  # of a respondent, in surveys of health
+    True
     """
     name_words, keys = {*words(name)}, _WORDS["key"] | _KEY_OF_ROWS
     is_named = name_words & _WORDS["person"] and name_words & keys and not name_words & _SHARED
     endings = [(word, key) for word in name_words for key in keys if word.endswith(key)]
     joined = any(word.removesuffix(key) in _WORDS["person"] for word, key in endings)
-    return bool(is_named or joined or "mrn" in name_words)
+    return bool(is_named or joined or name_words & {"mrn", "seqn"})

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from dbt_anonymize.errors import SpecError
+from dbt_anonymize.extensions.drafting.conditions import with_conditions
 from dbt_anonymize.extensions.drafting.facts import ColumnFacts
 from dbt_anonymize.extensions.drafting.names import is_key, is_key_of_person, name_indicates
 from dbt_anonymize.extensions.drafting.places import keep_best_known
@@ -70,7 +71,9 @@ def propose(
         )
     if key is not None:
         fixed[key.name] = Proposal(key, KEY, "unique and never NULL")
-    proposals = [fixed.get(column.name) or propose_role(column) for column in facts]
+    proposals = with_conditions(
+        [fixed.get(column.name) or propose_role(column) for column in facts]
+    )
     target = _guess_target(proposals) if is_guessed else None
     if target_column is not None:
         target = next(column for column in proposals if column.facts is target_column)

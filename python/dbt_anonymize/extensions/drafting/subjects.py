@@ -10,6 +10,8 @@ from dbt_anonymize.extensions.drafting.proposal import KEY, Proposal
 
 # Average records per name from which on names are those of people with several records.
 _RECORDS_OF_A_NAME = 1.5
+# Values per record from which on a column tells people apart; a few share an address.
+_NEARLY_ALL = 0.9
 # Rank of names among candidates for the subject.
 _NAME = 3
 
@@ -27,7 +29,7 @@ def propose_subject(proposals: Sequence[Proposal]) -> Proposal | None:
         if (rank := _rank(proposal.facts)) is not None
     }
     if any(_tells_people_apart(proposal) for proposal in proposals):
-        # A unique address or number per record means that equal names are different people.
+        # An address or number of nearly each record: equal names are different people.
         ranks = {name: rank for name, rank in ranks.items() if rank < _NAME}
     return min(
         (proposal for proposal in identifiers if proposal.name in ranks),
@@ -37,11 +39,11 @@ def propose_subject(proposals: Sequence[Proposal]) -> Proposal | None:
 
 
 def _tells_people_apart(proposal: Proposal) -> bool:
-    """Tell whether no two records share an address, or a number of a person."""
+    """Tell whether hardly two records share an address, or a number of a person."""
     facts = proposal.facts
     is_own = proposal.role == "identifier" and facts.looks
     is_number = proposal.role in {"identifier", KEY} and is_key_of_person(facts.name)
-    return facts.distinct == facts.known > 0 and bool(is_own or is_number)
+    return facts.distinction >= _NEARLY_ALL and bool(is_own or is_number)
 
 
 def may_share(proposal: Proposal, proposals: Sequence[Proposal]) -> bool:

@@ -93,7 +93,11 @@ def spec_text(
             counted_by="k counts",
             purpose=purpose,
             is_tested=target is not None or purpose != "statistics",
-            sensitive=[proposal.name for proposal in known_before if proposal.role == "sensitive"],
+            sensitive=[
+                proposal.name
+                for proposal in decided
+                if proposal.role == "sensitive" and not proposal.is_time
+            ],
             target=target.name if target is not None and target in decided else None,
             features=usable,
             # Efforts have a level for each quasi-identifier, so all must be decided.
