@@ -33,7 +33,7 @@
     {%- if not is_trial -%}
         {%- do dbt_anonymize._check_table(candidate, declaration, sql) -%}
         {%- do dbt_anonymize._check_chosen_table(declaration, sql) -%}
-        {%- if dbt_anonymize._is_published(declaration.anonymization) -%}
+        {%- if dbt_anonymize._is_table_published(declaration.anonymization) -%}
             {%- do dbt_anonymize._remember_table(declaration) -%}
             {%- do dbt_anonymize._register_table(declaration.anonymization, candidate) -%}
         {%- endif -%}

@@ -4,15 +4,7 @@
   no row.
 #}
 {% macro _register_table(anonymization, candidate) -%}
-    {%- set beside = [] -%}
-    {%- for node in graph.nodes.values()
-        if node.resource_type == "model" and node.name == anonymization ~ "_table_results" -%}
-        {%- do beside.append(node) -%}
-    {%- endfor -%}
-    {%- set register = api.Relation.create(
-        database=beside[0].database, schema=beside[0].schema, identifier=anonymization ~ "_table_register",
-        type="table"
-    ) -%}
+    {%- set register = dbt_anonymize._table_register(anonymization) -%}
     {%- set results = ref(anonymization ~ "_table_results") -%}
     {%- set bigint, double, text = dbt.type_bigint(), dbt_anonymize._type_double(), dbt.type_string() -%}
     {%- set types = {
@@ -54,4 +46,21 @@
         from {{ results }} as results
         where results.is_chosen
     {%- endcall %}
+{%- endmacro %}
+
+
+{# The register of a table on this target. #}
+{% macro _table_register(anonymization) -%}
+    {%- for node in graph.nodes.values()
+        if node.resource_type == "model" and node.name == anonymization ~ "_table_results" -%}
+        {{ return(api.Relation.create(
+            database=node.database, schema=node.schema, identifier=anonymization ~ "_table_register", type="table"
+        )) }}
+    {%- endfor -%}
+{%- endmacro %}
+
+
+{# Whether this target releases tables; see `_is_published`. #}
+{% macro _is_table_published(anonymization) -%}
+    {{ return(dbt_anonymize._is_published(anonymization, dbt_anonymize._table_register(anonymization))) }}
 {%- endmacro %}

@@ -79,7 +79,7 @@ order by
 {% macro _warn_of_lost_memory(anonymization) -%}
     {%- set releases = dbt_anonymize._table_releases(anonymization) -%}
     {%- if load_relation(this) is not none and load_relation(releases) is none
-        and dbt_anonymize._is_published(anonymization) -%}
+        and dbt_anonymize._is_table_published(anonymization) -%}
         {%- do exceptions.warn(
             "WARNING: anonymization " ~ anonymization ~ ": what a table shows is compared with what it showed before; "
             ~ releases ~ " is not there, though " ~ this ~ " is. If that was handed out, restore the vault from a"
@@ -135,13 +135,13 @@ order by
         {%- do dbt_anonymize._check_table(candidate, declaration, sql) -%}
     {%- endif -%}
     {%- do adapter.commit() -%}
-    {%- if not dbt_anonymize._is_trial() and dbt_anonymize._is_published(declaration.anonymization) -%}
+    {%- if not dbt_anonymize._is_trial() and dbt_anonymize._is_table_published(declaration.anonymization) -%}
         {%- do dbt_anonymize._remember_table(declaration) -%}
     {%- endif -%}
     {% call statement("swap") -%}
         select 1 as begins_a_transaction
     {%- endcall %}
-    {%- if not dbt_anonymize._is_trial() and dbt_anonymize._is_published(declaration.anonymization) -%}
+    {%- if not dbt_anonymize._is_trial() and dbt_anonymize._is_table_published(declaration.anonymization) -%}
         {%- do dbt_anonymize._register_table(declaration.anonymization, candidate) -%}
     {%- endif -%}
     {{ dbt_anonymize._swap_in(candidate, target_relation, existing_relation, backup_relation) }}

@@ -32,6 +32,7 @@ judged as (
         efforts.*,
         efforts.qf + {{ dbt_anonymize._number(given.alpha) }} * efforts.qnf as q,
         case
+            when efforts.refusal is not null then 'not chosen: ' || efforts.refusal
             {%- if released %}
             when
                 efforts.effort not in (
@@ -39,9 +40,9 @@ judged as (
                         if dbt_anonymize._released_as(protection, given.content) in released %}
                     {{- number }}, {% endfor %}-1
                 )
-                then 'not chosen: the table was released otherwise, and both would tell more together'
+                then 'not chosen: the table was released otherwise, and both would tell more together; try it on '
+                    || 'a target that does not publish, or, where nobody has the released one, under another name'
             {%- endif %}
-            when efforts.refusal is not null then 'not chosen: ' || efforts.refusal
             when efforts.qnf < 0.5 then 'not chosen: a small cell is told too closely (QNF below 0.5)'
             when efforts.qf <= efforts.zero_rule and efforts.qf < 1
                 then 'not chosen: it answers no better than who knows nothing'

@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +15,24 @@ import yaml
 
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.extensions.drafting.counted import with_kept_dimensions
-from dbt_anonymize.extensions.drafting.counted_columns import check_shown, propose_counted
+from dbt_anonymize.extensions.drafting.counted_columns import FEW, check_shown, propose_counted
 from dbt_anonymize.extensions.drafting.facts import ColumnFacts
+from dbt_anonymize.extensions.drafting.plans import number_plan
 from dbt_anonymize.extensions.drafting.table import Draft
 from dbt_anonymize.project.generate import generate
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.spec import load_spec
 from dbt_anonymize.verify.run import verify
 from tests.cli.conftest import run
+from tests.docs.pages import DOCS
 from tests.extensions.drafting.test_init import people
 from tests.projects import Project
 
 pytestmark = pytest.mark.needs("tables")
 NAME = "counts"
 SEED = "seeds/customers.csv"
+# Whole numbers in such a range are leaves of their own.
+ONE_BY_ONE = 13
 
 
 def fact(name: str, kind: Any = "text", distinct: int = 4, **more: Any) -> ColumnFacts:
@@ -81,6 +86,25 @@ def test_a_dimension_is_shown_as_it_is_or_by_a_hierarchy(name: str, role: str) -
     proposals, *_ = propose_counted(FACTS, ["age", "ward", name], [])
     (found,) = (one for one in proposals if one.name == name)
     assert (found.role, found.mask) == (role, None)
+
+
+def test_few_whole_numbers_are_shown_one_by_one_or_coarser() -> None:
+    """A hierarchy lets an effort make them coarser; its finest level is what they are."""
+    years = fact("year", "number", 5)
+    proposals, *_ = propose_counted([FACTS[0], years], ["year"], [])
+    assert [one.role for one in proposals] == ["record_key", "quasi_identifier"]
+    for first in (0, 1984):
+        records = {Decimal(first + place): 9 for place in range(ONE_BY_ONE)}
+        built, _ = number_plan("year", records)
+        assert [*map(int, built.labels[0])] == [*records]
+
+
+def test_the_page_says_which_dimensions_are_shown_as_they_are() -> None:
+    said = " ".join((DOCS / "extensions" / "tables.md").read_text(encoding="utf-8").split())
+    assert FEW == 10
+    assert "have a hierarchy, also with few values, so that efforts can be coarser" in said
+    assert f"whole numbers within a range of {ONE_BY_ONE} one by one" in said
+    assert "Others are shown as they are with up to ten values, else by a hierarchy" in said
 
 
 def test_one_dimension_has_a_hierarchy_if_none_needs_it() -> None:

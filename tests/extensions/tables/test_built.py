@@ -35,6 +35,10 @@ pytestmark = pytest.mark.dbt
 LEAST = 5
 # Of a sum that one person may have.
 SHARE = 0.5
+LOCKED = (
+    "the table was released otherwise, and both would tell more together; try it on a target that "
+    "does not publish, or, where nobody has the released one, under another name"
+)
 Cells = dict[tuple[str | None, ...], list[dict[str, str]]]
 
 
@@ -174,23 +178,31 @@ def test_draws_that_are_lost_are_told(built: Project, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "other",
+    ("other", "reason"),
     [
-        {"efforts": [{"method": "round", "base": 9, "levels": LEVELS}], "shows": SHOWS},
-        {"efforts": [{"method": "hide", "levels": {"birth_date": 3, "zip": 1}}], "shows": SHOWS},
-        {"dimensions": ["zip", "churned"], "efforts": [{"method": "hide", "levels": {"zip": 1}}]},
+        ({"efforts": [{"method": "round", "base": 9, "levels": LEVELS}], "shows": SHOWS}, LOCKED),
+        ({"efforts": [HIDE | {"levels": {"birth_date": 3, "zip": 1}}], "shows": SHOWS}, LOCKED),
+        ({"dimensions": ["zip", "churned"], "efforts": [HIDE | {"levels": {"zip": 1}}]}, LOCKED),
+        (
+            {
+                "dimensions": ["birth_date", "zip", "gender", "churned"],
+                "efforts": [HIDE | {"levels": {"birth_date": 1}}],
+            },
+            "suppression of more than 250 cells must have at most 3 dimensions",
+        ),
     ],
-    ids=["rounded", "coarser", "of other dimensions"],
+    ids=["rounded", "coarser", "of other dimensions", "of too many cells"],
 )
 def test_a_released_table_is_released_by_no_other(
-    built: Project, tmp_path: Path, other: dict[str, Any]
+    built: Project, tmp_path: Path, other: dict[str, Any], reason: str
 ) -> None:
     project = built.copy(tmp_path / "other")
     declare(project, **other)
     before = project.release_file(NAME).read_bytes()
     generate(project.folder, [NAME])
     outcome = project.dbt("build", "--select", f"+path:models/{NAME}")
-    assert "released otherwise, and both would tell more together" in outcome.messages
+    assert reason in outcome.messages
+    assert (reason == LOCKED) == ("released otherwise" in outcome.messages)
     if "dimensions" not in other:
         assert outcome.succeeded
         assert "stays as it is" in outcome.messages
@@ -198,6 +210,31 @@ def test_a_released_table_is_released_by_no_other(
         rows = reader.execute(f"select * from {NAME}_table").fetchall()
     assert {row[:3]: row[3:] for row in rows} == released(built)
     assert before
+
+
+def test_ways_of_protection_can_be_tried_out_on_a_target_that_does_not_publish(
+    built: Project, tmp_path: Path
+) -> None:
+    def publish_on(project: Project, target: str) -> None:
+        published = f"\nvars: {{dbt_anonymize_published_targets: [{target}]}}\n"
+        project.edit("dbt_project.yml", lambda text: text + published)
+
+    def releases(project: Project) -> list[Any]:
+        known = f"table_name in ('{NAME}_table_register', '{NAME}_table_releases')"
+        return project.query(f"select table_name from information_schema.tables where {known}")
+
+    fresh = copy_consumer(tmp_path / "fresh")
+    publish_on(fresh, "prod")
+    for other in (HIDE, {"method": "round", "base": 9, "levels": LEVELS}):
+        declare(fresh, efforts=[other], shows=SHOWS)
+        build(fresh)
+        assert fresh.query(f"select is_chosen from {NAME}_table_results") == [(True,)]
+        assert not releases(fresh)
+    # Others have what a target released before, whatever it is called.
+    before = built.copy(tmp_path / "before")
+    publish_on(before, "prod")
+    build(before)
+    assert before.query(f"select count(*) from {NAME}_table_register") == [(2,)]
 
 
 def test_sums_are_hidden_together_with_counts(tmp_path: Path) -> None:

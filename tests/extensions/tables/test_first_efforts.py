@@ -97,6 +97,46 @@ def test_sums_of_people_with_several_records_stand_beside_records() -> None:
     assert {one["method"] for one in own["efforts"]} == {"hide"}
 
 
+def visits(*, people: int) -> Table:
+    """Count visits by four columns; at the finest levels cells are too many to be hidden."""
+    rows = np.array(list(product(range(5), range(4), range(2), range(2))))
+    year = tuple(np.arange(5) // width for width in (1, 1, 2, 5))
+    school = tuple(np.minimum(np.arange(4), most) for most in (3, 3, 1, 0))
+    attributes = (
+        Attribute("year", year, (np.ones(1),) * 4, 5, 0.0, lowest=1),
+        Attribute("school", school, (np.ones(1),) * 4, 4, 0.0, lowest=1),
+    )
+    sensitive = tuple(
+        (SensitiveAttribute(name, 2), rows[:, place]) for place, name in ((2, "sex"), (3, "works"))
+    )
+    return Table(attributes, rows[:, :2], np.full(len(rows), people), sensitive=sensitive)
+
+
+@pytest.mark.parametrize(
+    ("people", "levels"),
+    [
+        (100, [{"year": 2, "school": 1}, {"year": 1, "school": 2}]),
+        (2, [{"year": 2, "school": 1}, {"year": 2, "school": 2}]),
+    ],
+)
+def test_two_ways_to_hide_compete_where_the_finest_labels_are_too_many(
+    people: int, levels: list[dict[str, int]]
+) -> None:
+    """A release binds the table to its way, and QF compares with the finest of all efforts."""
+    table = visits(people=people)
+    own = drafted(table, *("year", "school", "sex", "works"), sums=["cost"])
+    assert levels_of(own, "hide") == levels
+    text = draft(table, own["dimensions"], sums=["cost"], people=table.total, repeats=False)
+    assert "The first effort has 180 cells, empty ones and totals included" in text
+
+
+def test_finer_labels_are_hidden_as_well_where_no_coarser_ones_are_better() -> None:
+    own = drafted(counts([1, 0, 0, 0, 0, 0, 0]), "age", "ward")
+    finest, few_small = levels_of(own, "hide")
+    assert finest == {"age": 1}
+    assert levels_of(own, "noise") == [few_small]
+
+
 def test_too_few_people_for_any_level_get_the_levels_with_the_fewest_small_cells() -> None:
     own = drafted(counts([1, 0, 0, 0, 0, 0, 0]), "age", "ward")
     (found,) = levels_of(own, "noise")

@@ -201,6 +201,40 @@ def test_the_report_tells_an_earlier_table_and_none() -> None:
     assert "Nothing: run `dbt build`." in said(findings(None))
 
 
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        ([("*", "yes", 9, "published")], "Labels stand for values, `*` for a missing one."),
+        (
+            [("north", None, 9, "published")],
+            "Labels stand for values, `all` for a total, which is NULL in the table.",
+        ),
+        (
+            [("*", "yes", 9, "published"), (None, "yes", 9, "published")],
+            "Labels stand for values, `*` for a missing one, `all` for a total, which is NULL in "
+            "the table.",
+        ),
+        ([("north", "yes", 9, "published")], None),
+    ],
+)
+def test_a_report_explains_once_what_labels_stand_for(rows: list[Any], says: str | None) -> None:
+    told = report_of(findings(Picture.of(COLUMNS, rows)))
+    said = [sentence for answer in told.answers for sentence in answer.sentences]
+    assert [one for one in said if one.startswith("Labels stand")] == ([says] if says else [])
+
+
+def test_the_report_says_what_quality_is_compared_with() -> None:
+    shown = Picture.of(COLUMNS, ROWS)
+    (said, *_) = report_of(findings(shown)).answers[2].sentences
+    assert "true counts at the finest levels of all efforts would have 1" in said
+    assert "the zero rule, which knows no count and answers with equal shares, has 0.4." in said
+    found = findings(shown)
+    asked = [{"rank": "ward"}, {"share": "ward"}, {"trend": "age"}]
+    found = found._replace(spec=Spec.model_validate(spec(questions=asked)))
+    (said, *_) = report_of(found).answers[2].sentences
+    assert "answers with ties, equal shares and no change, has 0.4." in said
+
+
 @pytest.mark.needs("report")
 def test_labels_are_never_markup_and_charts_are_valid(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("altair")

@@ -26,7 +26,7 @@ _SMALL, _MOST_CELLS = 0.1, 2_000
 _FEWER_SMALL, _FEWER_CELLS = 0.05, LARGEST_OPTIMAL
 # Protect enough at this minimum, see the page of tables.
 _NOISE, _ROUNDING = "method: noise, variance: 6, largest: 10", "method: round, base: 10"
-_HIDING = "method: hide"
+_HIDING, _HIDDEN_TABLES = "method: hide", 2
 _MOST_DIMENSIONS = 6
 
 
@@ -107,14 +107,20 @@ def draft(
     fine = _best(fitting, _SMALL, weights) or min(fitting, key=lambda one: one.small_share(weights))
     coarser = (one for one in tables if one.size <= _FEWER_CELLS and one.is_coarser(fine))
     coarse = _best(coarser, _FEWER_SMALL, weights)
-    efforts = _efforts(fine, coarse, has_sums=bool(sums), repeats=repeats)
-    if not efforts:
+    protected: list[tuple[str, _Cells]] = []
+    if sums or not repeats:
+        protected += [(_HIDING, one) for one in _hidden(fine, coarse, fitting)]
+    if not sums:
+        protected += [(_NOISE, fine), (_ROUNDING, fine)]
+    if not protected:
         raise SpecError(
             f"sums need a table of which cells can be hidden; {', '.join(dimensions)} are too many "
             f"dimensions for these records. Name {MOST_MODULAR_DIMENSIONS} or fewer."
         )
     measures = [*_counts_lines(has_sums=bool(sums), repeats=repeats), *_sums_lines(sums)]
-    return _text(fine, measures, efforts, f"{fine.small_share(weights):.0%}", counts)
+    first = protected[0][1]
+    efforts = [f"{{{method}{_levels_text(cells)}}}" for method, cells in protected]
+    return _text(first, measures, efforts, f"{first.small_share(weights):.0%}", counts)
 
 
 def _levels(counts: Table, name: str, people: FloatArray) -> list[_Level]:
@@ -155,14 +161,20 @@ def _check(dimensions: Sequence[str]) -> None:
         )
 
 
-def _efforts(fine: _Cells, coarse: _Cells | None, *, has_sums: bool, repeats: bool) -> list[str]:
-    pairs = []
-    if has_sums or not repeats:
-        hidden = [fine, *([coarse] if coarse else [])]
-        pairs += [(_HIDING, cells) for cells in hidden if cells.can_hide]
-    if not has_sums:
-        pairs += [(_NOISE, fine), (_ROUNDING, fine)]
-    return [f"{{{method}{_levels_text(cells)}}}" for method, cells in pairs]
+def _hidden(fine: _Cells, coarse: _Cells | None, fitting: Iterable[_Cells]) -> list[_Cells]:
+    """Return tables of which cells are hidden: two where it can be, the finer one first.
+
+    A release binds the table to its way, so that there is no other try. Instead of one that is not
+    there, or has too many cells, stands the finest that is no coarser than the other, with any
+    number of small cells.
+    """
+    found = [one for one in (fine, coarse) if one and one.can_hide]
+    for one in fitting:
+        if len(found) >= _HIDDEN_TABLES:
+            break
+        if one.can_hide and not any(one is other or one.is_coarser(other) for other in found):
+            found.append(one)
+    return sorted(found, key=lambda one: one.kept, reverse=True)
 
 
 def _counts_lines(*, has_sums: bool, repeats: bool) -> list[str]:
@@ -201,22 +213,24 @@ def _questions(dimensions: Sequence[str], counts: Table) -> list[str]:
 
 
 def _text(
-    fine: _Cells, measures: Sequence[str], efforts: Sequence[str], small: str, counts: Table
+    first: _Cells, measures: Sequence[str], efforts: Sequence[str], small: str, counts: Table
 ) -> str:
     lines = [
         "# Counts, and no records (docs/extensions/tables.md). Cells with fewer people than "
         "minimum_frequency are hidden or",
         "# changed; the effort that answers best, of those that protect enough, is released.",
         "table:",
-        f"  dimensions: [{', '.join(map(plain_yaml_text, fine.names))}]",
+        f"  dimensions: [{', '.join(map(plain_yaml_text, first.names))}]",
         *measures,
         f"  minimum_frequency: {MINIMUM_FREQUENCY}",
-        f"  # Levels of hierarchies. The finest have {fine.size:,} cells, empty ones and totals "
-        f"included; {small} of the others are small.",
+        f"  # Levels of hierarchies. The first effort has {first.size:,} cells, empty ones and "
+        f"totals included; {small} of the others are small.",
+        "  # A table stays with the effort that releases it: try others on a target that does not "
+        "publish.",
         "  efforts:",
         *(f"    - {effort}" for effort in efforts),
         "  # Answers are the shares of the cells of each margin, or what your readers ask:",
         "  # questions:",
-        *(f"  #   - {question}" for question in _questions(fine.names, counts)),
+        *(f"  #   - {question}" for question in _questions(first.names, counts)),
     ]
     return "\n".join(lines) + "\n"

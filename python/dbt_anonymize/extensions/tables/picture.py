@@ -16,6 +16,7 @@ from dbt_anonymize.project.sections import Cell, Section
 
 HIDDEN = "hidden"
 ALL = "all"
+MISSING = "*"
 # A page holds so many tables, rows and columns, totals beside them.
 MOST_TABLES, MOST_ROWS, MOST_COLUMNS = 12, 40, 12
 _LEVEL = "_level"
@@ -111,6 +112,15 @@ class Picture:
             sorted({one for one in column if one is not None}, key=_order)
             for column in zip(*self.cells, strict=True)
         ]
+
+    @property
+    def meanings(self) -> list[str]:
+        """Labels that are no values, and what they stand for."""
+        has_missing = any(one.text == MISSING for labels in self.labels for one in labels)
+        has_totals = any(None in place for place in self.cells)
+        found = {f"`{MISSING}` for a missing one": has_missing}
+        found[f"`{ALL}` for a total, which is NULL in the table"] = has_totals
+        return [meaning for meaning, is_there in found.items() if is_there]
 
     @property
     def hidden_cells(self) -> int:
@@ -252,7 +262,7 @@ def _order(label: Label) -> tuple[Any, ...]:
     """
     parts = re.split(r"((?<![\w.])-?\d+(?:\.\d+)?|\d+)", label.text)
     keys = [(part, 0.0) if at % 2 == 0 else ("", float(part)) for at, part in enumerate(parts)]
-    return label.level, label.text == "*", keys, label.text
+    return label.level, label.text == MISSING, keys, label.text
 
 
 def _order_of_place(place: Place) -> list[tuple[Any, ...]]:

@@ -35,6 +35,7 @@ _COLUMNS = {
     "reason": "why",
 }
 _MEASURED = frozenset({"qf", "zero_rule", "qnf", "q"})
+_ZERO_ANSWERS = {"share": "equal shares", "trend": "no change", "rank": "ties"}
 # With more than one decimal they would tell hidden counts to whoever tries these out.
 _OF_TRUE_COUNTS = frozenset({"qf", "zero_rule", "q"})
 
@@ -99,6 +100,8 @@ def _release_sentences(found: TableFindings) -> Iterator[str]:
         f"{pluralized(len(picture.cells), 'cell')}, {picture.hidden_cells or 'none'} of them "
         "hidden."
     )
+    if meanings := picture.meanings:
+        yield f"Labels stand for values, {', '.join(meanings)}."
     if picture.intervals:
         yield (
             f"Between which two counts each cell may be stands beside it, in columns that are not "
@@ -148,12 +151,20 @@ def _costs(found: TableFindings) -> Iterator[str]:
     else:
         yield (
             f"QF {chosen['qf']:.1f} says how well the table answers its questions: true counts at "
-            f"the finest levels would have 1, who knows nothing has {chosen['zero_rule']:.1f}. One "
+            "the finest levels of all efforts would have 1; the zero rule, which knows no count "
+            f"and answers with {_zero_answers(found.table)}, has {chosen['zero_rule']:.1f}. One "
             "decimal: they follow from true counts, and more would tell hidden ones."
         )
     if found.picture is not None and (hidden := found.picture.hidden_cells):
         share = hidden / len(found.picture.cells)
         yield f"{pluralized(hidden, 'cell')} of {len(found.picture.cells):,} hidden: {share:.0%}."
+
+
+def _zero_answers(table: Table) -> str:
+    """Return the answers of the zero rule to the questions of a table."""
+    kinds = dict.fromkeys([one.kind for one in table.questions] or ["share"])
+    *others, last = [_ZERO_ANSWERS[kind] for kind in kinds]
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _choice(found: TableFindings) -> Iterator[str]:

@@ -42,7 +42,8 @@ def results(warehouse: Warehouse, spec: Spec) -> OtherResults:
     rows = read_results(warehouse, spec.name)
     reasons = [f"effort {row['effort']}, {row['protection']}, is {row['reason']}" for row in rows]
     legend = (
-        "QF: how well the table answers its questions; zero rule: how well one does without it\n"
+        "QF: how well the table answers its questions, beside true counts at the finest levels of "
+        "all efforts\nzero rule: QF of who knows no count and answers with equal shares\n"
         "QNF: how little it tells of small cells, 0.5 is just enough; "
         f"Q = QF + {cast(Any, spec).table.alpha:g} * QNF\n"
         "numbers beside columns: levels of their hierarchies"
