@@ -35,6 +35,7 @@ from dbt_anonymize.extensions.tables.hiding import (
     beside,
     hidden_cells,
     judged,
+    known_by_contributors,
     known_of,
     own_folder,
     rows_of,
@@ -183,8 +184,10 @@ def _hidden(
     is_known = cells["released"].notna().to_numpy()
     is_hidden[table.of_row[is_known]] = earlier[is_known] == "hidden"
     names, told = (declared.counts, *declared.sums), []
-    for name, judgement in zip(names, known_of(table, measures), strict=True):
-        told.append(told_of_hidden(name, table, judgement, is_hidden))
+    for name, (measure, least) in zip(names, known_of(table, measures), strict=True):
+        told.append(told_of_hidden(name, table, (measure, least), is_hidden))
+        if [*known_by_contributors(table.cube, measures, measure, is_hidden, least)]:
+            raise told_by_earlier()
     if any(_of_few(table, measures, is_hidden, few_people)):
         raise told_by_earlier()
     of_row = is_hidden[table.of_row]
@@ -223,8 +226,10 @@ def _of_few(
     few_people: FewPeople,
 ) -> Iterator[HiddenOfLine]:
     """Yield what lines hide of few people and tell too closely, to somebody who is in them."""
-    (measure, known), *_ = known_of(table, measures)
-    return told_of_few(table, measure.figures, known[-1], is_hidden, few_people)
+    (measure, least), *_ = known_of(table, measures)
+    if measure.largest is not None:
+        least = np.maximum(least, np.minimum(measure.largest, measure.figures))
+    return told_of_few(table, measure.figures, least, is_hidden, few_people)
 
 
 def _judged(

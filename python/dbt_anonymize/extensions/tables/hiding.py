@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dbt_anonymize.extensions.tables.contributors import telling_knowledge
 from dbt_anonymize.extensions.tables.errors import NotAdditiveError, TableError
 from dbt_anonymize.extensions.tables.primary import (
     Primary,
@@ -32,7 +33,7 @@ from dbt_anonymize.extensions.tables.suppression import narrow_cells, reachable,
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dbt_anonymize.extensions.tables.cube import Booleans, Floats
+    from dbt_anonymize.extensions.tables.cube import Booleans, Cube, Floats
 
 
 class Measure(NamedTuple):
@@ -241,37 +242,54 @@ def hidden_cells(
 ) -> Booleans:
     """Hide further cells, for one measure after the other; hidden ones cost nothing."""
     cube, counts = table.cube, measures[0].figures
-    for (figures, primary, _), known in known_of(table, measures):
+    for measure, least in known_of(table, measures):
+        figures, primary, _ = measure
         is_hidden = is_hidden | primary.is_primary | (~table.is_shown & (figures > 0))
-        for least in known:
-            demanded = reachable(cube, figures, primary, least)
-            # What protects from everybody mostly protects from contributors.
-            is_first = least is known[0]
-            if is_first or narrow_cells(cube, figures, demanded, is_hidden, least).any():
-                cost = np.where(is_hidden | ~table.is_shown, 0.0, counts)
-                is_hidden = is_hidden | suppress(
-                    cube, figures, primary, cost, least, seconds=seconds, folder=folder
-                )
+        known: Floats | None = least
+        while known is not None:
+            cost = np.where(is_hidden | ~table.is_shown, 0.0, counts)
+            is_hidden = is_hidden | suppress(
+                cube, figures, primary, cost, known, seconds=seconds, folder=folder
+            )
+            known = next(known_by_contributors(cube, measures, measure, is_hidden, least), None)
     return is_hidden
 
 
-def known_of(
-    table: Published, measures: Sequence[Measure]
-) -> Iterator[tuple[Measure, list[Floats]]]:
-    """Yield each measure with how much is known of its cells: by everybody, and by contributors.
+def known_of(table: Published, measures: Sequence[Measure]) -> Iterator[tuple[Measure, Floats]]:
+    """Yield each measure with how much everybody knows of its hidden cells.
 
     Zeros are shown, so a hidden cell of the first measure, a count, has somebody; her contribution
-    to a sum may be next to nothing. Several cells may be of the same contributors: one of them is
-    taken to know the largest contribution to each.
+    to a sum may be next to nothing.
     """
     count = measures[0].figures
     somebody = np.where(table.is_shown, np.minimum(count, 1.0), 0.0)
     for measure in measures:
-        known = [somebody if measure.figures is count else np.zeros(len(count))]
-        if measure.largest is not None:
-            own = np.minimum(measure.largest, measure.figures)
-            known.append(np.maximum(known[0], own))
-        yield measure, known
+        yield measure, somebody if measure.figures is count else np.zeros(len(count))
+
+
+def known_by_contributors(
+    cube: Cube,
+    measures: Sequence[Measure],
+    measure: Measure,
+    is_hidden: Booleans,
+    everybody: Floats,
+) -> Iterator[Floats]:
+    """Yield what contributors know of a measure where it tells small cells too closely."""
+    figures, primary, largest = measure
+    if largest is None:
+        return
+
+    def tells(least: Floats) -> bool:
+        demanded = reachable(cube, figures, primary, least)
+        return bool(narrow_cells(cube, figures, demanded, is_hidden, least).any())
+
+    yield from telling_knowledge(
+        everybody,
+        np.minimum(largest, figures),
+        np.flatnonzero(cube.is_inner & is_hidden),
+        are_apart=measures[0].largest is None,  # people are counted, once each
+        tells=tells,
+    )
 
 
 def _figures(table: Published, name: str) -> Floats:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dbt_anonymize.extensions.tables.audit import intervals, known_of_totals
+from dbt_anonymize.extensions.tables.contributors import telling_knowledge
+from dbt_anonymize.extensions.tables.declared import RECORDS
 from dbt_anonymize.extensions.tables.efforts import DECIMALS
 from dbt_anonymize.extensions.tables.errors import TableError, UnknownLabelError
 from dbt_anonymize.extensions.tables.few_people import FewPeople, told_of_few
@@ -19,7 +21,7 @@ from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.verify.finding import Finding
 
 if TYPE_CHECKING:
-    from dbt_anonymize.extensions.tables.cube import Dimension, Floats, Integers
+    from dbt_anonymize.extensions.tables.cube import Booleans, Dimension, Floats
     from dbt_anonymize.extensions.tables.declared import Table
 
 # Solvers leave off as much of whole numbers.
@@ -109,29 +111,35 @@ def _told_sums(
         room = np.full(len(totals), _ROOM_OF_RECORDS)
     is_hidden = shown.is_hidden[cells]
     asked = np.flatnonzero(primary.is_primary & is_hidden)
-    told = np.zeros(len(asked), dtype=bool)
-    known = _known(shown, 0.0 if column else 1.0, cells, np.minimum(first, totals))
-    for least in known:
+    least_hidden = 0.0 if column else 1.0
+
+    def told_by(least: Floats) -> Booleans:
         at_least = known_of_totals(shown.cube, least, shown.values == 0)[cells]
         lower = np.minimum(primary.lower, np.maximum(totals - at_least, 0.0))
         bounds = Known.of_published(shown.values, within=within, least=least)
         low, high = intervals(shown.cube, bounds, cells[asked])
-        told |= low > (totals - lower + room)[asked]
-        told |= high < (totals + primary.upper - room)[asked]
-    wrong = int((primary.is_primary & ~is_hidden).sum() + told.sum())
+        is_low = low > (totals - lower + room)[asked]
+        return np.asarray(is_low | (high < (totals + primary.upper - room)[asked]))
+
+    shown_least = np.minimum(np.nan_to_num(shown.values), least_hidden)
+    everybody = np.where(shown.is_hidden, least_hidden, shown_least)
+    own = np.zeros(shown.cube.size)
+    own[cells] = np.minimum(first, totals)
+    is_told = told_by(everybody)
+    for least in telling_knowledge(
+        everybody,
+        own,
+        cells[shown.cube.is_inner[cells] & is_hidden],
+        are_apart=table.counts != RECORDS,
+        tells=lambda least: bool(told_by(least).any()),
+    ):
+        is_told |= told_by(least)
+    wrong = int((primary.is_primary & ~is_hidden).sum() + is_told.sum())
     if column:
         return wrong
-    few = {cell: truth[one].few for cell, one in zip(cells.tolist(), judged, strict=True)}
-    few_people = FewPeople({cell: own for cell, own in few.items() if own}, table.rules)
     records = np.nan_to_num(shown.values)
     records[cells] = totals
-    is_unknown = np.isnan(shown.values)
-    return wrong + sum(1 for _ in told_of_few(shown, records, known[-1], is_unknown, few_people))
-
-
-def _known(shown: Published, least: float, cells: Integers, first: Floats) -> list[Floats]:
-    """Return how much is known of each cell: by everybody, and by the largest contributors."""
-    somebody = np.where(shown.is_hidden, least, np.minimum(np.nan_to_num(shown.values), least))
-    own = np.zeros(shown.cube.size)
-    own[cells] = first
-    return [somebody, np.maximum(somebody, own)]
+    few = {cell: truth[one].few for cell, one in zip(cells.tolist(), judged, strict=True)}
+    few_people = FewPeople({cell: people for cell, people in few.items() if people}, table.rules)
+    is_unknown, least = np.isnan(shown.values), np.maximum(everybody, own)
+    return wrong + sum(1 for _ in told_of_few(shown, records, least, is_unknown, few_people))

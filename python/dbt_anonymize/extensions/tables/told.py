@@ -48,22 +48,20 @@ def qnf_of(told: Sequence[Told]) -> float:
 def told_of_hidden(
     measure: str,
     table: Published,
-    judgement: tuple[Measure, Sequence[Floats]],
+    judgement: tuple[Measure, Floats],
     is_hidden: Booleans,
 ) -> Told:
     """Return what is told to everybody of one measure of a table with hidden cells.
 
-    ``judgement`` has the measure, and how much is known of hidden cells: by everybody first, then
-    by others. Raises a `TableError` where an interval ends too early at either side, for anybody.
+    ``judgement`` has the measure, and how much everybody knows of hidden cells. Raises a
+    `TableError` where an interval ends too early at either side.
     """
-    (figures, primary, _), known = judgement
-    for least in known:
-        demanded = reachable(table.cube, figures, primary, least)
-        if narrow_cells(table.cube, figures, demanded, is_hidden, least).any():
-            raise told_by_earlier()
+    (figures, primary, _), least = judgement
+    demanded = reachable(table.cube, figures, primary, least)
+    if narrow_cells(table.cube, figures, demanded, is_hidden, least).any():
+        raise told_by_earlier()
     found = np.flatnonzero(primary.is_primary)
-    low, high = _ends_of_hidden(table, figures, is_hidden, known[0], found)
-    demanded = reachable(table.cube, figures, primary, known[0])
+    low, high = _ends_of_hidden(table, figures, is_hidden, least, found)
     width = (demanded.lower + demanded.upper)[found]
     return Told(measure, _rows(table)[found], low, high, width)
 
