@@ -1,4 +1,4 @@
-"""What contributors know of hidden cells: of one where people are counted once, else of several."""
+"""Knowledge of contributors: of one hidden cell where people are counted once, else of several."""
 
 from __future__ import annotations
 
