@@ -6,7 +6,9 @@ import itertools
 import re
 from pathlib import Path
 from types import SimpleNamespace
+from typing import NamedTuple
 
+import duckdb
 import pytest
 
 from dbt_anonymize.extensions.drafting.commands.aim import Aim
@@ -15,6 +17,7 @@ from dbt_anonymize.extensions.drafting.proposal import Proposal
 from dbt_anonymize.extensions.search import clock
 from dbt_anonymize.extensions.search.evidence import NothingLearnedError
 from dbt_anonymize.extensions.trial.commands import try_
+from dbt_anonymize.extensions.trial.commands.tried import singled_by_sensitive
 from dbt_anonymize.extensions.trial.commands.try_ import _next_steps
 from dbt_anonymize.extensions.trial.commands.try_output import warnings
 from dbt_anonymize.spec import load_spec
@@ -312,9 +315,51 @@ def test_a_target_that_others_know_is_said(name: str, is_warned: bool) -> None:
     """It is released as it is, whatever k is."""
     target = SimpleNamespace(name=name, is_telling=False)
     drafted = SimpleNamespace(proposals=[], target=target)
-    tried = SimpleNamespace(drafted=drafted, times=[], copies=[], open_identifiers=[])
+    tried = SimpleNamespace(
+        drafted=drafted, times=[], copies=[], open_identifiers=[], singled=(0, 0)
+    )
     said = [*warnings(tried)]  # type: ignore[arg-type]
     assert [line.startswith(f"{name} is released as it is") for line in said] == [True] * is_warned
+
+
+def undisputed(drafted: SimpleNamespace) -> SimpleNamespace:
+    """Return a trial that has nothing to warn of but what is drafted."""
+    return SimpleNamespace(
+        drafted=drafted, times=[], copies=[], open_identifiers=[], singled=(0, 0)
+    )
+
+
+@pytest.mark.parametrize(("records", "is_said"), [(12, True), (9, False), (0, False)])
+def test_sensitive_columns_that_single_out_together_are_said(
+    records: int, *, is_said: bool
+) -> None:
+    drafted = SimpleNamespace(proposals=[], target=None)
+    tried = undisputed(drafted)
+    tried.singled, tried.counted = (3, records), SimpleNamespace(table=SimpleNamespace(total=1000))
+    said = [*warnings(tried)]  # type: ignore[arg-type]
+    assert [line.partition(" Who knows")[0] for line in said] == [
+        "The 3 sensitive columns are released as they are, and together single out 12 of 1,000 "
+        "records."
+    ] * is_said
+
+
+def test_records_that_are_alone_with_sensitive_values_are_counted() -> None:
+    with duckdb.connect() as session:
+        session.execute(
+            "create table people as select * from (values (1, 'a'), (1, 'a'), (1, null), "
+            "(2, null), (2, null), (3, 'a')) as t(ill, \"it's\")"
+        )
+        warehouse = SimpleNamespace(rows=lambda sql: session.execute(sql).fetchall())
+        spec = SimpleNamespace(columns=dict.fromkeys(("ill", "it's"), Column("sensitive")))
+        assert singled_by_sensitive(warehouse, "people", spec) == (2, 2)  # type: ignore[arg-type]
+        spec.columns["it's"] = Column("dropped")
+        assert singled_by_sensitive(warehouse, "people", spec) == (1, 0)  # type: ignore[arg-type]
+
+
+class Column(NamedTuple):
+    """A column of which only the role is asked for."""
+
+    role: str
 
 
 def test_times_beside_the_classes_are_said() -> None:
@@ -323,7 +368,9 @@ def test_times_beside_the_classes_are_said() -> None:
         facts = ColumnFacts("seen", kind, kind, 90, 90, 90)  # type: ignore[arg-type]
         proposal = Proposal(facts, "insensitive", "", mask=mask)
         drafted = SimpleNamespace(proposals=[proposal], target=None)
-        tried = SimpleNamespace(drafted=drafted, times=[], copies=[], open_identifiers=[])
+        tried = SimpleNamespace(
+            drafted=drafted, times=[], copies=[], open_identifiers=[], singled=(0, 0)
+        )
         said += warnings(tried)  # type: ignore[arg-type]
     assert [line for line in said if "to the quarter" in line] == [
         "seen is released to the quarter, beside what k counts. If others could know the day, cast "
@@ -355,7 +402,9 @@ def test_values_of_one_record_are_said() -> None:
         facts = ColumnFacts("visits", kind, kind, 90, 90, 15, singled=singled)  # type: ignore[arg-type]
         target = Proposal(facts, "sensitive", "", is_target=True)
         drafted = SimpleNamespace(proposals=[target], target=target)
-        tried = SimpleNamespace(drafted=drafted, times=[], copies=[], open_identifiers=[])
+        tried = SimpleNamespace(
+            drafted=drafted, times=[], copies=[], open_identifiers=[], singled=(0, 0)
+        )
         said += warnings(tried)  # type: ignore[arg-type]
     assert said == [
         "visits is released as it is: 14 records have a value that no other has. Who knows it "

@@ -7,6 +7,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.extensions.drafting.commands.aim import Aim
+from dbt_anonymize.literals import quote_name
 
 if TYPE_CHECKING:
     from dbt_anonymize.extensions.drafting.coded_table import CodedTable
@@ -48,11 +49,22 @@ def open_identifiers(warehouse: Warehouse, relation: Any, spec: Spec) -> list[st
     ]
 
 
+def singled_by_sensitive(warehouse: Warehouse, relation: Any, spec: Spec) -> tuple[int, int]:
+    """Return how many columns are sensitive, and the records that alone have their values."""
+    names = [name for name, column in spec.columns.items() if column.role == "sensitive"]
+    columns = ", ".join(map(quote_name, names))
+    if len(names) < 2:
+        return len(names), 0
+    sql = f"select {columns} from {relation} group by {columns} having count(*) = 1"  # noqa: S608
+    return len(names), int(warehouse.rows(f"select count(*) from ({sql}) as alone")[0][0])  # noqa: S608
+
+
 @dataclass(frozen=True)
 class Tried:
     """A table with drafted roles and hierarchies, and its alternatives.
 
-    ``open_identifiers`` lie where analysts can read them.
+    ``open_identifiers`` lie where analysts can read them. ``singled`` has the number of sensitive
+    columns, and of records that alone have their values.
     """
 
     name: str
@@ -66,6 +78,7 @@ class Tried:
     copies: list[tuple[str, str, int]]
     times: list[tuple[str, str]]
     open_identifiers: list[str]
+    singled: tuple[int, int]
 
     @cached_property
     def words(self) -> Words:

@@ -15,7 +15,12 @@ from dbt_anonymize.cli.common import Keep, SafeConsole, is_quiet, note, spinner
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import SearchError, SpecError
 from dbt_anonymize.extensions.drafting.commands.aim import Aim, Drop, Event, Predict, Purpose, Time
-from dbt_anonymize.extensions.trial.commands.tried import Tried, count, open_identifiers
+from dbt_anonymize.extensions.trial.commands.tried import (
+    Tried,
+    count,
+    open_identifiers,
+    singled_by_sensitive,
+)
 
 if TYPE_CHECKING:
     from dbt_anonymize.extensions.drafting.coded_table import CodedTable
@@ -195,6 +200,7 @@ def _run_trial(
             copies = find_copies(warehouse, relation, drafted.proposals)
             times = find_times(warehouse, relation, drafted.proposals) if aim.time is None else []
             names = open_identifiers(warehouse, relation, spec)
+            singled = singled_by_sensitive(warehouse, relation, spec)
             counted = count(warehouse, relation, spec, drafted)
             read = read_sample if spec.is_tested else read_examples
             drawn = read(warehouse, relation, spec, counted, session)
@@ -212,7 +218,8 @@ def _run_trial(
         except SearchError as error:
             raise SearchError(f"{name}: {error}") from error
         remember(file, trial)
-    return Tried(name, declared, aim, drafted, spec, counted, drawn, trial, copies, times, names)
+    found = (copies, times, names, singled)
+    return Tried(name, declared, aim, drafted, spec, counted, drawn, trial, *found)
 
 
 def _learned_from(spec: Spec) -> str:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # Most characters of a printed value.
 _WIDEST = 24
+# Share of records that are told of if sensitive columns together single them out.
+_TELLING = 0.01
 _ROLES = {
     "identifier": "never released",
     "quasi_identifier": "generalized",
@@ -129,6 +131,7 @@ def warnings(tried: Tried) -> Iterator[str]:
             f"Then leave it out: {options}"
         )
     yield from _times_beside_classes(proposals)
+    yield from _sensitive_together(tried)
     copies = {kept: (quasi, count) for quasi, kept, count in tried.copies}
     for column in (column for column in proposals if column.is_telling or column.name in copies):
         singled = pluralized(column.facts.singled, "record has", "records have")
@@ -149,6 +152,17 @@ def warnings(tried: Tried) -> Iterator[str]:
             f"{target.name} is released as it is, since models predict it; by its name others know "
             "it, and k does not count it. Predict something else, or make its values coarse in a "
             "dbt model before."
+        )
+
+
+def _sensitive_together(tried: Tried) -> Iterator[str]:
+    """Yield that many records are alone with all that is released of them as it is."""
+    columns, records = tried.singled
+    if records and records >= _TELLING * tried.counted.table.total:
+        yield (
+            f"The {columns} sensitive columns are released as they are, and together single out "
+            f"{records:,} of {tried.counted.table.total:,} records. Who knows them of somebody "
+            "finds her, whatever k is: --drop what nobody needs."
         )
 
 
