@@ -10,13 +10,10 @@ from types import SimpleNamespace
 import pytest
 
 from dbt_anonymize.extensions.drafting.commands.aim import Aim
-from dbt_anonymize.extensions.drafting.facts import ColumnFacts
-from dbt_anonymize.extensions.drafting.proposal import Proposal
 from dbt_anonymize.extensions.search import clock
 from dbt_anonymize.extensions.search.evidence import NothingLearnedError
 from dbt_anonymize.extensions.trial.commands import try_
 from dbt_anonymize.extensions.trial.commands.try_ import _next_steps
-from dbt_anonymize.extensions.trial.commands.try_output import warnings
 from dbt_anonymize.spec import load_spec
 from tests.cli.conftest import run
 from tests.extensions.trial.shown import figures
@@ -307,34 +304,6 @@ def test_whose_target_is_known_to_who_finds_their_class_is_said(consumer: Projec
     assert [int(one) for one in found[1].split(", ")] == [one or 0 for (one,) in counted]
 
 
-@pytest.mark.parametrize(("name", "is_warned"), [("age", True), ("wages", False), ("zip", True)])
-def test_a_target_that_others_know_is_said(name: str, is_warned: bool) -> None:
-    """It is released as it is, whatever k is."""
-    target = SimpleNamespace(name=name, is_telling=False)
-    drafted = SimpleNamespace(proposals=[], target=target)
-    tried = SimpleNamespace(
-        drafted=drafted, times=[], copies=[], open_identifiers=[], singled=(0, 0)
-    )
-    said = [*warnings(tried)]  # type: ignore[arg-type]
-    assert [line.startswith(f"{name} is released as it is") for line in said] == [True] * is_warned
-
-
-def test_times_beside_the_classes_are_said() -> None:
-    said = []
-    for kind, mask in (("timestamp", "{truncate: quarter}"), ("timestamp", None), ("date", None)):
-        facts = ColumnFacts("seen", kind, kind, 90, 90, 90)  # type: ignore[arg-type]
-        proposal = Proposal(facts, "insensitive", "", mask=mask)
-        drafted = SimpleNamespace(proposals=[proposal], target=None)
-        tried = SimpleNamespace(
-            drafted=drafted, times=[], copies=[], open_identifiers=[], singled=(0, 0)
-        )
-        said += warnings(tried)  # type: ignore[arg-type]
-    assert [line for line in said if "to the quarter" in line] == [
-        "seen is released to the quarter, beside what k counts. If others could know the day, cast "
-        "it to a date in a dbt model before: dates are generalized."
-    ]
-
-
 def test_the_next_command_has_all_that_was_asked(tmp_path: Path) -> None:
     aim = Aim(predict="pay", drop=("a b",), keep=("zip",))
     tried = SimpleNamespace(
@@ -350,25 +319,6 @@ def test_the_next_command_has_all_that_was_asked(tmp_path: Path) -> None:
         "`dbt-anonymize try crm.people --predict pay --drop 'a b' --keep zip --name work "
         "--time-limit 9.0 --take balanced` writes it." in said
     )
-
-
-def test_values_of_one_record_are_said() -> None:
-    """Of a number to round, and of a class to merge with others."""
-    said = []
-    for kind, singled in (("number", 14), ("text", 1)):
-        facts = ColumnFacts("visits", kind, kind, 90, 90, 15, singled=singled)  # type: ignore[arg-type]
-        target = Proposal(facts, "sensitive", "", is_target=True)
-        drafted = SimpleNamespace(proposals=[target], target=target)
-        tried = SimpleNamespace(
-            drafted=drafted, times=[], copies=[], open_identifiers=[], singled=(0, 0)
-        )
-        said += warnings(tried)  # type: ignore[arg-type]
-    assert said == [
-        "visits is released as it is: 14 records have a value that no other has. Who knows it "
-        "finds them, whatever k is. Round visits in a dbt model before.",
-        "visits is released as it is: 1 record has a value that no other has. Who knows it "
-        "finds them, whatever k is. Merge rare values of visits in a dbt model before.",
-    ]
 
 
 def test_what_was_shown_of_other_values_is_not_taken(

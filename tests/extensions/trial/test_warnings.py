@@ -50,3 +50,44 @@ class Column(NamedTuple):
     """A column of which only the role is asked for."""
 
     role: str
+
+
+@pytest.mark.parametrize(("name", "is_warned"), [("age", True), ("wages", False), ("zip", True)])
+def test_a_target_that_others_know_is_said(name: str, is_warned: bool) -> None:
+    """It is released as it is, whatever k is."""
+    target = SimpleNamespace(name=name, is_telling=False)
+    drafted = SimpleNamespace(proposals=[], target=target)
+    tried = undisputed(drafted)
+    said = [*warnings(tried)]  # type: ignore[arg-type]
+    assert [line.startswith(f"{name} is released as it is") for line in said] == [True] * is_warned
+
+
+def test_times_beside_the_classes_are_said() -> None:
+    said = []
+    for kind, mask in (("timestamp", "{truncate: quarter}"), ("timestamp", None), ("date", None)):
+        facts = ColumnFacts("seen", kind, kind, 90, 90, 90)  # type: ignore[arg-type]
+        proposal = Proposal(facts, "insensitive", "", mask=mask)
+        drafted = SimpleNamespace(proposals=[proposal], target=None)
+        tried = undisputed(drafted)
+        said += warnings(tried)  # type: ignore[arg-type]
+    assert [line for line in said if "to the quarter" in line] == [
+        "seen is released to the quarter, beside what k counts. If others could know the day, cast "
+        "it to a date in a dbt model before: dates are generalized."
+    ]
+
+
+def test_values_of_one_record_are_said() -> None:
+    """Of a number to round, and of a class to merge with others."""
+    said = []
+    for kind, singled in (("number", 14), ("text", 1)):
+        facts = ColumnFacts("visits", kind, kind, 90, 90, 15, singled=singled)  # type: ignore[arg-type]
+        target = Proposal(facts, "sensitive", "", is_target=True)
+        drafted = SimpleNamespace(proposals=[target], target=target)
+        tried = undisputed(drafted)
+        said += warnings(tried)  # type: ignore[arg-type]
+    assert said == [
+        "visits is released as it is: 14 records have a value that no other has. Who knows it "
+        "finds them, whatever k is. Round visits in a dbt model before.",
+        "visits is released as it is: 1 record has a value that no other has. Who knows it "
+        "finds them, whatever k is. Merge rare values of visits in a dbt model before.",
+    ]
