@@ -8,6 +8,8 @@ from typing import NamedTuple
 import duckdb
 import pytest
 
+from dbt_anonymize.extensions.drafting.facts import ColumnFacts
+from dbt_anonymize.extensions.drafting.proposal import Proposal
 from dbt_anonymize.extensions.trial.commands.tried import singled_by_sensitive
 from dbt_anonymize.extensions.trial.commands.try_output import warnings
 
