@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from dbt_anonymize.errors import SpecError
-from dbt_anonymize.extensions.second_month.freezing import freeze_effort
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.results import outer_quality
 from dbt_anonymize.spec import load_specs
 from dbt_anonymize.verify.run import verify
 from tests.end_to_end.guaranteed import declare
+from tests.extensions import has
 from tests.oracle.outer import is_outer
 from tests.projects import Project, run_command, warehouse_of
 
@@ -287,8 +287,11 @@ def test_verify_checks_an_effort_of_our_own_beside_tables_of_other_tools(changed
     checks = ("provenance", "recomputation", "attacks")
     found = list(verify(find_project(changed.folder), spec, checks=checks))
     assert not [one for one in found if one.status == "FAILED"], found
-    with warehouse_of(changed) as warehouse, pytest.raises(SpecError, match="effort 4 is a"):
-        freeze_effort(warehouse, spec)
+    if has("second_month"):
+        from dbt_anonymize.extensions.second_month.freezing import freeze_effort
+
+        with warehouse_of(changed) as warehouse, pytest.raises(SpecError, match="effort 4 is a"):
+            freeze_effort(warehouse, spec)
 
 
 def test_a_search_leaves_tables_of_other_tools_in_the_spec(changed: Project) -> None:
