@@ -177,7 +177,7 @@ def _hidden(
     # Of all cells, those that are not shown too.
     whole = replace(table, is_shown=np.ones(table.cube.size, dtype=bool))
     measures, also = _judged(whole, cells, declared)
-    of_few = records_of_few(table.of_row, cells["few_people"]) if also else {}
+    of_few = records_of_few(table.of_row, cells["few_people"]) if declared.counts == RECORDS else {}
     few_people = FewPeople(of_few, declared.rules)
     is_hidden = _hidden_with_few(table, [*measures, *also], few_people, effort)
     earlier = cells["released"].to_numpy()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dbt_anonymize.extensions.tables.reading import Published
 
 # Solvers leave off as much of whole numbers.
-_ROOM = 0.5
+ROOM = 0.5
 
 
 class FewPeople(NamedTuple):
@@ -69,14 +69,14 @@ def told_of_few(
 
     ``least`` is how much is known of each cell if it is hidden.
     """
-    known = Known(np.where(is_hidden, least, records), np.where(is_hidden, np.inf, records))
+    known = Known.of_hidden(records, is_hidden, least)
     program: Program | None = None
     for one in _of_few(table, records, is_hidden, few_people):
         program = program or Program.of(table.cube, known)
         weights = np.asarray(program.members[one.cells].sum(axis=0)).ravel()
         lowest, highest = (_end(program, weights, sign) for sign in (-1.0, 1.0))
         low = max(one.records - one.primary.lower[0], least[one.cells].sum())
-        if lowest > low + _ROOM or highest < one.records + one.primary.upper[0] - _ROOM:
+        if lowest > low + ROOM or highest < one.records + one.primary.upper[0] - ROOM:
             yield one
 
 
@@ -123,4 +123,5 @@ def with_others(measure: Measure, told: Iterable[HiddenOfLine]) -> Measure:
         # It falls by as much as the others rise.
         lower[cell] = max(lower[cell], min(one.primary.upper[0], measure.figures[cell] - 1))
         upper[cell] = max(upper[cell], one.primary.lower[0], 1)
-    return measure._replace(primary=type(measure.primary)(is_primary, lower, upper))
+    primary = measure.primary._replace(is_primary=is_primary, lower=lower, upper=upper)
+    return measure._replace(primary=primary)

@@ -87,9 +87,14 @@ def read_intervals(
 
 def known_of_published(table: Published, least_hidden: float) -> Floats:
     """Return what everybody knows of each cell of a table if it is hidden, as it was chosen by."""
-    shown = np.minimum(np.nan_to_num(table.values), least_hidden)
-    least = np.where(table.is_hidden, least_hidden, shown)
+    least = least_of_published(table, least_hidden)
     return known_of_totals(table.cube, least, table.values == 0)
+
+
+def least_of_published(table: Published, least_hidden: float) -> Floats:
+    """Return what everybody knows of each cell by itself: a hidden one has at least so much."""
+    shown = np.minimum(np.nan_to_num(table.values), least_hidden)
+    return np.where(table.is_hidden, least_hidden, shown)
 
 
 def hidden_intervals(

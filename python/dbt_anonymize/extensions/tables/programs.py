@@ -15,7 +15,7 @@ from scipy.optimize import (  # type: ignore[import-untyped]
 )
 from scipy.sparse.csgraph import connected_components  # type: ignore[import-untyped]
 
-from dbt_anonymize.extensions.tables.cube import Cube, Dimension, Floats, Integers
+from dbt_anonymize.extensions.tables.cube import Booleans, Cube, Dimension, Floats, Integers
 from dbt_anonymize.extensions.tables.errors import TableError
 
 # Inner cells that are solved together as whole numbers; above that bounds are those of fractions,
@@ -50,6 +50,11 @@ class Known:
             np.where(is_hidden, least, values - within),
             np.where(is_hidden, np.inf, values + within),
         )
+
+    @classmethod
+    def of_hidden(cls, values: Floats, is_hidden: Booleans, least: Floats) -> Known:
+        """Return what is told where some cells are hidden, and all others are what they are."""
+        return cls(np.where(is_hidden, least, values), np.where(is_hidden, np.inf, values))
 
 
 @dataclass(frozen=True)

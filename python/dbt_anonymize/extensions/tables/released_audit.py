@@ -12,8 +12,8 @@ from dbt_anonymize.extensions.tables.contributors import telling_knowledge
 from dbt_anonymize.extensions.tables.declared import RECORDS
 from dbt_anonymize.extensions.tables.efforts import DECIMALS
 from dbt_anonymize.extensions.tables.errors import TableError, UnknownLabelError
-from dbt_anonymize.extensions.tables.few_people import FewPeople, told_of_few
-from dbt_anonymize.extensions.tables.hidden import Interval
+from dbt_anonymize.extensions.tables.few_people import ROOM, FewPeople, told_of_few
+from dbt_anonymize.extensions.tables.hidden import Interval, least_of_published
 from dbt_anonymize.extensions.tables.programs import Known
 from dbt_anonymize.extensions.tables.reading import Published, read_table
 from dbt_anonymize.extensions.tables.recount import Cell, Counted
@@ -23,9 +23,6 @@ from dbt_anonymize.verify.finding import Finding
 if TYPE_CHECKING:
     from dbt_anonymize.extensions.tables.cube import Booleans, Dimension, Floats
     from dbt_anonymize.extensions.tables.declared import Table
-
-# Solvers leave off as much of whole numbers.
-_ROOM_OF_RECORDS = 0.5
 
 
 class Released(NamedTuple):
@@ -108,10 +105,9 @@ def _told_sums(
     else:
         people = np.array([truth[cell].people for cell in judged])
         primary, within = table.rules.of_records(totals, people, first, second), 0.0
-        room = np.full(len(totals), _ROOM_OF_RECORDS)
+        room = np.full(len(totals), ROOM)
     is_hidden = shown.is_hidden[cells]
     asked = np.flatnonzero(primary.is_primary & is_hidden)
-    least_hidden = 0.0 if column else 1.0
 
     def told_by(least: Floats) -> Booleans:
         at_least = known_of_totals(shown.cube, least, shown.values == 0)[cells]
@@ -121,8 +117,7 @@ def _told_sums(
         is_low = low > (totals - lower + room)[asked]
         return np.asarray(is_low | (high < (totals + primary.upper - room)[asked]))
 
-    shown_least = np.minimum(np.nan_to_num(shown.values), least_hidden)
-    everybody = np.where(shown.is_hidden, least_hidden, shown_least)
+    everybody = least_of_published(shown, 0.0 if column else 1.0)
     own = np.zeros(shown.cube.size)
     own[cells] = np.minimum(first, totals)
     is_told = told_by(everybody)

@@ -309,8 +309,7 @@ def narrow_cells(
         return is_narrow
     # A power of two, so that sums stay what they are.
     scale = 2.0 ** max(0, int(np.ceil(np.log2(max(1.0, values.max()) / _MOST_CHECKED))))
-    shown = values / scale
-    known = Known(np.where(is_hidden, least / scale, shown), np.where(is_hidden, np.inf, shown))
+    known = Known.of_hidden(values / scale, is_hidden, least / scale)
     low, high = np.maximum(values - primary.lower, 0)[cells], (values + primary.upper)[cells]
     ends = intervals(cube, known, cells, enough=(low / scale, high / scale))
     lowest, highest = (bound * scale for bound in ends)

@@ -78,7 +78,7 @@ def _ends_of_hidden(
     table: Published, figures: Floats, is_hidden: Booleans, least: Floats, cells: Integers
 ) -> tuple[Floats, Floats]:
     """Return the smallest and the largest value that readers of all shown cells cannot exclude."""
-    known = Known(np.where(is_hidden, least, figures), np.where(is_hidden, np.inf, figures))
+    known = Known.of_hidden(figures, is_hidden, least)
     are_integers = bool((figures == np.round(figures)).all())
     return intervals(table.cube, known, cells, are_integers=are_integers)
 
