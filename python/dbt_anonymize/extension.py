@@ -42,6 +42,7 @@ _SHIPPED = (
     "identifier_search",
     "attacks",
     "tables",
+    "linked",
     "report",
     "dossier",
     "notebook",
