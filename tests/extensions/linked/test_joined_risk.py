@@ -13,7 +13,7 @@ from tests.oracle.linked import Subject, found_by
 from tests.properties.warehouse import Warehouse
 
 Rows = list[tuple[Any, ...]]
-GRAPHS = sampling.number_of("random graphs of linked tables", 300, 30)
+GRAPHS = sampling.number_of("random graphs of linked tables", 300, 10)
 
 
 def load(warehouse: Warehouse, people: Rows, stays: Rows, results: Rows) -> None:
@@ -31,17 +31,24 @@ def random_graph(rng: np.random.Generator) -> tuple[Rows, Rows, Rows]:
     def one_of(*values: object) -> Any:
         return values[rng.integers(len(values))]
 
-    wards, tests = ["a", "b", None][: rng.integers(1, 4)], ["x", "y"][: rng.integers(1, 3)]
-    people: Rows = [
-        (n, one_of("old", "young"), one_of("flu", "cold", None)) for n in range(rng.integers(1, 16))
-    ]
-    owners = [person for person, *_ in people for _ in range(rng.integers(0, 4))]
+    def some(*values: object) -> tuple[object, ...]:
+        """Return the first of them, or more: with few values nobody is found."""
+        return values[: rng.integers(1, len(values) + 1)]
+
+    ages, illnesses = some("old", "young"), some("flu", "cold", None)
+    wards, months, tests = some("a", "b", None), some(1, 1, 2), some("x", "y")
+    most_stays, most_results = rng.integers(1, 4), rng.integers(1, 3)
+    numbers = range(rng.integers(1, 20))
+    people: Rows = [(n, one_of(*ages), one_of(*illnesses)) for n in numbers]
+    owners = [n for n in numbers for _ in range(rng.integers(0, most_stays + 1))]
     stays: Rows = [
-        (100 + n, person, one_of(*wards), one_of(1, 1, 2), one_of("p", "q"))
+        (100 + n, person, one_of(*wards), one_of(*months), one_of("p", "q"))
         for n, person in enumerate(owners)
     ]
     results: Rows = [
-        (stay, one_of(*tests)) for stay, *_ in stays for _ in range(rng.integers(0, 3))
+        (stay, one_of(*tests))
+        for stay, *_ in stays
+        for _ in range(rng.integers(0, most_results + 1))
     ]
     return people, stays, results
 
@@ -50,13 +57,14 @@ def subjects_of(
     people: Rows, stays: Rows, results: Rows, *, with_numbers: bool = False
 ) -> list[Subject]:
     found = {person: Subject(age, [], [("illness", ill)]) for person, age, ill in people}
-    owner = {}
+    owner, of_stay = {}, {}
     for stay, person, ward, month, diagnosis in stays:
         owner[stay] = found[person]
-        owner[stay].records.append(("stays", ward, month))
+        of_stay[stay] = (ward, month)
+        owner[stay].records.append(("stays", of_stay[stay]))
         owner[stay].sensitive.append(("diagnosis", diagnosis))
     for stay, test in results:
-        owner[stay].records.append(("results", test))
+        owner[stay].records.append(("results", test, of_stay[stay]))
     if with_numbers:
         for one in found.values():
             own = [kind for kind, *_ in one.records]  # type: ignore[misc]

@@ -1,0 +1,85 @@
+"""Combinations of records that too few subjects have."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dbt_anonymize.extensions.linked.records import Integers, dense
+
+
+class Items(NamedTuple):
+    """Records in the order of their subjects and values.
+
+    ``seen`` is what is known of the subject of each item, ``copy`` its place among equal records of
+    the subject, from 0.
+    """
+
+    record: Integers
+    subject: Integers
+    seen: Integers
+    value: Integers
+    copy: Integers
+
+
+def items_of(record: Integers, subject: Integers, seen: Integers, value: Integers) -> Items:
+    """Return records, which have all of these, as items in order."""
+    order = np.lexsort((record, value, subject))
+    subject, value = subject[order], value[order]
+    place = np.arange(len(order))
+    is_new = np.ones(len(order), dtype=bool)
+    is_new[1:] = (np.diff(subject) != 0) | (np.diff(value) != 0)
+    copy = place - np.maximum.accumulate(np.where(is_new, place, 0))
+    return Items(record[order], subject, seen[order], value, copy)
+
+
+def rare_sets(items: Items, k: int, most: int) -> Integers:
+    """Return the smallest sets of items that fewer than k subjects have, of up to ``most`` items.
+
+    Of equal ones a set has the first. As in searches for frequent itemsets, sets of one item more
+    are made of those that k subjects have.
+
+    Returns
+    -------
+    array
+        Places of items, a row per set of a subject and a column per item.
+    """
+    places = np.flatnonzero(items.copy < most)
+    copy, value, subject = items.copy[places], items.value[places], items.subject[places]
+    end = np.searchsorted(subject, subject, side="right")
+    last = np.flatnonzero(copy == 0)
+    sets, known = last[:, None], dense(items.seen[places][last], value[last])
+    for number in range(1, most + 1):
+        support = np.bincount(known)[known] if len(known) else known
+        if number == most or (support < k).any():
+            return places[sets[support < k]]
+        following = end[last] - last - 1
+        row = np.repeat(np.arange(len(last)), following)
+        begin = np.repeat(np.cumsum(following) - following, following)
+        added = last[row] + 1 + np.arange(len(row)) - begin
+        is_next_copy = (added == last[row] + 1) & (copy[added] == copy[last[row]] + 1)
+        row, added = (one[(copy[added] == 0) | is_next_copy] for one in (row, added))
+        sets, known, last = (
+            np.column_stack([sets[row], added]),
+            dense(known[row], value[added]),
+            added,
+        )
+    return places[sets[:0]]
+
+
+def rare_wholes(items: Items, seen: Integers, k: int) -> Integers:
+    """Return the subjects who share what is known of them and all their records with too few.
+
+    ``seen`` is what is known of each subject, -1 of those who are left out.
+    """
+    number = np.bincount(items.subject, minlength=len(seen))
+    first = np.cumsum(number) - number
+    place = np.arange(len(items.subject)) - first[items.subject]
+    known = seen + 1
+    for step in range(int(number.max(initial=0))):
+        value = np.zeros(len(seen), dtype=np.int64)
+        value[number > step] = items.value[place == step] + 1
+        known = dense(known, value)
+    rare: Integers = np.flatnonzero((np.bincount(known)[known] < k) & (seen >= 0))
+    return rare
