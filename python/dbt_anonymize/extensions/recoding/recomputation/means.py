@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dbt_anonymize.extensions.recoding.recomputation.covering import is_hierarchy_label
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.spec import Effort, Spec
 from dbt_anonymize.verify.recomputation.labels import ROOT, Generalization
@@ -132,7 +133,7 @@ def _numbers(tables: Tables, spec: Spec, source: str, generalization: Generaliza
     members = (
         f"select row({columns}) as class, rows_.{holder} as holder, {number(value)} as v, "
         f"{label} as label, {number(lower)} as lo, {number(upper)} as hi, "
-        f"{name} = '{ROOT}' or {generalization.is_label} as is_known "
+        f"{name} = '{ROOT}' or {is_hierarchy_label(generalization)} as is_known "
         f"from {source} as rows_ inner join {tables.effort} as effort on rows_.{key} = effort.{key}"
     )
     shown = f"(select * from ({members}) as members where is_known is not true)"

@@ -4,13 +4,21 @@
 
 from __future__ import annotations
 
+from dbt_anonymize.extensions.recoding.recomputation.joiners import (
+    classes_with_few,
+    newcomers,
+    shown_anew,
+)
+from dbt_anonymize.extensions.recoding.recomputation.means import (
+    Numbers,
+    judge_means,
+    unit_of_numbers,
+)
+from dbt_anonymize.extensions.recoding.recomputation.modes import judge_modes
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.validation import ShownLevel
 from dbt_anonymize.verify.recomputation.expected import SHOWN, Expected
-from dbt_anonymize.verify.recomputation.joiners import classes_with_few, newcomers, shown_anew
 from dbt_anonymize.verify.recomputation.labels import Generalization
-from dbt_anonymize.verify.recomputation.means import Numbers, judge_means, unit_of_numbers
-from dbt_anonymize.verify.recomputation.modes import judge_modes
 from dbt_anonymize.verify.recomputation.tables import Tables
 
 

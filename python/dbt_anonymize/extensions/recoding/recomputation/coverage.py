@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from dbt_anonymize.extensions.recoding.recomputation.covering import covers
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.verify.recomputation.expected import Expected
 
@@ -30,7 +31,8 @@ def uncovered(expected: Expected) -> int:
         condition = " and ".join(cells)
     elif expected.frozen or not effort.vectors:
         condition = " and ".join(
-            generalization.covers(
+            covers(
+                generalization,
                 f"rows_.{quote_name(name)}",
                 has_means=effort.has_means,
                 has_modes=effort.has_modes,

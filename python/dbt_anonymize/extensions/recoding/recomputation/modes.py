@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from dbt_anonymize.extensions.recoding.recomputation.covering import covers
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.recomputation.labels import Generalization
@@ -15,11 +16,11 @@ def wrong_modes(tables: Tables, spec: Spec, source: str, generalization: General
     name, key = quote_name(generalization.name), quote_name(spec.record_key)
     columns = ", ".join(f"effort.{quote_name(c)}" for c in spec.generalized_columns)
     value = f"rows_.{name}"
-    covers = generalization.covers(value)
+    is_covered = covers(generalization, value)
     members = (
         f"(select row({columns}) as class, rows_.{quote_name(spec.person_column)} as holder, "
         f"{tables.text(value)} as v, effort.{name} as label, "
-        f"({covers}) is true as is_covered from {source} as rows_ "
+        f"({is_covered}) is true as is_covered from {source} as rows_ "
         f"inner join {tables.effort} as effort on rows_.{key} = effort.{key})"
     )
     return judge_modes(tables, members)
