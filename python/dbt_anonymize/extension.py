@@ -31,6 +31,7 @@ _SHIPPED = (
     "second_month",
     "details",
     "fidelity",
+    "class_sizes",
     "custody",
     "diff",
     "installation",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dbt_anonymize.privacy.sampled_classes import records_below
+from dbt_anonymize.extensions.class_sizes.sampled_classes import records_below
 from tests.sampling import number_of
 
 K = 5

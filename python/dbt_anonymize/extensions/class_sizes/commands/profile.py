@@ -75,7 +75,7 @@ class _Line(NamedTuple):
 
 
 def _estimate(warehouse: Warehouse, spec: Spec, k: int, sample: int) -> list[_Line]:
-    from dbt_anonymize.privacy.sampled_classes import records_below  # noqa: PLC0415
+    from dbt_anonymize.extensions.class_sizes.sampled_classes import records_below  # noqa: PLC0415
 
     remedy = f"Run `dbt build --select +{spec.name}_microdata` first."
     microdata = warehouse.relation_of_ref(f"{spec.name}_microdata", remedy=remedy)
@@ -103,7 +103,7 @@ def _estimate(warehouse: Warehouse, spec: Spec, k: int, sample: int) -> list[_Li
 
 
 def _print_lines(name: str, lines: list[_Line]) -> None:
-    from dbt_anonymize.privacy.sampled_classes import CONFIDENCE  # noqa: PLC0415
+    from dbt_anonymize.extensions.class_sizes.sampled_classes import CONFIDENCE  # noqa: PLC0415
 
     first = lines[0]
     headings = (f"in classes below {first.k}", f"{CONFIDENCE:.0%} interval", "classes seen")
