@@ -18,6 +18,7 @@ from dbt_anonymize.extensions.search.optimum import search
 from dbt_anonymize.extensions.search.results import SearchResult
 from dbt_anonymize.privacy.grouping import classes_of
 from dbt_anonymize.privacy.table import BoolArray, Classes, Node, Table
+from tests.extensions.search.arx_measures import make_arx_loss
 from tests.oracle import arx_grassberger
 from tests.oracle.arx import (
     ADULT,
@@ -27,7 +28,6 @@ from tests.oracle.arx import (
     expectations,
     table_of,
 )
-from tests.oracle.arx_measures import make_arx_loss
 from tests.sampling import sample
 
 pytestmark = [

@@ -11,8 +11,8 @@ import pytest
 
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.search.diagnosis import explain_infeasible
+from dbt_anonymize.extensions.search.losses.registry import make_loss
 from dbt_anonymize.extensions.search.optimum import search
-from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy.grouping import classes_of
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import (

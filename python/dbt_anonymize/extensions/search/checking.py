@@ -8,9 +8,9 @@ from decimal import Decimal
 
 from dbt_anonymize.extensions.search.grouped import GroupedClasses
 from dbt_anonymize.extensions.search.lattice import Lattice
+from dbt_anonymize.extensions.search.losses.base import InformationLoss
 from dbt_anonymize.extensions.search.results import CheckedNode
 from dbt_anonymize.extensions.search.rollup import Grouper, UngroupedNode
-from dbt_anonymize.information_loss.base import InformationLoss
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.table import BoolArray, IntArray, Node, Table
 

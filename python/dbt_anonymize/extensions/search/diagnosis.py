@@ -11,8 +11,8 @@ import numpy as np
 
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.search.lattice import Lattice
+from dbt_anonymize.extensions.search.losses.registry import make_loss
 from dbt_anonymize.extensions.search.optimum import search
-from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy.grouping import classes_of
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.registry import MODELS, compile_guarantees

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pkgutil
 from typing import TYPE_CHECKING, Literal
 
-from dbt_anonymize.information_loss import measures
+from dbt_anonymize.extensions.search.losses import measures
 
 # Measures beside information loss: quality of models, similarity of predictions, and payouts of the
 # guarantee profitable.

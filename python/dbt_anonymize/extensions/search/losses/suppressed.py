@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dbt_anonymize.information_loss.base import TableSums, bincount
+from dbt_anonymize.extensions.search.losses.base import TableSums, bincount
 from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Node
 
 

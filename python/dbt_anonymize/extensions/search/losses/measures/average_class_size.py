@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from dbt_anonymize.information_loss.base import SLIGHTLY_LESS, InformationLoss, TableSums
+from dbt_anonymize.extensions.search.losses.base import SLIGHTLY_LESS, InformationLoss, TableSums
 from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray, Table
 
 
@@ -18,7 +18,6 @@ class AverageClassSize(InformationLoss):
     """
 
     name = "average_class_size"
-    column = "Records per equivalence class; all suppressed records form one class."
     is_monotone_in_suppression = True
     is_bounded_by_classes = True
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from dbt_anonymize.information_loss.base import InformationLoss, TableSums, suppressed_records
+from dbt_anonymize.extensions.search.losses.base import (
+    InformationLoss,
+    TableSums,
+    suppressed_records,
+)
 from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray
 
 
@@ -13,10 +17,6 @@ class Discernibility(InformationLoss):
     """
 
     name = "discernibility"
-    column = (
-        "Sum of squared class sizes; a suppressed record costs as much as the table. Lower is"
-        " better."
-    )
     is_monotone_in_suppression = True
 
     is_bounded_by_classes = True

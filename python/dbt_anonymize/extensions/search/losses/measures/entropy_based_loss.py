@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbt_anonymize.information_loss.base import (
+from dbt_anonymize.extensions.search.losses.base import (
     SLIGHTLY_LESS,
     InformationLoss,
     TableSums,
@@ -17,10 +17,6 @@ class EntropyBasedLoss(InformationLoss):
     """Share of the bits of the domain that the labels of each record cover (Wan et al. 2015)."""
 
     name = "entropy_based_loss"
-    column = (
-        "Entropy of the covered combinations, relative to the domain (Wan et al. 2015); lower"
-        " is better."
-    )
 
     def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
         rows = np.flatnonzero(~suppressed)

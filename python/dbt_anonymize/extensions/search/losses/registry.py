@@ -1,4 +1,4 @@
-"""All measures of information loss by name: one per module of `measures` and `reported`."""
+"""All measures that a search can minimize by name: one per module of `measures`."""
 
 from __future__ import annotations
 
@@ -7,25 +7,20 @@ from importlib import import_module
 from pkgutil import iter_modules
 from types import MappingProxyType
 
-from dbt_anonymize.information_loss import measures, reported
-from dbt_anonymize.information_loss.base import InformationLoss, Measure
-from dbt_anonymize.information_loss.per_attribute import PerAttribute
+from dbt_anonymize.extensions.search.losses import measures
+from dbt_anonymize.extensions.search.losses.base import InformationLoss
+from dbt_anonymize.extensions.search.losses.per_attribute import PerAttribute
 
 
-def _measures() -> Iterator[type[Measure]]:
-    for package in (measures, reported):
-        for info in iter_modules(package.__path__, f"{package.__name__}."):
-            for member in vars(import_module(info.name)).values():
-                is_measure = isinstance(member, type) and issubclass(member, Measure)
-                if is_measure and member.__module__ == info.name:
-                    yield member
+def _losses() -> Iterator[type[InformationLoss]]:
+    for info in iter_modules(measures.__path__, f"{measures.__name__}."):
+        for member in vars(import_module(info.name)).values():
+            is_loss = isinstance(member, type) and issubclass(member, InformationLoss)
+            if is_loss and member.__module__ == info.name:
+                yield member
 
 
-MEASURES: Mapping[str, type[Measure]] = MappingProxyType({m.name: m for m in _measures()})
-# Measures that a search can minimize.
-LOSSES: Mapping[str, type[InformationLoss]] = MappingProxyType(
-    {name: m for name, m in MEASURES.items() if issubclass(m, InformationLoss)}
-)
+LOSSES: Mapping[str, type[InformationLoss]] = MappingProxyType({m.name: m for m in _losses()})
 
 
 def make_loss(name: str, *, aggregate: str | None = None, gs: float = 0.5) -> InformationLoss:
@@ -54,5 +49,5 @@ def published(measure: str, loss: float) -> float:
     >>> published("precision", 0.25), published("discernibility", 4324.0)
     (0.75, 4324.0)
     """
-    is_reversed = measure in MEASURES and MEASURES[measure].higher_is_better
+    is_reversed = measure in LOSSES and LOSSES[measure].higher_is_better
     return 1.0 - loss if is_reversed else loss

@@ -246,28 +246,17 @@ class TableSums:
         return most
 
 
-class Measure:
-    """A measure of information loss as a column of `<n>_information_loss`."""
-
-    # Name of the measure, its macro, its module and its column.
-    name: str
-    # Descriptions of the columns: of the measure, which may contain {aggregate}, and of one
-    # quasi-identifier, {}, if it has such columns.
-    column: str
-    of_attribute_column = ""
-    # The published measure is what remains; a search minimizes 1 minus it.
-    higher_is_better = False
-    # Only intervals have columns of their own.
-    is_of_numbers = False
-
-
-class InformationLoss(Measure, ABC):
+class InformationLoss(ABC):
     """A measure that a search can minimize: the loss of a node; lower is better.
 
     ``gs`` in [0, 1] weighs generalization against suppression by the factors ``min(1, 2 - 2 gs)``
     and ``min(1, 2 gs)``: below 0.5 suppression costs less, above it generalization does.
     """
 
+    # Name of the measure, its macro, its module and its column.
+    name: str
+    # The published measure is what remains; a search minimizes 1 minus it.
+    higher_is_better = False
     # True if `attribute_bounds` returns bounds.
     has_attribute_bounds = False
     # True if targets must be counted in each class.

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from dbt_anonymize.information_loss.base import SLIGHTLY_LESS, TableSums
-from dbt_anonymize.information_loss.per_attribute import PerAttribute
-from dbt_anonymize.information_loss.suppressed import Suppressed
+from dbt_anonymize.extensions.search.losses.base import SLIGHTLY_LESS, TableSums
+from dbt_anonymize.extensions.search.losses.per_attribute import PerAttribute
+from dbt_anonymize.extensions.search.losses.suppressed import Suppressed
 
 
 class TotalInformationLoss(PerAttribute):
     """Share of the range of an interval, height of a category, over records (Byun et al. 2007)."""
 
     name = "total_information_loss"
-    column = (
-        "Share of the range that intervals cover and of the height that categories are generalized "
-        "to, summed over records and quasi-identifiers; lower is better, 0 where no value is "
-        "generalized or missing."
-    )
     default_aggregate = "sum"
 
     def _attribute_loss(

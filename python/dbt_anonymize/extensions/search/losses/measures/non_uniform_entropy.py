@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbt_anonymize.information_loss.base import SLIGHTLY_LESS, TableSums
-from dbt_anonymize.information_loss.per_attribute import PerAttribute, rounded_down
-from dbt_anonymize.information_loss.suppressed import Suppressed
+from dbt_anonymize.extensions.search.losses.base import SLIGHTLY_LESS, TableSums
+from dbt_anonymize.extensions.search.losses.per_attribute import PerAttribute, rounded_down
+from dbt_anonymize.extensions.search.losses.suppressed import Suppressed
 
 
 class NonUniformEntropy(PerAttribute):
@@ -17,8 +17,6 @@ class NonUniformEntropy(PerAttribute):
     """
 
     name = "non_uniform_entropy"
-    column = "Bits about raw values that labels do not carry; lower is better."
-    of_attribute_column = "Non-uniform entropy of {} alone, in bits; lower is better."
     default_aggregate = "sum"
     is_monotone_in_suppression = True
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbt_anonymize.information_loss.base import TableSums
-from dbt_anonymize.information_loss.per_attribute import (
+from dbt_anonymize.extensions.search.losses.base import TableSums
+from dbt_anonymize.extensions.search.losses.per_attribute import (
     AGGREGATES,
     ONE_STEP,
     PerAttribute,
     rounded_down,
 )
-from dbt_anonymize.information_loss.suppressed import Suppressed
+from dbt_anonymize.extensions.search.losses.suppressed import Suppressed
 from dbt_anonymize.privacy.table import Classes, FloatArray, Table
 
 
@@ -23,12 +23,6 @@ class Loss(PerAttribute):
     """
 
     name = "loss"
-    column = (
-        "Share of the domains that labels cover, aggregated over the quasi-identifiers "
-        "({aggregate}); lower is better, 0 where no value is generalized or missing. What a search "
-        "minimizes by default."
-    )
-    of_attribute_column = "Loss of {} alone, 0 to 1; lower is better."
     default_aggregate = "geometric_mean"
     is_monotone_in_suppression = True
 

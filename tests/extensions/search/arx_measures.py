@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dbt_anonymize.information_loss.base import InformationLoss, TableSums
-from dbt_anonymize.information_loss.measures.discernibility import Discernibility
-from dbt_anonymize.information_loss.measures.non_uniform_entropy import NonUniformEntropy
-from dbt_anonymize.information_loss.per_attribute import rounded_down
-from dbt_anonymize.information_loss.registry import make_loss
-from dbt_anonymize.information_loss.suppressed import Suppressed
+from dbt_anonymize.extensions.search.losses.base import InformationLoss, TableSums
+from dbt_anonymize.extensions.search.losses.measures.discernibility import Discernibility
+from dbt_anonymize.extensions.search.losses.measures.non_uniform_entropy import NonUniformEntropy
+from dbt_anonymize.extensions.search.losses.per_attribute import rounded_down
+from dbt_anonymize.extensions.search.losses.registry import make_loss
+from dbt_anonymize.extensions.search.losses.suppressed import Suppressed
 from dbt_anonymize.privacy.table import BoolArray, Classes
 
 

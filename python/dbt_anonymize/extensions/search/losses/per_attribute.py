@@ -9,8 +9,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from dbt_anonymize.information_loss.base import InformationLoss, TableSums
-from dbt_anonymize.information_loss.suppressed import Suppressed, bounds_by_level
+from dbt_anonymize.extensions.search.losses.base import InformationLoss, TableSums
+from dbt_anonymize.extensions.search.losses.suppressed import Suppressed, bounds_by_level
 from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Node, Table
 
 # Functions of losses (.., attributes) and weights with a mean of 1. If every loss is 1, the result

@@ -6,7 +6,11 @@ import math
 
 import numpy as np
 
-from dbt_anonymize.information_loss.base import InformationLoss, TableSums, suppressed_records
+from dbt_anonymize.extensions.search.losses.base import (
+    InformationLoss,
+    TableSums,
+    suppressed_records,
+)
 from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray
 
 # Bits; above the rounding error of sums of logarithms.
@@ -21,10 +25,6 @@ class KLDivergence(InformationLoss):
     """
 
     name = "kl_divergence"
-    column = (
-        "Kullback-Leibler divergence in bits between the raw distribution and that of the "
-        "release; lower is better."
-    )
     # A suppressed NULL, which covers its whole domain anyway, may bring the two closer.
     is_monotone_in_suppression = False
 

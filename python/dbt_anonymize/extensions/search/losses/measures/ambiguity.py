@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from dbt_anonymize.information_loss.base import (
+from dbt_anonymize.extensions.search.losses.base import (
     SLIGHTLY_LESS,
     InformationLoss,
     TableSums,
@@ -28,10 +28,6 @@ class Ambiguity(InformationLoss):
     """
 
     name = "ambiguity"
-    column = (
-        "Number of combinations of raw values that a released record may stand for, summed "
-        "over records; lower is better."
-    )
     is_monotone_in_suppression = True
 
     def __init__(self, *, gs: float = 0.5) -> None:

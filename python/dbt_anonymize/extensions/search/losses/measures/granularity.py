@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbt_anonymize.information_loss.base import SLIGHTLY_LESS, TableSums
-from dbt_anonymize.information_loss.per_attribute import PerAttribute
-from dbt_anonymize.information_loss.suppressed import Suppressed
+from dbt_anonymize.extensions.search.losses.base import SLIGHTLY_LESS, TableSums
+from dbt_anonymize.extensions.search.losses.per_attribute import PerAttribute
+from dbt_anonymize.extensions.search.losses.suppressed import Suppressed
 
 
 class Granularity(PerAttribute):
@@ -17,8 +17,6 @@ class Granularity(PerAttribute):
     """
 
     name = "granularity"
-    column = "Mean share of the detail that labels keep, 0 to 1; higher is better."
-    of_attribute_column = "Granularity of {} alone, 0 to 1; higher is better."
     higher_is_better = True
     default_aggregate = "arithmetic_mean"
     is_monotone_in_suppression = True

@@ -14,6 +14,7 @@ import pytest
 
 from dbt_anonymize.privacy.grouping import classes_of
 from dbt_anonymize.privacy.table import Table
+from tests.extensions.search.arx_measures import make_arx_loss
 from tests.oracle.arx import (
     ADULT,
     EXPECTATIONS,
@@ -22,7 +23,6 @@ from tests.oracle.arx import (
     expectations,
     table_of,
 )
-from tests.oracle.arx_measures import make_arx_loss
 from tests.properties.compilation import Ref, body, compile_models
 from tests.properties.warehouse import Warehouse
 

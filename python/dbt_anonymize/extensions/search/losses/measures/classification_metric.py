@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dbt_anonymize.errors import SearchError
-from dbt_anonymize.information_loss.base import (
+from dbt_anonymize.extensions.search.losses.base import (
     SLIGHTLY_LESS,
     InformationLoss,
     TableSums,
@@ -66,10 +66,6 @@ class ClassificationMetric(InformationLoss):
     """
 
     name = "classification_metric"
-    column = (
-        "Share of records that a majority vote in their class gets wrong, suppressed records "
-        "included (Iyengar 2002){targets}; lower is better."
-    )
 
     needs_targets = True
     is_bounded_by_classes = True

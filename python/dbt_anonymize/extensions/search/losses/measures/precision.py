@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbt_anonymize.information_loss.base import SLIGHTLY_LESS, TableSums
-from dbt_anonymize.information_loss.per_attribute import PerAttribute
-from dbt_anonymize.information_loss.suppressed import Suppressed
+from dbt_anonymize.extensions.search.losses.base import SLIGHTLY_LESS, TableSums
+from dbt_anonymize.extensions.search.losses.per_attribute import PerAttribute
+from dbt_anonymize.extensions.search.losses.suppressed import Suppressed
 
 
 class Precision(PerAttribute):
     """Mean level over the height of the hierarchy, 1 for suppressed (Sweeney 2002)."""
 
     name = "precision"
-    column = (
-        "1 minus the mean height of generalization, 0 to 1; higher is better. NULL where a "
-        "label is no level of the hierarchy: an interval between levels, or a mode."
-    )
-    of_attribute_column = "Precision of {} alone, 0 to 1; higher is better."
     higher_is_better = True
     default_aggregate = "arithmetic_mean"
 
