@@ -210,6 +210,10 @@ class Extension:
         What it adds to a report.
     dossier : tuple of DossierFigures
         What it adds to a dossier.
+    diagnoses : str
+        Function, relative to the package, which adds to `doctor`: it is given the folder of a
+        project, and the file of its vault where DuckDB can read it, else None, and yields
+        `project.engines.Diagnosis`.
     has_relations : bool
         It adds relations: ``relations.yml`` of its package, as that of the core, where ``after``
         names the relation that each follows; a template for each in ``templates``. What it has
@@ -247,6 +251,7 @@ class Extension:
     steps: str = ""
     report: tuple[ReportSections, ...] = ()
     dossier: tuple[DossierFigures, ...] = ()
+    diagnoses: str = ""
     has_relations: bool = False
     engines: Mapping[str, str] = field(default_factory=dict)
     other_release: str = ""
@@ -305,6 +310,13 @@ def report_sections() -> Iterator[tuple[Extension, ReportSections]]:
 def dossier_figures() -> Iterator[tuple[Extension, DossierFigures]]:
     """Yield the dossier figures of all extensions."""
     return ((extension, figures) for extension in extensions() for figures in extension.dossier)
+
+
+def diagnoses() -> Iterator[Any]:
+    """Yield the functions by which extensions add to `doctor`."""
+    return (
+        extension.load(extension.diagnoses) for extension in extensions() if extension.diagnoses
+    )
 
 
 def engines() -> dict[str, str]:

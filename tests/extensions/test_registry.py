@@ -72,6 +72,7 @@ def test_what_it_adds_to_documents_is_there(one: Extension) -> None:
     for added in (*one.report, *one.dossier):
         assert callable(one.load(added.function))
         assert {*added.relations} <= {*ALL}
+    assert not one.diagnoses or callable(one.load(one.diagnoses))
 
 
 @pytest.mark.parametrize("one", [one for one in extensions() if one.keys], ids=lambda one: one.name)

@@ -16,9 +16,12 @@ from typing import Any
 
 import yaml
 
-from dbt_anonymize.project.layout import Project
+from dbt_anonymize.errors import AnonymizeError
+from dbt_anonymize.project.engines import Diagnosis
+from dbt_anonymize.project.layout import Project, find_project
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.draft import items, mapping
+from dbt_anonymize.spec.loading import load_specs
 from dbt_anonymize.versions import PACKAGE
 
 _IS_IGNORED, _IS_NOT_IGNORED = 0, 1
@@ -48,6 +51,14 @@ class OpenSeed:
             f"{' and '.join(remedies)}, or load the table into the vault without a seed. Where "
             f"they are invented, let its properties say meta: {{{PACKAGE}: {{invented: true}}}}."
         )
+
+
+def diagnose(root: Path, vault: Path | None) -> Iterator[Diagnosis]:
+    """Note seeds that are open, where the specs can be read."""
+    with contextlib.suppress(AnonymizeError):
+        specs = load_specs(root)
+        for seed in open_seeds(find_project(root), specs):
+            yield Diagnosis("seeds", "note", str(seed))
 
 
 def open_seeds(project: Project, specs: Sequence[Spec]) -> Iterator[OpenSeed]:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from dbt_anonymize.extensions.identifier_search.open_seeds import open_seeds
 from dbt_anonymize.project.layout import find_project
-from dbt_anonymize.project.open_seeds import open_seeds
 from dbt_anonymize.spec import load_specs
 from tests.spec.declarations import SPEC, write_project
 

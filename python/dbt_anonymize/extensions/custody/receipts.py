@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
+from dbt_anonymize.errors import safe_reason
 from dbt_anonymize.literals import quote_name
+from dbt_anonymize.project.engines import Diagnosis
 from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.spec.loading import spec_paths
 
 
 def count_erasures(warehouse: Warehouse, name: str) -> tuple[int, int]:
@@ -22,7 +25,27 @@ def count_erasures(warehouse: Warehouse, name: str) -> tuple[int, int]:
     return int(erasures), int(unfinished)
 
 
-def open_erasures(file: Path, names: Collection[str]) -> list[str]:
+def diagnose(root: Path, vault: Path | None) -> Iterator[Diagnosis]:
+    """Note each unfinished erasure: the release or a file may still have the person."""
+    import duckdb  # noqa: PLC0415 (not every adapter has it)
+
+    if vault is None:
+        return
+    try:
+        unfinished = _open_erasures(vault, list(spec_paths(root)))
+    except duckdb.Error as error:
+        text = f"the receipts of {vault} could not be read ({safe_reason(error)})."
+        yield Diagnosis("erasures", "note", f"{text} See `dbt-anonymize verify`.")
+        return
+    for name in unfinished:
+        text = (
+            f"one of {name} was begun and is not complete: the release or a file may still have "
+            f"the person. Run the same `dbt-anonymize erase {name} --subject ...` again."
+        )
+        yield Diagnosis("erasures", "note", text)
+
+
+def _open_erasures(file: Path, names: Collection[str]) -> list[str]:
     """Return the anonymizations that have an open erasure in a vault, which is only read.
 
     Raises a `duckdb.Error` where the file cannot be read.
