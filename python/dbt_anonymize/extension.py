@@ -46,6 +46,7 @@ _SHIPPED = (
     "report",
     "dossier",
     "notebook",
+    "quick_reading",
     "postgres",
     "spark",
 )
@@ -231,6 +232,10 @@ class Extension:
         OtherResults`, ``history(warehouse, spec)`` one with a row per release, ``report(warehouse,
         spec)`` a `project.sections.Report`, and ``findings(warehouse, read, project, spec)`` yields
         those of `verify`.
+    without_dbt : str
+        Module, relative to the package, that reads a project without importing dbt, where that
+        gives the same: ``read_profile(folder, target)`` returns the profile or None,
+        ``open_to_read(project, target)`` yields a `project.warehouse.Warehouse` or None.
     drafts : mapping of str to str
         Its keys of the spec that can be drafted, and where the function of each lies, relative to
         the package. It is given a `privacy.table.Table` with the counts of columns that are to be
@@ -255,6 +260,7 @@ class Extension:
     has_relations: bool = False
     engines: Mapping[str, str] = field(default_factory=dict)
     other_release: str = ""
+    without_dbt: str = ""
     drafts: Mapping[str, str] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
 
@@ -336,6 +342,12 @@ def other_release(spec: Any) -> Any:
             if module.is_of(spec):
                 return module
     return None
+
+
+def without_dbt() -> Any:
+    """Return the module that reads a project without dbt, or None."""
+    modules = (f"{one.package}.{one.without_dbt}" for one in extensions() if one.without_dbt)
+    return next(map(import_module, modules), None)
 
 
 def draft_of(key: str) -> Any:

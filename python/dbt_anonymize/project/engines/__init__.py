@@ -116,8 +116,6 @@ class Engine(Protocol):
     HAS_TRANSACTIONS: bool
     # The data type of texts.
     TEXT_TYPE: str
-    # Reader that needs no dbt; None if there is none.
-    PLAIN: Plain | None
     open_reader: Callable[[Warehouse], contextlib.AbstractContextManager[Reader]]
     write_rows: Callable[[Warehouse, Any, pd.DataFrame], None]
     # Copies a relation into a table of a DuckDB: all columns or ``only`` some, all rows or
@@ -132,6 +130,8 @@ class Engine(Protocol):
 class Server(Engine, Protocol):
     """A module of an engine that serves tables where DuckDB has files."""
 
+    # Reader that needs no dbt; None if there is none.
+    PLAIN: Plain | None
     # The settings that dbt_project.yml in a folder must have.
     settings: Callable[[Path], Iterator[Setting]]
     # Lines of `doctor` about dbt_project.yml and the credentials of dbt's profile.

@@ -13,8 +13,9 @@ from dbt_anonymize.literals import quote_text
 from dbt_anonymize.project.engines.plain import STRICT, Plain
 
 if TYPE_CHECKING:
-    from dbt_anonymize.project.plain_warehouse import PlainWarehouse
+    from dbt_anonymize.project.warehouse import Warehouse
 
+DUCKDB = "duckdb"
 # With a colon it is a URL, a drive or in memory; what follows ? or # belongs to a URL.
 _LocalFile = Annotated[str, Field(pattern=r"^[^:?#\n]+$")]
 _Word = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
@@ -58,7 +59,7 @@ def _with_database(output: dict[str, Any]) -> dict[str, Any]:
     return output
 
 
-def _columns(warehouse: PlainWarehouse, relation: Any) -> list[tuple[str, str]]:
+def _columns(warehouse: Warehouse, relation: Any) -> list[tuple[str, str]]:
     return [(name, kind) for name, kind, *_ in warehouse.rows(f"describe {relation}")]
 
 

@@ -15,9 +15,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from dbt_anonymize.extensions.quick_reading.profile import PlainProfile
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.package import packages_folder, project_settings
-from dbt_anonymize.project.plain_profile import PlainProfile
 
 # Keys of dbt_project.yml, and their defaults, for the folders that a manifest describes.
 _FOLDERS = {

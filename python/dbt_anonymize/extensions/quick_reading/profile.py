@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from os import environ
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from pydantic import TypeAdapter
 
-from dbt_anonymize.project.engines import find_engine
-from dbt_anonymize.project.engines.plain import Credentials
+from dbt_anonymize.extensions.quick_reading.plain_duckdb import DUCKDB, PLAIN
+from dbt_anonymize.project.engines import find_server
+from dbt_anonymize.project.engines.plain import Plain
 from dbt_anonymize.spec.draft import mapping
 from dbt_anonymize.spec.yaml_file import read_yaml
 
@@ -29,6 +30,22 @@ _ENV_VAR = re.compile(
     r"(?P<number>\| *(?:int|as_number) *)?\}\}"
 )
 _WHOLE_NUMBER = re.compile(r"0|[1-9][0-9]*", re.ASCII)
+
+
+class Credentials(Protocol):
+    """Part that the credentials of all engines share."""
+
+    @property
+    def type(self) -> str:
+        """The type of the adapter."""
+
+    @property
+    def database(self) -> str:
+        """Database of relations that have none of their own."""
+
+    @property
+    def schema(self) -> str:
+        """Schema of relations that have none of their own."""
 
 
 class _NotOrdinaryError(Exception):
@@ -76,6 +93,16 @@ def plain_profile(
         return None
 
 
+def plain_of(kind: str) -> Plain:
+    """Return the reader of an engine; an error where it has none."""
+    if kind == DUCKDB:
+        return PLAIN
+    server = find_server(kind)
+    if server is None or server.PLAIN is None:
+        raise _NotOrdinaryError
+    return server.PLAIN
+
+
 def _yaml(file: Path) -> dict[str, Any]:
     content, problems = read_yaml(file)
     if problems:
@@ -85,10 +112,7 @@ def _yaml(file: Path) -> dict[str, Any]:
 
 def _credentials(output: dict[str, Any]) -> Credentials:
     kind = output["type"]
-    engine = find_engine(kind)
-    if engine is None or engine.PLAIN is None:
-        raise _NotOrdinaryError
-    plain = engine.PLAIN
+    plain = plain_of(kind)
     keys = {plain.aliases.get(key, key): value for key, value in output.items()}
     if len(keys) < len(output):
         raise _NotOrdinaryError

@@ -8,16 +8,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from dbt_anonymize.extensions.quick_reading.last_build import manifest_of_last_build
+from dbt_anonymize.extensions.quick_reading.profile import PlainProfile, plain_of
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.driver_errors import explain_driver_errors
-from dbt_anonymize.project.engines import engine_of, find_engine
-from dbt_anonymize.project.engines.plain import Plain
-from dbt_anonymize.project.last_build import manifest_of_last_build
+from dbt_anonymize.project.engines import engine_of
 from dbt_anonymize.project.layout import Project
-from dbt_anonymize.project.plain_profile import PlainProfile
-from dbt_anonymize.project.profile import read_plain_profile
 from dbt_anonymize.project.vault_places import protect_vaults
-from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
+from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.vault.files import (
     existing_attachments,
     missing_files,
@@ -80,11 +78,11 @@ class PlainWarehouse(Warehouse):
 
     @cached_property
     def _existing_paths(self) -> set[tuple[Any, ...]]:
-        return set(self.rows(_plain_engine(self.kind).relations))
+        return set(self.rows(plain_of(self.kind).relations))
 
     def columns(self, relation: Any) -> list[tuple[str, str]]:
         """Return name and data type of each column of a relation."""
-        return _plain_engine(self.kind).columns(self, relation)
+        return plain_of(self.kind).columns(self, relation)
 
     def macro(self, name: str, /, *, package: str = PACKAGE, **arguments: Any) -> str:
         """Return the SQL of a macro that calls only macros of its own file and literals.
@@ -109,15 +107,12 @@ class PlainWarehouse(Warehouse):
 
 
 @contextlib.contextmanager
-def open_to_read(project: Project, target: str | None = None) -> Iterator[Warehouse]:
-    """Open the warehouse of a project to read its models and seeds, if possible without dbt.
-
-    Otherwise, and to report errors, `open_warehouse` is called.
-    """
+def open_plain(project: Project, profile: PlainProfile | None) -> Iterator[PlainWarehouse | None]:
+    """Open a warehouse to read its models and seeds; None where dbt must, and to report errors."""
     with contextlib.chdir(project.root), contextlib.ExitStack() as stack:
-        warehouse = _open(project, target)
+        warehouse = _open(project, profile) if profile else None
         if warehouse is None:
-            yield stack.enter_context(open_warehouse(project, target))
+            yield None
             return
         stack.callback(warehouse.connection.close)
         with explain_driver_errors():
@@ -128,10 +123,9 @@ def open_to_read(project: Project, target: str | None = None) -> Iterator[Wareho
             yield warehouse
 
 
-def _open(project: Project, target: str | None) -> PlainWarehouse | None:
-    profile = read_plain_profile(project.root, target)
-    manifest = manifest_of_last_build(project.root, profile) if profile else None
-    if profile is None or manifest is None:
+def _open(project: Project, profile: PlainProfile) -> PlainWarehouse | None:
+    manifest = manifest_of_last_build(project.root, profile)
+    if manifest is None:
         return None
     credentials: Any = profile.credentials
     require_folders(credentials)
@@ -139,17 +133,9 @@ def _open(project: Project, target: str | None) -> PlainWarehouse | None:
     if missing:
         credentials = replace(credentials, attach=tuple(existing_attachments(credentials)))
     try:
-        connection = _plain_engine(credentials.type).connect(credentials)
+        connection = plain_of(credentials.type).connect(credentials)
     except Exception:  # drivers have errors of their own; dbt reports them
         return None
     return PlainWarehouse(
         adapter=None, manifest=manifest, missing=missing, profile=profile, connection=connection
     )
-
-
-def _plain_engine(kind: str) -> Plain:
-    """Return the reader without dbt of an engine that has one."""
-    engine = find_engine(kind)
-    assert engine is not None
-    assert engine.PLAIN is not None
-    return engine.PLAIN

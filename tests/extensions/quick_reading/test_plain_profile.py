@@ -9,7 +9,8 @@ import pytest
 import yaml
 
 from dbt_anonymize.errors import ProjectError
-from dbt_anonymize.project.profile import read_plain_profile, read_profile, read_profile_by_dbt
+from dbt_anonymize.extensions.quick_reading.reading import read_profile as read_plain_profile
+from dbt_anonymize.project.profile import read_profile, read_profile_by_dbt
 
 pytestmark = pytest.mark.dbt
 

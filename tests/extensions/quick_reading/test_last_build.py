@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from dbt_anonymize.project.last_build import manifest_of_last_build
+from dbt_anonymize.extensions.quick_reading.last_build import manifest_of_last_build
+from dbt_anonymize.extensions.quick_reading.reading import open_to_read, read_profile
+from dbt_anonymize.extensions.quick_reading.warehouse import PlainWarehouse
 from dbt_anonymize.project.layout import find_project
-from dbt_anonymize.project.plain_warehouse import PlainWarehouse, open_to_read
-from dbt_anonymize.project.profile import read_plain_profile
 from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
 from tests.cli.conftest import run
+from tests.cli.imported import imported
 from tests.projects import Project
 
 pytestmark = [pytest.mark.sampled_tests(8), pytest.mark.dbt]
@@ -50,7 +51,7 @@ def compiled(project: Project, *options: str) -> None:
 
 
 def is_known(project: Project, target: str | None = None) -> bool:
-    profile = read_plain_profile(project.folder, target)
+    profile = read_profile(project.folder, target)
     assert profile is not None
     return manifest_of_last_build(project.folder, profile) is not None
 
@@ -223,31 +224,6 @@ def test_a_locked_warehouse_is_said_to_be_locked(built: Project) -> None:
         holder.communicate("\n")
     assert result.exit_code == 2
     assert "must not be open in another process" in result.output
-
-
-IMPORTED = """
-import sys
-from dbt_anonymize.cli import app
-try:
-    app({words!r})
-except SystemExit as end:
-    print(end.code, file=sys.stderr)
-print(sorted({{'dbt', 'dbt_common', 'sklearn', 'pandas'}} & set(sys.modules)), file=sys.stderr)
-"""
-
-
-def imported(folder: Path, command: str) -> str:
-    """Return which of these libraries a command imports, which must succeed."""
-    done = subprocess.run(
-        [sys.executable, "-c", IMPORTED.format(words=command.split())],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    code, libraries = done.stderr.splitlines()[-2:]
-    assert code == "0", done.stderr
-    return libraries
 
 
 @pytest.mark.parametrize(
