@@ -47,6 +47,7 @@ _SHIPPED = (
     "dossier",
     "notebook",
     "quick_reading",
+    "quick_trees",
     "postgres",
     "spark",
 )
@@ -236,6 +237,11 @@ class Extension:
         Module, relative to the package, that reads a project without importing dbt, where that
         gives the same: ``read_profile(folder, target)`` returns the profile or None,
         ``open_to_read(project, target)`` yields a `project.warehouse.Warehouse` or None.
+    trainer : str
+        Function, relative to the package, that is given an unfitted classifier of scikit-learn,
+        distinct rows, row and class of each training record, and rows to predict. It returns the
+        classes and their probabilities for each of these, as scikit-learn would, only faster; None
+        where scikit-learn must train.
     drafts : mapping of str to str
         Its keys of the spec that can be drafted, and where the function of each lies, relative to
         the package. It is given a `privacy.table.Table` with the counts of columns that are to be
@@ -261,6 +267,7 @@ class Extension:
     engines: Mapping[str, str] = field(default_factory=dict)
     other_release: str = ""
     without_dbt: str = ""
+    trainer: str = ""
     drafts: Mapping[str, str] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
 
@@ -348,6 +355,12 @@ def without_dbt() -> Any:
     """Return the module that reads a project without dbt, or None."""
     modules = (f"{one.package}.{one.without_dbt}" for one in extensions() if one.without_dbt)
     return next(map(import_module, modules), None)
+
+
+@cache
+def trainers() -> tuple[Any, ...]:
+    """Return the functions by which extensions train classifiers faster."""
+    return tuple(one.load(one.trainer) for one in extensions() if one.trainer)
 
 
 def draft_of(key: str) -> Any:

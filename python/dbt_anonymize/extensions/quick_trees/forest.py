@@ -52,6 +52,15 @@ class _Growth:
     draws_thresholds: bool
 
 
+def train_classifier(
+    estimator: Any, rows: Floats, train: Codes, target: Codes, test_rows: Floats
+) -> tuple[Codes, Floats] | None:
+    """Train an unfitted estimator as `forest_probabilities` does; None where scikit-learn must."""
+    if not supports(estimator):
+        return None
+    return forest_probabilities(estimator, rows, train, target, test_rows)
+
+
 def supports(estimator: Any) -> bool:
     """Tell whether `forest_probabilities` can replace an unfitted estimator."""
     name = type(estimator).__name__

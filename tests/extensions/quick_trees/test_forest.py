@@ -17,8 +17,8 @@ from sklearn.ensemble import (
 )
 from sklearn.tree import DecisionTreeClassifier
 
-from dbt_anonymize.evaluation import forest
-from dbt_anonymize.evaluation.forest import forest_probabilities, is_exact, supports
+from dbt_anonymize.extensions.quick_trees import forest
+from dbt_anonymize.extensions.quick_trees.forest import forest_probabilities, is_exact, supports
 from tests.sampling import examples
 
 KINDS = [BaggingClassifier, DecisionTreeClassifier, ExtraTreesClassifier, RandomForestClassifier]
