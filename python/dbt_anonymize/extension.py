@@ -36,6 +36,7 @@ _SHIPPED = (
     "diff",
     "installation",
     "hierarchy_builders",
+    "left_out",
     "drafting",
     "trial",
     "search",
@@ -212,6 +213,9 @@ class Extension:
         What it adds to a report.
     dossier : tuple of DossierFigures
         What it adds to a dossier.
+    notes : str
+        Function, relative to the package, which adds sentences to `results`: it is given warehouse,
+        spec and the chosen `project.results.EffortResult`.
     diagnoses : str
         Function, relative to the package, which adds to `doctor`: it is given the folder of a
         project, and the file of its vault where DuckDB can read it, else None, and yields
@@ -262,6 +266,7 @@ class Extension:
     steps: str = ""
     report: tuple[ReportSections, ...] = ()
     dossier: tuple[DossierFigures, ...] = ()
+    notes: str = ""
     diagnoses: str = ""
     has_relations: bool = False
     engines: Mapping[str, str] = field(default_factory=dict)
@@ -323,6 +328,11 @@ def report_sections() -> Iterator[tuple[Extension, ReportSections]]:
 def dossier_figures() -> Iterator[tuple[Extension, DossierFigures]]:
     """Yield the dossier figures of all extensions."""
     return ((extension, figures) for extension in extensions() for figures in extension.dossier)
+
+
+def notes() -> Iterator[Any]:
+    """Yield the functions by which extensions add to `results`."""
+    return (one.load(one.notes) for one in extensions() if one.notes)
 
 
 def diagnoses() -> Iterator[Any]:

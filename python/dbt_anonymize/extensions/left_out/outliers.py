@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.hierarchies.model import ROOT
 from dbt_anonymize.literals import quote_name
+from dbt_anonymize.project.results import EffortResult
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Hierarchy, Spec
 
@@ -92,6 +93,14 @@ def find_outlier(groups: Iterable[Group], total: int, lost: int) -> LeftOut | No
         < _CHANCE
     ]
     return max(significant, key=lambda outlier: outlier.share - outlier.others, default=None)
+
+
+def note_left_out(warehouse: Warehouse, spec: Spec, chosen: EffortResult) -> Iterator[str]:
+    """Yield the sentence of `results` on who is left out most conspicuously, if anybody is."""
+    if chosen.suppressed_records:
+        values = "; ".join(map(str, most_left_out(warehouse, spec, chosen.effort)))
+        if values:
+            yield f"Left out far more than others: {values}."
 
 
 def most_left_out(warehouse: Warehouse, spec: Spec, effort: int | None) -> list[LeftOut]:

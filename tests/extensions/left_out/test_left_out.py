@@ -7,7 +7,7 @@ from typing import Any, cast
 import duckdb
 import pytest
 
-from dbt_anonymize.project.left_out import Group, LeftOut, find_outlier, most_left_out
+from dbt_anonymize.extensions.left_out.outliers import Group, LeftOut, find_outlier, most_left_out
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 from tests.cli.conftest import run
