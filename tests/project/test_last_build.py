@@ -19,7 +19,7 @@ from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
 from tests.cli.conftest import run
 from tests.projects import Project
 
-pytestmark = [pytest.mark.sampled_tests(8), pytest.mark.dbt]
+pytestmark = [pytest.mark.sampled_tests(4), pytest.mark.dbt]
 
 TWO_TARGETS = """
 shop:

@@ -31,7 +31,7 @@ from tests.oracle.arx_measures import make_arx_loss
 from tests.sampling import sample
 
 pytestmark = [
-    pytest.mark.sampled_tests(24),
+    pytest.mark.sampled_tests(10),
     pytest.mark.skipif(
         not (EXPECTATIONS.exists() and ADULT.exists()),
         reason=f"needs the adult table and ARX's expectations: {ADULT}, {EXPECTATIONS}",
