@@ -36,11 +36,13 @@ GROUPS = {
     "commands": 1,
     "fail closed": 1,
     "faults": 1,
+    "figures": 2,
     "installation": 1,
     "postgres": 1,
     "processes": 1,
     "recipes": 1,
     "relink": 1,
+    "workers": 1,
 }
 # How long an example takes is no promise: the machine may have other work.
 settings.register_profile("tests", deadline=None, max_examples=100 if FULL else 20)
