@@ -5,6 +5,7 @@ from __future__ import annotations
 import duckdb
 import pytest
 
+from dbt_anonymize.extensions.recoding.recomputation.covering import is_hierarchy_label
 from dbt_anonymize.spec.columns import Hierarchy
 from dbt_anonymize.verify.recomputation.labels import Generalization
 from tests.extensions.recoding.test_multidimensional import NOTATIONS
@@ -31,7 +32,7 @@ def is_known(leaves: str, above: str, label: str, lower: float, upper: float) ->
         session.executemany("insert into tree values (?, ?, ?, ?, ?)", rows)
         session.execute("create table shown (age text, age_lower double, age_upper double)")
         session.execute("insert into shown values (?, ?, ?)", [label, lower, upper])
-        sql = f"select {age.is_label} from shown as effort"
+        sql = f"select {is_hierarchy_label(age)} from shown as effort"
         ((known,),) = session.execute(sql).fetchall()
         return bool(known)
 

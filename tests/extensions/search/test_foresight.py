@@ -13,9 +13,9 @@ from dbt_anonymize.extensions.search.checking import Checker
 from dbt_anonymize.extensions.search.clock import Clock
 from dbt_anonymize.extensions.search.enumerated import EnumeratedSearch
 from dbt_anonymize.extensions.search.lattice import Lattice
+from dbt_anonymize.extensions.search.losses.registry import make_loss
 from dbt_anonymize.extensions.search.optimum import search
 from dbt_anonymize.extensions.search.pareto import pareto_front
-from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import SensitiveAttribute, Table
 from tests.extensions.search.brute_force import feasible_nodes, numbered_table

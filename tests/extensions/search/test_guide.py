@@ -18,10 +18,10 @@ from dbt_anonymize.extensions.search.clock import Clock
 from dbt_anonymize.extensions.search.forecast import Forecast, box_counts
 from dbt_anonymize.extensions.search.guide import Guide
 from dbt_anonymize.extensions.search.lattice import Lattice
+from dbt_anonymize.extensions.search.losses.registry import LOSSES, make_loss
 from dbt_anonymize.extensions.search.optimum import search
 from dbt_anonymize.extensions.search.pareto import pareto_front
 from dbt_anonymize.extensions.search.results import Status
-from dbt_anonymize.information_loss.registry import LOSSES, make_loss
 from dbt_anonymize.privacy.registry import compile_guarantees
 from tests.extensions.search.brute_force import (
     feasible_nodes,

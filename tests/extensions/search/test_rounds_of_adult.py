@@ -7,7 +7,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from dbt_anonymize.information_loss.registry import make_loss
+from dbt_anonymize.extensions.search.losses.registry import make_loss
 from dbt_anonymize.privacy.grouping import classes_of, group, labels_of
 from dbt_anonymize.privacy.registry import compile_guarantees
 from tests.extensions.recoding.test_adult import pytestmark

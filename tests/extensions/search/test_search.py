@@ -18,6 +18,8 @@ from benchmarks.tables import read_table
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.search import optimum as search_module
 from dbt_anonymize.extensions.search.clock import Clock
+from dbt_anonymize.extensions.search.losses.base import InformationLoss
+from dbt_anonymize.extensions.search.losses.registry import make_loss
 from dbt_anonymize.extensions.search.optimum import search
 from dbt_anonymize.extensions.search.results import (
     CheckedNode,
@@ -27,8 +29,6 @@ from dbt_anonymize.extensions.search.results import (
     VisitedNodes,
 )
 from dbt_anonymize.extensions.search.rollup import Grouper
-from dbt_anonymize.information_loss.base import InformationLoss
-from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy.grouping import classes_of
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.registry import compile_guarantees
