@@ -20,9 +20,15 @@ FULL = os.environ.get("DBT_ANONYMIZE_FULL", "") not in {"", "0"}
 IS_SEEDED = "DBT_ANONYMIZE_SEED" in os.environ
 SEED = int(os.environ.get("DBT_ANONYMIZE_SEED", "20"))
 _TESTS = Path(__file__).parent
-# Of the modules of a folder whose tests start dbt, besides those of the demonstrations.
+# Of the modules of a folder whose tests start dbt, besides those of the demonstrations and leaks.
 _SHARE_OF_MODULES = 0.15
-_ALWAYS = {"end_to_end/test_demo.py", "end_to_end/test_verify.py"}
+# Of each module that is drawn.
+_TESTS_OF_A_MODULE = 3
+_ALWAYS = {
+    "end_to_end/test_demo.py",
+    "end_to_end/test_verify.py",
+    "extensions/provenance/leaks/test_leaks.py",  # whose leaks are drawn by their kind
+}
 # Of costly tests that several modules have, how many run of each group.
 GROUPS = {
     "builds": 2,
@@ -30,14 +36,16 @@ GROUPS = {
     "commands": 1,
     "fail closed": 1,
     "faults": 1,
+    "figures": 2,
     "installation": 1,
     "postgres": 1,
     "processes": 1,
     "recipes": 1,
     "relink": 1,
+    "workers": 1,
 }
 # How long an example takes is no promise: the machine may have other work.
-settings.register_profile("tests", deadline=None)
+settings.register_profile("tests", deadline=None, max_examples=100 if FULL else 20)
 settings.load_profile("tests")
 # What is counted: how many of how many run.
 drawn: dict[str, tuple[int, int]] = {}
@@ -60,7 +68,8 @@ def mark_undrawn(items: Iterable[pytest.Item]) -> None:
 
     Of the cases of a test with the mark ``sampled(n)`` n run, and of what is left of a module with
     the mark ``sampled_tests(n)``, n again; of all with ``sampled_tests(group="...")`` as many as
-    ``GROUPS`` says. Of what is left and starts dbt, some modules of each folder run.
+    ``GROUPS`` says. Of what is left and starts dbt, some modules of each folder run, and of each
+    some tests, with all of their cases.
     """
     items = list(items)
     _draw_of_each(
@@ -87,12 +96,27 @@ def _draw_modules(items: Iterable[pytest.Item]) -> None:
         number = len(modules) if FULL else max(1, round(_SHARE_OF_MODULES * len(modules)))
         label = str(folder.relative_to(_TESTS))
         chosen = random.Random(f"{SEED} {label}").sample(sorted(modules), number)
-        chosen += [path for path in modules if str(path.relative_to(_TESTS)) in _ALWAYS]
-        for path in modules.keys() - chosen:
+        always = {path for path in modules if str(path.relative_to(_TESTS)) in _ALWAYS}
+        for path in modules.keys() - {*chosen, *always}:
             for item in modules[path]:
                 item.add_marker("slow")
-        ran, of = ran + len({*chosen}), of + len(modules)
+        for path in {*chosen} - always:
+            _draw_tests(f"{label}/{path.name}", modules[path])
+        ran, of = ran + len({*chosen, *always}), of + len(modules)
     drawn["modules that start dbt"] = (ran, of)
+
+
+def _draw_tests(label: str, items: Iterable[pytest.Item]) -> None:
+    tests: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        tests.setdefault(getattr(item, "originalname", None) or item.name, []).append(item)
+    number = len(tests) if FULL else min(_TESTS_OF_A_MODULE, len(tests))
+    chosen = random.Random(f"{SEED} {label}").sample(sorted(tests), number)
+    for name in tests.keys() - chosen:
+        for item in tests[name]:
+            item.add_marker("slow")
+    ran, of = drawn.get("tests of them", (0, 0))
+    drawn["tests of them"] = (ran + number, of + len(tests))
 
 
 def _draw_of_each(

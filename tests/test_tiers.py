@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib
 import subprocess
 from collections import Counter
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, cast
 
 import pytest
 
@@ -112,3 +112,31 @@ def test_a_seed_draws_the_same_again(monkeypatch: pytest.MonkeyPatch) -> None:
         return [parameter.id for parameter in found if not parameter.marks]
 
     assert draw(1) == draw(1) != draw(2)
+
+
+@dataclass
+class Item:
+    """A case of a test."""
+
+    originalname: str
+    marks: list[str] = field(default_factory=list)
+
+    def add_marker(self, mark: str) -> None:
+        """Keep it."""
+        self.marks.append(mark)
+
+
+def test_a_test_is_drawn_with_all_of_its_cases(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampling, "drawn", {})
+    monkeypatch.setattr(sampling, "FULL", False)
+
+    def draw() -> Counter[str]:
+        items = [Item(f"test_{n}") for n in range(9) for _ in range(4)]
+        sampling._draw_tests("folder/test_module.py", cast("list[pytest.Item]", items))
+        return Counter(item.originalname for item in items if not item.marks)
+
+    assert [*draw().values()] == [4, 4, 4]
+    assert draw() == draw()
+    assert sampling.drawn == {"tests of them": (9, 27)}
+    monkeypatch.setattr(sampling, "FULL", True)
+    assert len(draw()) == 9

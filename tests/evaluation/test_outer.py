@@ -149,6 +149,7 @@ def plain(measure: str, true: np.ndarray, says: np.ndarray) -> float:
     return float(roc_auc_score(true, says))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("measure", "has_subjects"), [("accuracy", True), ("roc_auc", False), ("mae", True)]
 )

@@ -314,6 +314,7 @@ def test_zero_rule_first_is_judged_by_what_the_next_model_finds(connection: Conn
             assert values[0].tolist() == values[1].tolist()
 
 
+@pytest.mark.sampled_tests(group="workers")
 @pytest.mark.parametrize(
     ("task", "model"), [("clustering", "k_means"), ("anomaly", "isolation_forest")]
 )

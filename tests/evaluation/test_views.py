@@ -71,6 +71,7 @@ def predicted(model: str, task: str, seen: View) -> dict[str, np.ndarray]:
     return {name: values for name, values in each.items() if values is not None}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("model", "task"),
     [

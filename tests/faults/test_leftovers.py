@@ -54,6 +54,7 @@ def somebodys_file(path: Path) -> None:
 by_root = pytest.mark.skipif(os.geteuid() != 0, reason="root alone gives files away")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("name", "put", "says"),
     [

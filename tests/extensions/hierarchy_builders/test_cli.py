@@ -49,6 +49,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_each_command_writes_a_hierarchy_that_passes_the_check(tmp_path, data, command):
     output = tmp_path / "hierarchy.csv"

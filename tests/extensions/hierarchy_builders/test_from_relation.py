@@ -12,7 +12,7 @@ from dbt_anonymize.hierarchies import IntervalHierarchy
 from tests.cli.conftest import run
 from tests.projects import Project
 
-pytestmark = [pytest.mark.dbt, pytest.mark.sampled_tests(4)]
+pytestmark = [pytest.mark.dbt, pytest.mark.sampled_tests(2)]
 
 PLACE = ("--ref", "customers")
 

@@ -29,6 +29,7 @@ HONEST = {
 }
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", HONEST)
 def test_honest_columns_are_silent(name: str) -> None:
     """However many are equal; of four pairs of independent numbers none counts."""

@@ -20,7 +20,7 @@ from tests.cli.conftest import run
 from tests.cli.imported import imported
 from tests.projects import Project
 
-pytestmark = [pytest.mark.sampled_tests(8), pytest.mark.dbt]
+pytestmark = [pytest.mark.sampled_tests(4), pytest.mark.dbt]
 
 TWO_TARGETS = """
 shop:

@@ -37,6 +37,7 @@ def is_known(leaves: str, above: str, label: str, lower: float, upper: float) ->
         return bool(known)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("leaves", "above", "first", "middle"), NOTATIONS)
 def test_each_notation_is_read_with_its_own_bounds_alone(
     leaves: str, above: str, first: str, middle: str

@@ -46,6 +46,7 @@ def labels(values: Sequence[float], width: int) -> set[str]:
         }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("values", "width", "shown"),
     [

@@ -32,7 +32,7 @@ from tests.oracle.arx import (
 from tests.sampling import sample
 
 pytestmark = [
-    pytest.mark.sampled_tests(24),
+    pytest.mark.sampled_tests(10),
     pytest.mark.skipif(
         not (EXPECTATIONS.exists() and ADULT.exists()),
         reason=f"needs the adult table and ARX's expectations: {ADULT}, {EXPECTATIONS}",

@@ -27,7 +27,7 @@ from tests.properties.compilation import Ref, body, compile_models
 from tests.properties.warehouse import Warehouse
 
 pytestmark = [
-    pytest.mark.sampled_tests(6),
+    pytest.mark.sampled_tests(3),
     pytest.mark.skipif(
         not (EXPECTATIONS.exists() and ADULT.exists()),
         reason=f"needs the adult table and ARX's expectations: {ADULT}, {EXPECTATIONS}",

@@ -37,7 +37,7 @@ from tests.projects import Project
 from tests.sampling import examples
 from tests.worlds.coded import tables
 
-pytestmark = pytest.mark.sampled_tests(7)
+pytestmark = pytest.mark.sampled_tests(3)
 
 LIMIT = Decimal("0.2")
 

@@ -41,7 +41,7 @@ def table() -> Table:
     return replace(plain, sensitive=((sensitive, values),), targets=((values, 1.0),))
 
 
-@pytest.mark.sampled(9)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("limit", [Decimal(0), Decimal("0.05")])
 @pytest.mark.parametrize("declared", GUARANTEES)
 @pytest.mark.parametrize("measure", MEASURES)

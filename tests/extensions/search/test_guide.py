@@ -93,6 +93,7 @@ def test_each_effort_of_a_chain_is_the_best_above_the_last(data: st.DataObject) 
         last = point
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize("measure", BY_CLASSES)
 def test_the_front_is_that_of_all_nodes_whatever_infeasible_ones_exclude(measure: str) -> None:

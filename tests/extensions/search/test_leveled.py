@@ -64,6 +64,7 @@ def connection() -> Iterator[Connection]:
         yield opened
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("numbers", ["by_model", "midpoint", "bounds", "class_mean"])
 @pytest.mark.parametrize("categories", ["label", "leaves", "frequencies"])
 def test_leveled_columns_are_those_that_are_read(
@@ -105,6 +106,7 @@ def recoded(
     return Effort(1, with_classes(built), PER_RECORD), of_record
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("numbers", ["by_model", "midpoint", "bounds", "class_mean"])
 @pytest.mark.parametrize("categories", ["label", "leaves", "frequencies"])
 def test_rounds_are_those_that_are_read(

@@ -203,6 +203,7 @@ def test_roll_up_gives_the_same_classes_as_plain_grouping(table: Table, random: 
                 np.testing.assert_array_equal(getattr(counts, name), getattr(others, name), name)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("limit", ["0", "0.01", "0.1", "1"])
 def test_few_of_many_nodes_are_checked_for_the_optimum(limit: str) -> None:
     table = numbered_table(rows=1500, attributes=4)
@@ -218,6 +219,7 @@ def test_few_of_many_nodes_are_checked_for_the_optimum(limit: str) -> None:
 ADULT = Path(os.environ.get("DBT_ANONYMIZE_DATA", "../shared/data")) / "adult"
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.skipif(not ADULT.is_dir(), reason=f"needs the adult table: {ADULT}")
 @pytest.mark.parametrize(
     ("limit", "node", "suppressed"),

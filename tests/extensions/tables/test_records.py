@@ -113,6 +113,7 @@ def demanded(own: list[int]) -> tuple[int, int] | None:
     return min(max(lower, of_sums), records - 1), max(upper, of_sums)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(30))
 def test_no_table_of_a_reader_tells_records_of_few(seed: int) -> None:
     people = some_people(seed)

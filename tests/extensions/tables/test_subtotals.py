@@ -79,6 +79,7 @@ def counts(people: list[tuple[Labels, int]]) -> dict[Cell, int]:
     return found
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(8))
 def test_no_reader_tells_a_small_cell_from_subtotals(seed: int) -> None:
     """Every table that a reader may think of is tried out: zeros are shown, nothing else known."""

@@ -62,6 +62,7 @@ def everywhere(guarantee: Guarantee, classes: list[list[str]], rest: list[str]) 
     return [oracle.breaks(guarantee, one) for one in judged(classes, rest)]
 
 
+@pytest.mark.sampled(1)
 @settings(max_examples=150, deadline=None)
 @given(classes=CLASSES, rest=REST, t=LIMITS)
 @pytest.mark.parametrize("distance", ["equal", "ordered", "hierarchical"])

@@ -19,6 +19,7 @@ PAIRS = {
 }
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("name", PAIRS)
 @pytest.mark.parametrize("key", [None, "b", "a"])
 @pytest.mark.parametrize("distinct", [2, 6])
@@ -58,6 +59,7 @@ KEYED = {
 }
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("built", KEYED)
 @pytest.mark.parametrize("other", KEYED)
 def test_a_key_changes_no_verdict(built: str, other: str) -> None:

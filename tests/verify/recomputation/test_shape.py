@@ -48,6 +48,7 @@ def test_a_published_file_holds_one_plain_table(world: World, release: Path) -> 
         assert connection.execute(f"select count(*) from {TABLE}").fetchall() == [copy]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "change",
     [
