@@ -31,6 +31,8 @@ from tests.evaluation.tables import (
     table,
 )
 
+pytestmark = pytest.mark.costly
+
 Connection = duckdb.DuckDBPyConnection
 
 

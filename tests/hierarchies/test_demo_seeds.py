@@ -9,6 +9,8 @@ import pytest
 
 from dbt_anonymize.hierarchies import is_nested, read_hierarchy
 
+pytestmark = pytest.mark.costly
+
 ROOT = Path(__file__).resolve().parents[2]
 SEEDS = ROOT / "seeds"
 HIERARCHIES = {

@@ -6,6 +6,8 @@ from typer.testing import CliRunner
 from dbt_anonymize.extensions.hierarchy_builders.commands.hierarchy import app
 from dbt_anonymize.hierarchies import is_nested, read_hierarchy
 
+pytestmark = pytest.mark.costly
+
 runner = CliRunner()
 
 
