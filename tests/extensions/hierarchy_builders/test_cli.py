@@ -4,7 +4,8 @@ import pytest
 from typer.testing import CliRunner
 
 from dbt_anonymize.extensions.hierarchy_builders.commands.hierarchy import app
-from dbt_anonymize.hierarchies import is_nested, read_hierarchy
+from dbt_anonymize.extensions.hierarchy_builders.reading import read_hierarchy
+from dbt_anonymize.extensions.hierarchy_builders.rules import is_nested
 
 pytestmark = pytest.mark.costly
 

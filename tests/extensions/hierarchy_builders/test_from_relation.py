@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from dbt_anonymize.extensions.hierarchy_builders.commands.values import read_column
-from dbt_anonymize.hierarchies import IntervalHierarchy, read_hierarchy
+from dbt_anonymize.extensions.hierarchy_builders.reading import read_hierarchy
+from dbt_anonymize.hierarchies import IntervalHierarchy
 from tests.cli.conftest import run
 from tests.projects import Project
 

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from dbt_anonymize.hierarchies import is_nested, read_hierarchy
+from dbt_anonymize.extensions.hierarchy_builders.reading import read_hierarchy
+from dbt_anonymize.extensions.hierarchy_builders.rules import is_nested
 
 pytestmark = pytest.mark.costly
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SEEDS = ROOT / "seeds"
 HIERARCHIES = {
     "wdbc/wdbc_hierarchy_mean_radius.csv": (36, 7, False),

@@ -3,7 +3,9 @@ from pathlib import Path
 import pytest
 
 from dbt_anonymize.errors import HierarchyError
-from dbt_anonymize.hierarchies import check, is_nested, read_hierarchy, read_table, violations
+from dbt_anonymize.extensions.hierarchy_builders.reading import read_hierarchy
+from dbt_anonymize.extensions.hierarchy_builders.rules import check, is_nested, violations
+from dbt_anonymize.hierarchies import read_table
 
 INTERVALS = "lower_bound,upper_bound,level_1,level_2,level_3"
 VALUES = "value,level_1,level_2"

@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbt_anonymize.errors import HierarchyError
+from dbt_anonymize.extensions.hierarchy_builders.reading import read_hierarchy
 from dbt_anonymize.hierarchies import (
     CategoricalHierarchy,
     IntervalHierarchy,
     hierarchy_csv,
-    read_hierarchy,
     read_table,
     write_hierarchy,
 )
