@@ -29,8 +29,6 @@ from tests.evaluation.tables import (
     table,
 )
 
-pytestmark = pytest.mark.costly
-
 Connection = duckdb.DuckDBPyConnection
 
 
