@@ -6,6 +6,7 @@ import importlib
 import subprocess
 from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -119,6 +120,7 @@ class Item:
     """A case of a test."""
 
     originalname: str
+    path: Path = Path()
     marks: list[str] = field(default_factory=list)
 
     def add_marker(self, mark: str) -> None:
@@ -140,3 +142,22 @@ def test_a_test_is_drawn_with_all_of_its_cases(monkeypatch: pytest.MonkeyPatch) 
     assert sampling.drawn == {"tests of them": (9, 27)}
     monkeypatch.setattr(sampling, "FULL", True)
     assert len(draw()) == 9
+
+
+def test_of_each_folder_a_module_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampling, "drawn", {})
+    monkeypatch.setattr(sampling, "FULL", False)
+    tests = Path(sampling.__file__).parent
+    paths = [
+        tests / f"{folder}/test_{n}.py" for folder, of in (("a", 10), ("b", 2)) for n in range(of)
+    ]
+
+    def draw() -> Counter[str]:
+        items = [Item("test_one", path) for path in paths for _ in range(2)]
+        sampling._draw_modules("modules", cast("list[pytest.Item]", items), 0.3)
+        return Counter(item.path.parent.name for item in items if not item.marks)
+
+    assert draw() == {"a": 6, "b": 2}
+    assert sampling.drawn == {"modules": (4, 12)}
+    monkeypatch.setattr(sampling, "FULL", True)
+    assert draw() == {"a": 20, "b": 4}

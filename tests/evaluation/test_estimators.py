@@ -27,6 +27,8 @@ from dbt_anonymize.evaluation.estimators import (
 )
 from dbt_anonymize.evaluation.measures import survival_measures
 
+pytestmark = pytest.mark.costly
+
 TASKS = ("classification", "regression", "survival")
 HAS_SURVIVAL = importlib.util.find_spec("sksurv") is not None
 MODELS = [(task, name) for task in TASKS for name in model_names(task)]

@@ -26,6 +26,8 @@ from tests.evaluation.tables import (
 )
 from tests.oracle import outer as recount
 
+pytestmark = pytest.mark.costly
+
 Connection = duckdb.DuckDBPyConnection
 RECORDS, K, WIDTH = 90, 5, 8
 DRAWS = 200

@@ -22,6 +22,8 @@ from tests.evaluation.read_efforts import (
 )
 from tests.evaluation.tables import effort, evaluated, hold_out, mean, measured, table
 
+pytestmark = pytest.mark.costly
+
 
 def recoded_ages(
     connection: Connection, shown: Sequence[tuple[float, float, int | None]], limit: float

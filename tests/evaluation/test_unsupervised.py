@@ -28,6 +28,8 @@ from dbt_anonymize.evaluation.unsupervised import (
 )
 from tests.evaluation.tables import effort, evaluated, interval_hierarchy, mean, measured, table
 
+pytestmark = pytest.mark.costly
+
 Connection = duckdb.DuckDBPyConnection
 RECORDS = 90
 

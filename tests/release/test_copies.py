@@ -22,6 +22,8 @@ from dbt_anonymize.release.copies import copy_difference
 from dbt_anonymize.release.publish import STORAGE_VERSION, publish
 from tests.projects import REPOSITORY, Project
 
+pytestmark = pytest.mark.costly
+
 TABLE = "people_anonymized"
 ALL = ("duckdb", "parquet", "csv")
 HOSTILE = """

@@ -7,6 +7,8 @@ from dbt_anonymize.extensions.hierarchy_builders.commands.hierarchy import app
 from dbt_anonymize.extensions.hierarchy_builders.reading import read_hierarchy
 from dbt_anonymize.extensions.hierarchy_builders.rules import is_nested
 
+pytestmark = pytest.mark.costly
+
 runner = CliRunner()
 
 

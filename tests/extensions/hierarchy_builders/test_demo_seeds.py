@@ -10,6 +10,8 @@ import pytest
 from dbt_anonymize.extensions.hierarchy_builders.reading import read_hierarchy
 from dbt_anonymize.extensions.hierarchy_builders.rules import is_nested
 
+pytestmark = pytest.mark.costly
+
 ROOT = Path(__file__).resolve().parents[3]
 SEEDS = ROOT / "seeds"
 HIERARCHIES = {

@@ -7,6 +7,8 @@ import pytest
 
 from dbt_anonymize.extensions.identifier_search.coincidence import controls, is_beyond
 
+pytestmark = pytest.mark.costly
+
 
 def counts(identifier: np.ndarray, column: np.ndarray) -> bool:
     """Return whether the numbers of an identifier count in a column."""

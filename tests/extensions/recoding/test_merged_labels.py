@@ -10,6 +10,8 @@ from dbt_anonymize.spec.columns import Hierarchy
 from dbt_anonymize.verify.recomputation.labels import Generalization
 from tests.extensions.recoding.test_multidimensional import NOTATIONS
 
+pytestmark = pytest.mark.costly
+
 
 def is_known(leaves: str, above: str, label: str, lower: float, upper: float) -> bool:
     """Tell whether the verifier takes a label and its bounds for those of the hierarchy."""

@@ -20,6 +20,8 @@ from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import SensitiveAttribute, Table
 from tests.extensions.search.brute_force import feasible_nodes, numbered_table
 
+pytestmark = pytest.mark.costly
+
 K = {"model": "k_anonymity", "k": 4}
 GUARANTEES = [
     [K],

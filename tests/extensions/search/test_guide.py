@@ -31,6 +31,8 @@ from tests.extensions.search.brute_force import (
 )
 from tests.sampling import examples
 
+pytestmark = pytest.mark.costly
+
 BY_CLASSES = sorted(name for name in LOSSES if make_loss(name).is_bounded_by_classes)
 LIMITS = [Decimal("0"), Decimal("0.05"), Decimal("0.2"), Decimal("0.5")]
 MEASURES = sorted(set(LOSSES) - {"publisher_payout"})

@@ -17,6 +17,8 @@ from tests.oracle import search as recount
 from tests.sampling import examples
 from tests.worlds.coded import coarser, nodes, tables
 
+pytestmark = pytest.mark.costly
+
 GS = st.sampled_from([0.0, 0.2, 0.5, 0.8, 0.9])
 MANY = examples(settings(deadline=None), 500)
 SOME = examples(settings(deadline=None), 200)

@@ -26,6 +26,8 @@ from dbt_anonymize.extensions.search.leveled import generalized_effort
 from tests.evaluation.read_efforts import Connection, efforts_of, intervals
 from tests.evaluation.tables import table
 
+pytestmark = pytest.mark.costly
+
 TREE = pd.DataFrame(
     {
         "value": ["cook", "baker", "nurse", "doctor"],

@@ -42,6 +42,8 @@ from tests.extensions.search.brute_force import (
 )
 from tests.sampling import examples
 
+pytestmark = pytest.mark.costly
+
 LIMITS = [Decimal(0), Decimal("0.05"), Decimal("0.5"), Decimal(1)]
 MEASURES = [
     ("loss", None, 0.5),

@@ -13,6 +13,8 @@ from dbt_anonymize.extensions.tables.cube import Cube, Dimension, Floats
 from dbt_anonymize.extensions.tables.errors import TableError
 from dbt_anonymize.extensions.tables.programs import Known
 
+pytestmark = pytest.mark.costly
+
 FLAT = Cube((Dimension.flat("a", ["p", "q"]), Dimension.flat("b", ["x", "y", "z"])))
 NESTED = Cube(
     (

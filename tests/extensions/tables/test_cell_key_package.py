@@ -16,6 +16,8 @@ from dbt_anonymize.extensions.tables.cell_keys import (
     read_perturbation_table,
 )
 
+pytestmark = pytest.mark.costly
+
 if importlib.util.find_spec("cell_key_perturbation") is None:
     pytest.skip(
         "NOT TESTED: cell-key-perturbation. Run `pip install cell-key-perturbation`.",

@@ -18,6 +18,8 @@ from dbt_anonymize.extensions.tables.noise import perturb_table, round_table
 from dbt_anonymize.extensions.tables.reading import cell_text
 from tests.extensions.tables.counting import Frame, Labels, by_first_letters, counted, protected
 
+pytestmark = pytest.mark.costly
+
 LEAST = 3
 WARDS, AGES = ("n", "s"), ("x", "y")
 # Of a cell that nothing bounds; above all counts that are drawn.

@@ -22,6 +22,8 @@ from tests.extensions.tables.test_audit_command import audit
 from tests.extensions.tables.untested import untested
 from tests.projects import Project
 
+pytestmark = pytest.mark.costly
+
 has_pytauargus = pytest.mark.skipif(untested() is not None, reason=str(untested()))
 PAGE = Page(DOCS / "extensions" / "tables.md")
 

@@ -30,6 +30,8 @@ from tests.extensions.tables.test_efforts import (
     table,
 )
 
+pytestmark = pytest.mark.costly
+
 P_PERCENT = 20
 Cell = tuple[str | None, ...]
 People = dict[str, list[Labels]]

@@ -26,6 +26,8 @@ from tests.extensions.tables.projects import HIDE, NAME, build, declare, release
 from tests.extensions.tables.test_built import LEAST, rows_of
 from tests.projects import Project, copy_consumer
 
+pytestmark = pytest.mark.costly
+
 MINIMUM = 3
 # Ages of two letters, of which the first is that of the subtotal.
 AGES, WARDS = ("ax", "ay", "bx", "by"), ("n", "s")

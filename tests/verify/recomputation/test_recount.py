@@ -15,6 +15,8 @@ from dbt_anonymize.privacy.table import ValueCounts
 from dbt_anonymize.verify.recomputation.models import ClassCounts, Values
 from tests.oracle import privacy as oracle
 
+pytestmark = pytest.mark.costly
+
 # Values of the table in their order, and their labels at levels 1 and 2 of a tree of height 3.
 VALUES = "abcdef"
 TREE = ("uuuvvw", "xxxxxy")

@@ -8,6 +8,8 @@ import pytest
 from dbt_anonymize.verify.recomputation.canonical import Comparer, Comparison
 from dbt_anonymize.verify.recomputation.tables import Tables
 
+pytestmark = pytest.mark.costly
+
 PAIRS = {
     "a zero": ("DOUBLE", "0.0", "cast('-0' as double)"),
     "letters of a collated column": ("VARCHAR COLLATE NOCASE", "'Ann'", "'ANN'"),

@@ -14,6 +14,8 @@ from dbt_anonymize.verify.recomputation.shape import check_file, check_folder, c
 from dbt_anonymize.verify.relations import open_release
 from tests.verify.recomputation.world import World, open_world, spec_of
 
+pytestmark = pytest.mark.costly
+
 TABLE = "visits_anonymized"
 
 
