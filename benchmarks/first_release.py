@@ -39,14 +39,16 @@ from dbt_anonymize.extensions.search.clock import Clock
 from dbt_anonymize.extensions.search.exchange import SHARE_OF_EXCHANGES
 from dbt_anonymize.extensions.search.guided import Guided
 from dbt_anonymize.extensions.search.lattice import Lattice
+from dbt_anonymize.extensions.search.losses.base import InformationLoss
+from dbt_anonymize.extensions.search.losses.measures.classification_metric import (
+    ClassificationMetric,
+)
+from dbt_anonymize.extensions.search.losses.measures.loss import Loss
 from dbt_anonymize.extensions.search.optimum import best_nodes
 from dbt_anonymize.extensions.search.predictions import with_predictions
 from dbt_anonymize.extensions.search.race import Budget, Candidate, Track
 from dbt_anonymize.extensions.search.reasons import SHARE
 from dbt_anonymize.extensions.trial.sample import read_sample
-from dbt_anonymize.information_loss.base import InformationLoss
-from dbt_anonymize.information_loss.measures.classification_metric import ClassificationMetric
-from dbt_anonymize.information_loss.measures.loss import Loss
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import Node, Table

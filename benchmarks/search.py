@@ -29,9 +29,9 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from dbt_anonymize.extensions.search.chain import chain
+from dbt_anonymize.extensions.search.losses.registry import LOSSES, make_loss
 from dbt_anonymize.extensions.search.optimum import search
 from dbt_anonymize.extensions.search.pareto import pareto_front
-from dbt_anonymize.information_loss.registry import LOSSES, make_loss
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import Table
 

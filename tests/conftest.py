@@ -131,7 +131,6 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Hand what was drawn to the process that prints."""
     tiers.guard(is_fast=False)
-    gc.unfreeze()
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["drawn"] = sampling.drawn
 

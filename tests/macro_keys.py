@@ -16,14 +16,38 @@ _DEFINITION = re.compile(r"{%-?\s*macro\s+(\w+).*?{%-?\s*endmacro\s*-?%}", re.DO
 
 
 @functools.cache
+def _definitions() -> dict[str, str]:
+    return {
+        definition[1]: definition[0]
+        for path in sorted((REPOSITORY / "macros").rglob("*.sql"))
+        for definition in _DEFINITION.finditer(path.read_text(encoding="utf-8"))
+    }
+
+
+@functools.cache
 def macros() -> dict[str, nodes.Macro]:
     """Return every macro of the package by name."""
     environment = jinja2.Environment(extensions=["jinja2.ext.do"], autoescape=True)
     return {
-        definition[1]: next(environment.parse(definition[0]).find_all(nodes.Macro))
-        for path in sorted((REPOSITORY / "macros").rglob("*.sql"))
-        for definition in _DEFINITION.finditer(path.read_text(encoding="utf-8"))
+        name: next(environment.parse(text).find_all(nodes.Macro))
+        for name, text in _definitions().items()
     }
+
+
+def declaring() -> list[str]:
+    """Return the macros that declare keys, by their text: parsing all takes a second."""
+    called = re.compile(rf"\b(?:{'|'.join(_DECLARING)})\(")
+    return [name for name, text in _definitions().items() if _is_called(called, name, text)]
+
+
+def bodies() -> list[str]:
+    """Return the macros that generated models call, by their text."""
+    called = re.compile(r"\b_declared\(")
+    return [name for name, text in _definitions().items() if _is_called(called, name, text)]
+
+
+def _is_called(called: re.Pattern[str], name: str, text: str) -> bool:
+    return name not in _DECLARING and called.search(text) is not None
 
 
 def declared_keys(name: str) -> list[str]:
@@ -57,16 +81,6 @@ def read_keys(name: str, mapping: str | None = None) -> set[str]:
         }
         waiting += passed - seen
     return found - {"update"}
-
-
-@functools.cache  # every macro is walked through
-def bodies() -> list[str]:
-    """Return the macros that generated models call."""
-    return [
-        name
-        for name, macro in macros().items()
-        if any(called == "_declared" for called, _ in calls(macro))
-    ]
 
 
 @functools.cache

@@ -20,9 +20,17 @@ FULL = os.environ.get("DBT_ANONYMIZE_FULL", "") not in {"", "0"}
 IS_SEEDED = "DBT_ANONYMIZE_SEED" in os.environ
 SEED = int(os.environ.get("DBT_ANONYMIZE_SEED", "20"))
 _TESTS = Path(__file__).parent
-# Of the modules of a folder whose tests start dbt, besides those of the demonstrations.
+# Of the modules of a folder whose tests start dbt, besides those of the demonstrations and leaks.
 _SHARE_OF_MODULES = 0.15
-_ALWAYS = {"end_to_end/test_demo.py", "end_to_end/test_verify.py"}
+# Of each of these.
+_TESTS_OF_A_MODULE = 3
+# Of the modules of a folder that are marked, whose tests calculate for long.
+_SHARE_OF_COSTLY = 0.3
+_ALWAYS = {
+    "end_to_end/test_demo.py",
+    "end_to_end/test_verify.py",
+    "extensions/provenance/leaks/test_leaks.py",  # whose leaks are drawn by their kind
+}
 # Of costly tests that several modules have, how many run of each group.
 GROUPS = {
     "builds": 2,
@@ -30,14 +38,16 @@ GROUPS = {
     "commands": 1,
     "fail closed": 1,
     "faults": 1,
+    "figures": 2,
     "installation": 1,
     "postgres": 1,
     "processes": 1,
     "recipes": 1,
     "relink": 1,
+    "workers": 1,
 }
 # How long an example takes is no promise: the machine may have other work.
-settings.register_profile("tests", deadline=None)
+settings.register_profile("tests", deadline=None, max_examples=100 if FULL else 20)
 settings.load_profile("tests")
 # What is counted: how many of how many run.
 drawn: dict[str, tuple[int, int]] = {}
@@ -60,7 +70,9 @@ def mark_undrawn(items: Iterable[pytest.Item]) -> None:
 
     Of the cases of a test with the mark ``sampled(n)`` n run, and of what is left of a module with
     the mark ``sampled_tests(n)``, n again; of all with ``sampled_tests(group="...")`` as many as
-    ``GROUPS`` says. Of what is left and starts dbt, some modules of each folder run.
+    ``GROUPS`` says. Of the modules with the mark ``costly`` some of each folder run, but for their
+    tests that start dbt. Of what is left and starts dbt, some modules of each folder run, and of
+    each some tests, with all of their cases.
     """
     items = list(items)
     _draw_of_each(
@@ -68,31 +80,70 @@ def mark_undrawn(items: Iterable[pytest.Item]) -> None:
     )
     left = [item for item in items if not item.get_closest_marker("slow")]
     _draw_of_each(left, "sampled_tests", "costly tests", _group_or_module)
-    _draw_modules(item for item in left if not item.get_closest_marker("slow"))
+    left = [item for item in left if not item.get_closest_marker("slow")]
+    costly = (item for item in left if item.get_closest_marker("costly"))
+    _draw_modules(
+        "costly modules", (item for item in costly if tiers.tier(item) == "fast"), _SHARE_OF_COSTLY
+    )
+    _draw_modules_of_dbt(left)
 
 
 def _group_or_module(item: pytest.Item) -> str:
     return str(next(item.iter_markers("sampled_tests")).kwargs.get("group", item.path))
 
 
-def _draw_modules(items: Iterable[pytest.Item]) -> None:
+def _draw_modules_of_dbt(items: Iterable[pytest.Item]) -> None:
+    """Draw of what starts dbt and has no mark that says how much of it runs."""
+
+    def is_marked(item: pytest.Item) -> bool:
+        of_group = any(mark.kwargs for mark in item.iter_markers("sampled_tests"))
+        return of_group or item.get_closest_marker("sampled") is not None
+
+    starting = (item for item in items if tiers.tier(item) == "dbt" and not is_marked(item))
+    modules = _draw_modules("modules that start dbt", starting, _SHARE_OF_MODULES)
+    for path, of_module in modules.items():
+        label = str(path.relative_to(_TESTS))
+        if label not in _ALWAYS:
+            _draw_tests(label, of_module)
+
+
+def _draw_modules(
+    what: str, items: Iterable[pytest.Item], share: float
+) -> dict[Path, list[pytest.Item]]:
+    """Draw a share of the modules of each folder, at least one; return those."""
     folders: dict[Path, dict[Path, list[pytest.Item]]] = {}
     for item in items:
-        grouped = any(mark.kwargs for mark in item.iter_markers("sampled_tests"))
-        is_drawn = grouped or item.get_closest_marker("sampled") is not None
-        if not is_drawn and tiers.tier(item) == "dbt":
-            folders.setdefault(item.path.parent, {}).setdefault(item.path, []).append(item)
-    ran, of = 0, 0
+        folders.setdefault(item.path.parent, {}).setdefault(item.path, []).append(item)
+    found: dict[Path, list[pytest.Item]] = {}
     for folder, modules in folders.items():
-        number = len(modules) if FULL else max(1, round(_SHARE_OF_MODULES * len(modules)))
+        number = len(modules) if FULL else max(1, round(share * len(modules)))
         label = str(folder.relative_to(_TESTS))
-        chosen = random.Random(f"{SEED} {label}").sample(sorted(modules), number)
-        chosen += [path for path in modules if str(path.relative_to(_TESTS)) in _ALWAYS]
-        for path in modules.keys() - chosen:
-            for item in modules[path]:
-                item.add_marker("slow")
-        ran, of = ran + len({*chosen}), of + len(modules)
-    drawn["modules that start dbt"] = (ran, of)
+        chosen = {*random.Random(f"{SEED} {label}").sample(sorted(modules), number)}
+        chosen |= {path for path in modules if str(path.relative_to(_TESTS)) in _ALWAYS}
+        for path, of_module in modules.items():
+            if path in chosen:
+                found[path] = of_module
+            else:
+                _make_slow(of_module)
+    drawn[what] = (len(found), sum(map(len, folders.values())))
+    return found
+
+
+def _make_slow(items: Iterable[pytest.Item]) -> None:
+    for item in items:
+        item.add_marker("slow")
+
+
+def _draw_tests(label: str, items: Iterable[pytest.Item]) -> None:
+    tests: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        tests.setdefault(getattr(item, "originalname", None) or item.name, []).append(item)
+    number = len(tests) if FULL else min(_TESTS_OF_A_MODULE, len(tests))
+    chosen = random.Random(f"{SEED} {label}").sample(sorted(tests), number)
+    for name in tests.keys() - chosen:
+        _make_slow(tests[name])
+    ran, of = drawn.get("tests of them", (0, 0))
+    drawn["tests of them"] = (ran + number, of + len(tests))
 
 
 def _draw_of_each(
@@ -110,9 +161,7 @@ def _draw_of_each(
         # Wherever the repository lies, the same are drawn.
         label = name.removeprefix(f"{_TESTS}{os.sep}")
         chosen = random.Random(f"{SEED} {label}").sample(group, number)
-        for item in group:
-            if item not in chosen:
-                item.add_marker("slow")
+        _make_slow(item for item in group if item not in chosen)
         ran, of = ran + number, of + len(group)
     drawn[what] = (ran, of)
 

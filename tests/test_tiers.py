@@ -5,8 +5,9 @@ from __future__ import annotations
 import importlib
 import subprocess
 from collections import Counter
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -112,3 +113,51 @@ def test_a_seed_draws_the_same_again(monkeypatch: pytest.MonkeyPatch) -> None:
         return [parameter.id for parameter in found if not parameter.marks]
 
     assert draw(1) == draw(1) != draw(2)
+
+
+@dataclass
+class Item:
+    """A case of a test."""
+
+    originalname: str
+    path: Path = Path()
+    marks: list[str] = field(default_factory=list)
+
+    def add_marker(self, mark: str) -> None:
+        """Keep it."""
+        self.marks.append(mark)
+
+
+def test_a_test_is_drawn_with_all_of_its_cases(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampling, "drawn", {})
+    monkeypatch.setattr(sampling, "FULL", False)
+
+    def draw() -> Counter[str]:
+        items = [Item(f"test_{n}") for n in range(9) for _ in range(4)]
+        sampling._draw_tests("folder/test_module.py", cast("list[pytest.Item]", items))
+        return Counter(item.originalname for item in items if not item.marks)
+
+    assert [*draw().values()] == [4, 4, 4]
+    assert draw() == draw()
+    assert sampling.drawn == {"tests of them": (9, 27)}
+    monkeypatch.setattr(sampling, "FULL", True)
+    assert len(draw()) == 9
+
+
+def test_of_each_folder_a_module_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampling, "drawn", {})
+    monkeypatch.setattr(sampling, "FULL", False)
+    tests = Path(sampling.__file__).parent
+    paths = [
+        tests / f"{folder}/test_{n}.py" for folder, of in (("a", 10), ("b", 2)) for n in range(of)
+    ]
+
+    def draw() -> Counter[str]:
+        items = [Item("test_one", path) for path in paths for _ in range(2)]
+        sampling._draw_modules("modules", cast("list[pytest.Item]", items), 0.3)
+        return Counter(item.path.parent.name for item in items if not item.marks)
+
+    assert draw() == {"a": 6, "b": 2}
+    assert sampling.drawn == {"modules": (4, 12)}
+    monkeypatch.setattr(sampling, "FULL", True)
+    assert draw() == {"a": 20, "b": 4}

@@ -31,10 +31,12 @@ _SHIPPED = (
     "second_month",
     "details",
     "fidelity",
+    "class_sizes",
     "custody",
     "diff",
     "installation",
     "hierarchy_builders",
+    "left_out",
     "drafting",
     "trial",
     "search",
@@ -46,6 +48,8 @@ _SHIPPED = (
     "report",
     "dossier",
     "notebook",
+    "quick_reading",
+    "quick_trees",
     "postgres",
     "spark",
 )
@@ -210,6 +214,13 @@ class Extension:
         What it adds to a report.
     dossier : tuple of DossierFigures
         What it adds to a dossier.
+    notes : str
+        Function, relative to the package, which adds sentences to `results`: it is given warehouse,
+        spec and the chosen `project.results.EffortResult`.
+    diagnoses : str
+        Function, relative to the package, which adds to `doctor`: it is given the folder of a
+        project, and the file of its vault where DuckDB can read it, else None, and yields
+        `project.engines.Diagnosis`.
     has_relations : bool
         It adds relations: ``relations.yml`` of its package, as that of the core, where ``after``
         names the relation that each follows; a template for each in ``templates``. What it has
@@ -227,6 +238,15 @@ class Extension:
         OtherResults`, ``history(warehouse, spec)`` one with a row per release, ``report(warehouse,
         spec)`` a `project.sections.Report`, and ``findings(warehouse, read, project, spec)`` yields
         those of `verify`.
+    without_dbt : str
+        Module, relative to the package, that reads a project without importing dbt, where that
+        gives the same: ``read_profile(folder, target)`` returns the profile or None,
+        ``open_to_read(project, target)`` yields a `project.warehouse.Warehouse` or None.
+    trainer : str
+        Function, relative to the package, that is given an unfitted classifier of scikit-learn,
+        distinct rows, row and class of each training record, and rows to predict. It returns the
+        classes and their probabilities for each of these, as scikit-learn would, only faster; None
+        where scikit-learn must train.
     drafts : mapping of str to str
         Its keys of the spec that can be drafted, and where the function of each lies, relative to
         the package. It is given a `privacy.table.Table` with the counts of columns that are to be
@@ -247,9 +267,13 @@ class Extension:
     steps: str = ""
     report: tuple[ReportSections, ...] = ()
     dossier: tuple[DossierFigures, ...] = ()
+    notes: str = ""
+    diagnoses: str = ""
     has_relations: bool = False
     engines: Mapping[str, str] = field(default_factory=dict)
     other_release: str = ""
+    without_dbt: str = ""
+    trainer: str = ""
     drafts: Mapping[str, str] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
 
@@ -307,6 +331,18 @@ def dossier_figures() -> Iterator[tuple[Extension, DossierFigures]]:
     return ((extension, figures) for extension in extensions() for figures in extension.dossier)
 
 
+def notes() -> Iterator[Any]:
+    """Yield the functions by which extensions add to `results`."""
+    return (one.load(one.notes) for one in extensions() if one.notes)
+
+
+def diagnoses() -> Iterator[Any]:
+    """Yield the functions by which extensions add to `doctor`."""
+    return (
+        extension.load(extension.diagnoses) for extension in extensions() if extension.diagnoses
+    )
+
+
 def engines() -> dict[str, str]:
     """Return the module of each engine that extensions add, by the type of its adapter."""
     return {
@@ -324,6 +360,18 @@ def other_release(spec: Any) -> Any:
             if module.is_of(spec):
                 return module
     return None
+
+
+def without_dbt() -> Any:
+    """Return the module that reads a project without dbt, or None."""
+    modules = (f"{one.package}.{one.without_dbt}" for one in extensions() if one.without_dbt)
+    return next(map(import_module, modules), None)
+
+
+@cache
+def trainers() -> tuple[Any, ...]:
+    """Return the functions by which extensions train classifiers faster."""
+    return tuple(one.load(one.trainer) for one in extensions() if one.trainer)
 
 
 def draft_of(key: str) -> Any:

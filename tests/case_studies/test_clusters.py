@@ -9,6 +9,7 @@ from tests.case_studies.clusters import ARE_AVAILABLE
 from tests.case_studies.pages import CasePage
 
 
+@pytest.mark.sampled_tests(group="figures")
 def test_halving_gains_less_than_its_k_on_the_smaller_table() -> None:
     """Counted without dbt, in a second."""
     row = clusters.row("wdbc", 50)

@@ -63,6 +63,7 @@ def best(game: Mapping[str, Any]) -> tuple[int, ...]:
     return max(classes(), key=lambda levels: total(game, levels))
 
 
+@pytest.mark.sampled_tests(group="figures")
 @pytest.mark.skipif(not is_available(NAME), reason="needs DBT_ANONYMIZE_DATA")
 def test_the_levels_of_the_page_pay_most() -> None:
     assert len(classes()) == 75

@@ -19,7 +19,7 @@ from dbt_anonymize.project.register import COLUMNS
 from tests.cli.conftest import run
 from tests.spec.declarations import SPEC, write_project
 
-pytestmark = pytest.mark.sampled_tests(9)
+pytestmark = pytest.mark.sampled_tests(4)
 
 # The release of what was chosen, as the register has it.
 _KNOWN = {

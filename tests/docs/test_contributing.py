@@ -48,10 +48,11 @@ def test_targets_are_those_of_the_makefile() -> None:
     assert {one or other for one, other in named} <= targets
 
 
-def test_the_commands_for_one_test_find_tests() -> None:
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("number", range(3))
+def test_a_command_for_one_test_finds_tests(number: int) -> None:
     commands = re.findall(r"^\.venv/bin/pytest (.*?) *#", PAGE, re.M)
     assert len(commands) == 3
-    for command in commands:
-        arguments = ["-m", "pytest", "--collect-only", *shlex.split(command)]
-        done = subprocess.run([sys.executable, *arguments], cwd=REPOSITORY, check=False)
-        assert done.returncode == 0, command
+    arguments = ["-m", "pytest", "--collect-only", *shlex.split(commands[number])]
+    done = subprocess.run([sys.executable, *arguments], cwd=REPOSITORY, check=False)
+    assert done.returncode == 0, commands[number]

@@ -14,7 +14,7 @@ from tests.end_to_end.test_fail_closed import SEED_AND_RUN, add_rows, stops
 from tests.projects import Project
 from tests.written import everything_written
 
-pytestmark = pytest.mark.sampled_tests(5)
+pytestmark = pytest.mark.sampled_tests(2)
 
 # Every plain ordered type with the largest value that it holds.
 LARGEST = {

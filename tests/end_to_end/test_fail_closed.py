@@ -24,7 +24,7 @@ def add_rows(*rows: str) -> Callable[[str], str]:
 
 
 @pytest.mark.usefixtures("everything_logged")
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("file", "change", "says"),
     [

@@ -27,6 +27,8 @@ from dbt_anonymize.evaluation.estimators import (
 )
 from dbt_anonymize.evaluation.measures import survival_measures
 
+pytestmark = pytest.mark.costly
+
 TASKS = ("classification", "regression", "survival")
 HAS_SURVIVAL = importlib.util.find_spec("sksurv") is not None
 MODELS = [(task, name) for task in TASKS for name in model_names(task)]
@@ -70,6 +72,7 @@ def problem(task: str, records: int = 60) -> tuple[np.ndarray, np.ndarray]:
     return rows, survival_target(draws.random(records) < 0.8, np.exp(-value))
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(("task", "name"), MODELS)
 def test_every_model_trains_and_is_repeatable(task: str, name: str) -> None:
     skip_without_package(task, name)
@@ -90,6 +93,7 @@ def as_used(name: str, seed: int, task: str) -> Any:
     return make_pipeline(StandardScaler(), model) if is_scaled else model
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(("task", "name"), MODELS)
 def test_a_constant_feature_and_collinear_ones_are_no_obstacle(task: str, name: str) -> None:
     skip_without_package(task, name)

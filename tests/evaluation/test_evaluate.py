@@ -202,6 +202,7 @@ def test_suppressed_records_test_but_do_not_train(
     assert all(len(set(ages)) == 18 for ages in asked)
 
 
+@pytest.mark.sampled_tests(group="workers")
 @pytest.mark.parametrize("model", ["random_forest", "gradient_boosting", "logistic_regression"])
 def test_scores_do_not_depend_on_the_number_of_workers(
     connection: Connection, monkeypatch: pytest.MonkeyPatch, model: str

@@ -19,6 +19,8 @@ from tests.evaluation.tables import (
     scores,
 )
 
+pytestmark = pytest.mark.costly
+
 Connection = duckdb.DuckDBPyConnection
 
 

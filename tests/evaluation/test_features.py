@@ -25,6 +25,8 @@ from tests.evaluation.reading import (
 )
 from tests.evaluation.tables import table
 
+pytestmark = pytest.mark.costly
+
 NAME = 'Bildung "neu"'
 
 

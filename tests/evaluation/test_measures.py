@@ -23,6 +23,8 @@ from dbt_anonymize.evaluation.unsupervised import anomaly_measures, clustering_m
 from dbt_anonymize.spec.quality import Measure, task_of_measure
 from dbt_anonymize.spec.quality_rules import MEASURES_OF_ONE_CLASS
 
+pytestmark = pytest.mark.costly
+
 PAIRS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=40)
 
 

@@ -26,6 +26,8 @@ from tests.evaluation.tables import (
 )
 from tests.oracle import outer as recount
 
+pytestmark = pytest.mark.costly
+
 Connection = duckdb.DuckDBPyConnection
 RECORDS, K, WIDTH = 90, 5, 8
 DRAWS = 200
@@ -149,6 +151,7 @@ def plain(measure: str, true: np.ndarray, says: np.ndarray) -> float:
     return float(roc_auc_score(true, says))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("measure", "has_subjects"), [("accuracy", True), ("roc_auc", False), ("mae", True)]
 )

@@ -31,7 +31,7 @@ from tests.evaluation.tables import effort, evaluated, hold_out, mean, measured,
 from tests.projects import DATA
 from tests.sampling import number_of
 
-pytestmark = pytest.mark.sampled_tests(16)
+pytestmark = pytest.mark.sampled_tests(6)
 
 WISCONSIN = DATA / "breast_cancer_wisconsin_original" / "breast-cancer-wisconsin.data"
 

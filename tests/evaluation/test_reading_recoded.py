@@ -22,6 +22,8 @@ from tests.evaluation.read_efforts import (
 )
 from tests.evaluation.tables import effort, evaluated, hold_out, mean, measured, table
 
+pytestmark = pytest.mark.costly
+
 
 def recoded_ages(
     connection: Connection, shown: Sequence[tuple[float, float, int | None]], limit: float
@@ -49,6 +51,7 @@ COARSE_REGION = [*((float(a), a + 10.0, 1) for a in range(0, 50, 10)), (50.0, 10
 BETWEEN_LEVELS = [(0.0, 10.0, 1), (10.0, 30.0, None), (30.0, 100.0, None)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("model", SPLITTING)
 @pytest.mark.parametrize(
     ("shown", "limit"), [(COARSE_REGION, 50.0), (BETWEEN_LEVELS, 30.0)], ids=["coarse", "between"]
@@ -73,6 +76,7 @@ def recoded_jobs(connection: Connection) -> tuple[list[dict[str, Any]], list[dic
     return [efforts[0], {**effort(connection, 1, frame), "levels": "per record"}], features
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("model", [*SPLITTING, *OTHERS])
 def test_a_region_that_is_coarse_throughout_is_read_as_itself(
     connection: Connection, model: str

@@ -16,6 +16,8 @@ from dbt_anonymize.evaluation.data.spaces import read_ends
 from tests.evaluation.tables import effort, mean, scores, table
 from tests.evaluation.test_features import AGES, CATEGORY, INTERVAL, originals, read, rows
 
+pytestmark = pytest.mark.costly
+
 NAME = 'Bildung "neu"'
 HIERARCHY = pd.DataFrame(
     {

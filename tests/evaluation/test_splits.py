@@ -19,6 +19,8 @@ from dbt_anonymize.evaluation.splits import (
 )
 from dbt_anonymize.evaluation.target_checks import check_numbers, check_target
 
+pytestmark = pytest.mark.costly
+
 HOLD_OUT = Splitting(repetitions=2, test_share=0.3)
 FIVE_FOLDS = Splitting(repetitions=2, folds=5)
 

@@ -17,6 +17,8 @@ from dbt_anonymize.evaluation.target_checks import check_known
 from tests.evaluation.conftest import Log
 from tests.evaluation.tables import effort, evaluated, interval_hierarchy
 
+pytestmark = pytest.mark.costly
+
 Connection = duckdb.DuckDBPyConnection
 KNOWN = 60
 

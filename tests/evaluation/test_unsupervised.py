@@ -28,6 +28,8 @@ from dbt_anonymize.evaluation.unsupervised import (
 )
 from tests.evaluation.tables import effort, evaluated, interval_hierarchy, mean, measured, table
 
+pytestmark = pytest.mark.costly
+
 Connection = duckdb.DuckDBPyConnection
 RECORDS = 90
 
@@ -314,6 +316,7 @@ def test_zero_rule_first_is_judged_by_what_the_next_model_finds(connection: Conn
             assert values[0].tolist() == values[1].tolist()
 
 
+@pytest.mark.sampled_tests(group="workers")
 @pytest.mark.parametrize(
     ("task", "model"), [("clustering", "k_means"), ("anomaly", "isolation_forest")]
 )

@@ -17,6 +17,8 @@ from dbt_anonymize.evaluation.splits import Split, Splitting
 from dbt_anonymize.evaluation.training import fit_predict
 from dbt_anonymize.evaluation.views import RowsToPredict, View, make_view
 
+pytestmark = pytest.mark.costly
+
 RECORDS = 90
 SPLIT = Split(np.arange(60), np.arange(60, RECORDS))
 DRAWS = np.random.default_rng(4)
@@ -71,6 +73,7 @@ def predicted(model: str, task: str, seen: View) -> dict[str, np.ndarray]:
     return {name: values for name, values in each.items() if values is not None}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("model", "task"),
     [

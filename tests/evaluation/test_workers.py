@@ -67,6 +67,7 @@ def test_large_tables_have_as_many_workers_as_fit_into_memory(
     assert workers_in_memory(problem(1_000_000, 50), 16) == 16
 
 
+@pytest.mark.sampled_tests(group="workers")
 def test_scores_do_not_depend_on_the_number_of_workers(
     connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,7 +16,7 @@ from tests.projects import Project
 FOREIGN = Path(__file__).parents[1] / "foreign_extension"
 DBT = "dbt.cli.main"
 NAMED = "vars:\n  dbt_anonymize_extensions: [head_count]\n"
-pytestmark = [pytest.mark.dbt, pytest.mark.sampled_tests(4)]
+pytestmark = [pytest.mark.dbt, pytest.mark.sampled_tests(2)]
 
 
 def run(folder: Path, *arguments: str, module: str = "dbt_anonymize") -> tuple[int, str]:

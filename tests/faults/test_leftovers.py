@@ -15,6 +15,8 @@ from dbt_anonymize.release.publish import publish
 from tests.faults.people import WAREHOUSE, files_of_release, released, write_people
 from tests.faults.tasks import RELEASE, TABLE
 
+pytestmark = pytest.mark.costly
+
 STAGE = ".people.duckdb.abc.stage"
 LOG = "people.duckdb.wal"
 _SOMEBODY = 4242
@@ -54,6 +56,7 @@ def somebodys_file(path: Path) -> None:
 by_root = pytest.mark.skipif(os.geteuid() != 0, reason="root alone gives files away")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("name", "put", "says"),
     [

@@ -25,7 +25,7 @@ from dbt_anonymize.release.publish import publish
 from tests.faults.people import RELEASE, TABLE, WAREHOUSE, files_of_release, released, write_people
 from tests.faults.processes import Launcher, wait_for
 
-pytestmark = pytest.mark.sampled_tests(22)
+pytestmark = pytest.mark.sampled_tests(10)
 
 
 @pytest.fixture

@@ -29,6 +29,8 @@ from tests.faults.tasks import RELEASE, TABLE
 from tests.projects import Project
 from tests.sampling import number_of
 
+pytestmark = pytest.mark.costly
+
 BUILDS = number_of("builds of three large anonymizations", max(3, KILLS // 5), 0)
 # Of each of the 400 customers.
 COPIES = 125 if BUILDS else 5

@@ -16,7 +16,7 @@ FILES = sorted(GOLDEN.glob("*.sql"))
 _WITHOUT_EFFECT = "'NULLS LAST' translation not supported"
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("file", FILES, ids=lambda path: path.stem)
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_statement_can_be_parsed(dialect: str, file: Path) -> None:

@@ -12,7 +12,7 @@ PACKAGE = REPOSITORY / "python" / "dbt_anonymize"
 ABOUT = {
     "extensions/drafting/commands/init.py": {"differential_privacy"},
     "verify/recomputation/private_size.py": {"differential_privacy"},
-    "cli/epsilon.py": {"differential_privacy"},
+    "extensions/class_sizes/commands/epsilon.py": {"differential_privacy"},
     "spec/differential_privacy_rules.py": {"differential_privacy"},
     "extensions/recoding/aggregate_rules.py": {"differential_privacy"},
     "extensions/second_month/rules.py": {"differential_privacy"},

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from dbt_anonymize.project.templating import environment
-from tests.macro_keys import bodies, calls, declared_keys, macros, read_keys
+from tests.macro_keys import bodies, calls, declared_keys, declaring, macros, read_keys
 
 # Relations that are only built before; dbt reads the `ref` in the generated model.
 BUILT_BEFORE = {
@@ -23,7 +23,7 @@ READERS = {
     "_measuring": (("_measured_classes", None),),
     "_more": (("microdata", "more"), ("frequencies", "more")),
 }
-DECLARING = [name for name in macros() if declared_keys(name)]
+DECLARING = declaring()
 
 
 def test_generated_models_call_macros_with_one_mapping_and_nothing_else() -> None:
@@ -41,6 +41,16 @@ def test_generated_models_call_macros_with_one_mapping_and_nothing_else() -> Non
     added_to = {name for name, arguments in taken.items() if arguments == ["given", "more"]}
     assert all(taken[name] == ["given"] for name in called - added_to)
     assert added_to == {name for name, _ in READERS["_more"]}
+
+
+def test_what_declares_keys_is_found() -> None:
+    assert [name for name in macros() if declared_keys(name)] == DECLARING
+    declared = {
+        name
+        for name, macro in macros().items()
+        if any(called == "_declared" for called, _ in calls(macro))
+    }
+    assert declared == {*bodies()}
 
 
 @pytest.mark.parametrize("name", DECLARING)

@@ -33,6 +33,7 @@ TEXT = PAGE.read_text("utf-8")
 SAMPLE = ("decision_tree", "k_nearest_neighbours")
 
 
+@pytest.mark.sampled_tests(group="figures")
 def test_a_sample_of_its_choices_is_computed() -> None:
     table = TABLES["wine"]()
     found = scores(table, SAMPLE)

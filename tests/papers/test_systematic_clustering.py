@@ -26,6 +26,7 @@ def test_the_page_shows_what_a_build_gives(demo: Project) -> None:
     assert with_queries(TEXT, demo.query) == TEXT
 
 
+@pytest.mark.sampled_tests(group="figures")
 def test_a_sample_of_its_tables_is_computed() -> None:
     found = shown(baselines("wdbc", 50))
     assert f"| {' | '.join(found.values())} |" in table_of(TEXT, "needed")

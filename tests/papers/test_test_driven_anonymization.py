@@ -19,6 +19,7 @@ def test_the_page_shows_what_a_build_gives(demo: Project) -> None:
     assert with_builds(TEXT, demo.query) == TEXT
 
 
+@pytest.mark.sampled_tests(group="figures")
 def test_the_page_shows_the_fitted_curves() -> None:
     assert with_curves(TEXT) == TEXT
 

@@ -17,7 +17,7 @@ from tests.properties.test_results import FEWEST, Effort, candidates_of, half_in
 from tests.properties.warehouse import Row, Warehouse
 from tests.worlds.hierarchies import COSTLY
 
-pytestmark = pytest.mark.sampled_tests(13)
+pytestmark = pytest.mark.sampled_tests(5)
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]

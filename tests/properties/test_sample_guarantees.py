@@ -20,7 +20,7 @@ from tests.properties.warehouse import Row, Warehouse
 from tests.sampling import examples
 from tests.worlds.hierarchies import PROPERTY, in_batches
 
-pytestmark = pytest.mark.sampled_tests(6)
+pytestmark = pytest.mark.sampled_tests(3)
 
 Histogram = dict[int, int]
 HISTOGRAMS = st.dictionaries(

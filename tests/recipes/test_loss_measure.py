@@ -27,18 +27,10 @@ ARGUMENTS = """
     arguments: [*classes]
 """
 LINE = '        "largest_class": [dbt_anonymize.largest_class(classes), none_],\n'
-PYTHON = '''
-"""Largest class: a toy."""
-
-from dbt_anonymize.information_loss.base import Measure
-
-
-class LargestClass(Measure):
-    """Subjects of the largest released class."""
-
-    name = "largest_class"
-    column = "Subjects of the largest released class, NULL where nothing is released."
-'''
+PYTHON = """    Measure(
+        "largest_class", "Subjects of the largest released class, NULL where nothing is released."
+    ),
+"""
 
 
 @pytest.mark.dbt
@@ -49,8 +41,8 @@ def test_a_toy_is_generated_and_built(tmp_path: Path) -> None:
     with (macros / "_information_loss.yml").open("a", encoding="utf-8") as file:
         file.write(ARGUMENTS)
     add_before(macros / "_loss_measures.sql", '        "total_information_loss": [', LINE)
-    measures = project.folder / "python/dbt_anonymize/information_loss/reported"
-    (measures / "largest_class.py").write_text(PYTHON.lstrip(), encoding="utf-8")
+    registry = project.folder / "python/dbt_anonymize/information_loss.py"
+    add_before(registry, '    Measure(\n        "sse_sst",', PYTHON)
     code, output = run_command(project, "generate")
     assert code == 0, output
     properties = (project.folder / "models/wdbc/_wdbc.yml").read_text(encoding="utf-8")

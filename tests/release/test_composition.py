@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from dbt_anonymize.release.composition import Composition, Remainders, compare_releases
 from tests.projects import REPOSITORY
 
+pytestmark = pytest.mark.costly
+
 Interval = tuple[str, int, int]
 Row = tuple[Interval, str, str, int]  # age, zip, value, token
 

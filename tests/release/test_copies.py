@@ -22,6 +22,8 @@ from dbt_anonymize.release.copies import copy_difference
 from dbt_anonymize.release.publish import STORAGE_VERSION, publish
 from tests.projects import REPOSITORY, Project
 
+pytestmark = pytest.mark.costly
+
 TABLE = "people_anonymized"
 ALL = ("duckdb", "parquet", "csv")
 HOSTILE = """
@@ -177,7 +179,7 @@ def hold(session: Any, values: dict[str, list[str]]) -> None:
     session.execute(f"create or replace table held as {made}")
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("failing", ["people.parquet", "people.csv", "people.duckdb"])
 @pytest.mark.parametrize("earlier", [ALL, ("duckdb", "csv"), ()])
 def test_a_rename_that_fails_takes_back_those_before(

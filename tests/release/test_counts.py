@@ -15,6 +15,8 @@ from dbt_anonymize.project.generate import generate
 from dbt_anonymize.release.publish import publish
 from tests.projects import Project, copy_consumer
 
+pytestmark = pytest.mark.costly
+
 SPEC = "anonymizations/customers.yml"
 COUNTS = "main_release.customers_anonymized__counts"
 ROWS = "main_release.customers_anonymized"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,8 @@ import yaml
 from pydantic import ValidationError
 
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.spec.json_schema import MODELINE, SCHEMA_FILE, json_schema
+from dbt_anonymize.spec.json_schema import json_schema
 from dbt_anonymize.spec.rules import BROKEN_RULES
-from tests.cli.conftest import run
 from tests.spec.declarations import REPOSITORY, rich
 from tests.spec.files import changed
 from tests.spec.wrong import WRONG
@@ -127,15 +125,3 @@ def test_every_key_says_what_it_does() -> None:
         if not {**definition(of_key), **of_key}.get("description")
     ]
     assert silent == []
-
-
-def test_the_command_prints_it_or_writes_it_beside_the_specs(tmp_path: Path) -> None:
-    assert json.loads(run("schema").stdout) == SCHEMA
-    (tmp_path / "dbt_project.yml").write_text("name: clinic\nversion: '1'\n", encoding="utf-8")
-    done = run("schema", "--write", "--project-dir", tmp_path)
-    assert done.exit_code == 0, done.output
-    written = tmp_path / "anonymizations" / SCHEMA_FILE
-    assert json.loads(written.read_text(encoding="utf-8")) == SCHEMA
-    assert MODELINE in done.stdout
-    for starter in STARTERS:
-        assert starter.read_text(encoding="utf-8").startswith(f"{MODELINE}\n")

@@ -31,9 +31,10 @@ def test_an_outer_share_adds_one_model_and_one_column() -> None:
     [
         ({"quality": {**QUALITY, "fit": "once"}}, "quality.fit: must be per_split beside"),
         ({"sample": {"share": 0.5}}, "quality.fit: must not be per_split where a sample"),
-        (
+        pytest.param(
             {"efforts": [{"recoding": "multidimensional"}]},
             "quality.fit: must be once where an effort is recoded",
+            marks=pytest.mark.needs("recoding"),
         ),
         (
             {"columns": {**SPEC["columns"], "is_outer": {"role": "insensitive"}}},

@@ -158,6 +158,7 @@ def test_macros_and_specs_agree_about_the_fewest_splits() -> None:
     assert f"return({FEWEST_SPLITS})" in text
 
 
+@pytest.mark.needs("recoding")
 def test_per_split_needs_declared_levels(tmp_path: Path) -> None:
     efforts = [{"age": 1, "city": 1}, {"recoding": "multidimensional"}]
     with pytest.raises(SpecError, match=r"quality\.fit: must be once where an effort is recoded"):

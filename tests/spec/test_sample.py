@@ -50,7 +50,11 @@ OWN = {"levels": {"age": 1, "city": 1}, "sample": {"share": 0.5}}
     [
         ({"sample": {"share": 0.5, "strata": ["phone"]}}, "must not be an identifier"),
         ({"sample": {"share": 0.5, "strata": ["nothing"]}}, "must be a declared column"),
-        ({"efforts": [LOCAL]}, "must be full_domain where a sample is released"),
+        pytest.param(
+            {"efforts": [LOCAL]},
+            "must be full_domain where a sample is released",
+            marks=pytest.mark.needs("recoding"),
+        ),
         ({"quality": {"suppressed": "missing"}}, "must not be missing where a sample is released"),
         ({"quality": {"fit": "per_split"}}, "must not be per_split where a sample is released"),
         (

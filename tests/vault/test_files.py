@@ -17,7 +17,7 @@ from tests.projects import Project
 from tests.vault.projects import copy_with
 
 pytestmark = [
-    pytest.mark.sampled_tests(7),
+    pytest.mark.sampled_tests(3),
     pytest.mark.skipif(os.name != "posix", reason="modes are those of POSIX"),
 ]
 

@@ -14,7 +14,7 @@ from tests.projects import Project
 from tests.spec.declarations import spec
 from tests.vault.projects import copy_with
 
-pytestmark = pytest.mark.sampled_tests(6)
+pytestmark = pytest.mark.sampled_tests(3)
 
 
 @pytest.fixture(scope="module")

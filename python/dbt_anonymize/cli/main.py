@@ -28,9 +28,6 @@ _CORE = (
     Command("results", "results", Stage.read),
     Command("verify", "verify", Stage.read),
     Command("vault", "vault", Stage.people),
-    Command("profile", "profile", Stage.tools),
-    Command("epsilon", "epsilon", Stage.tools),
-    Command("schema", "schema", Stage.tools),
 )
 
 # dbt makes a million lasting objects; searching them for garbage would take a tenth of a command.

@@ -15,6 +15,7 @@ import typer
 
 from dbt_anonymize.cli.common import ProfilesDir, Quiet, errors_without_traceback, spinner
 from dbt_anonymize.errors import SpecError
+from dbt_anonymize.extension import without_dbt
 
 if TYPE_CHECKING:
     from dbt_anonymize.project.layout import Project
@@ -47,13 +48,14 @@ class Place:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Warehouse]:
-        """Open the warehouse of the target to read models and seeds."""
+        """Open the warehouse of the target to read models and seeds, without dbt if possible."""
         with contextlib.ExitStack() as stack:
-            with spinner("Reading the project"):
-                from dbt_anonymize.project.plain_warehouse import open_to_read  # noqa: PLC0415
-
-                warehouse = stack.enter_context(open_to_read(self.project, self.target))
-            yield warehouse
+            warehouse = None
+            if reader := without_dbt():
+                with spinner("Reading the project"):
+                    opened = reader.open_to_read(self.project, self.target)
+                    warehouse = stack.enter_context(opened)
+            yield warehouse or stack.enter_context(self.warehouse())
 
     @contextlib.contextmanager
     def warehouse(self, *, writes_vault: bool = False) -> Iterator[Warehouse]:

@@ -20,7 +20,7 @@ from dbt_anonymize.cli.common import (
 )
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import WarehouseError
-from dbt_anonymize.extension import other_release
+from dbt_anonymize.extension import notes, other_release
 from dbt_anonymize.output import Format
 from dbt_anonymize.pluralize import pluralized
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from dbt_anonymize.project.evidence import Evidence
     from dbt_anonymize.project.failures import Failure
-    from dbt_anonymize.project.left_out import LeftOut
     from dbt_anonymize.project.register import RegisteredRelease
     from dbt_anonymize.project.results import EffortResult, OtherResults
     from dbt_anonymize.project.warehouse import Warehouse
@@ -42,8 +41,8 @@ class _LastBuild:
 
     ``levels``: by effort, the differing levels in words; empty if the spec has changed since.
     ``same``: the number of quasi-identifiers whose levels do not differ. ``one_value_records``:
-    released records whose whole class has the same value of the target. ``left_out``: values whose
-    records are left out far more often than others.
+    released records whose whole class has the same value of the target. ``notes`` are those of
+    extensions.
     """
 
     spec: Spec
@@ -55,7 +54,7 @@ class _LastBuild:
     failure: Failure | None
     is_built: bool
     one_value_records: int
-    left_out: list[LeftOut]
+    notes: Sequence[str]
 
     def numbers(self, effort: EffortResult) -> str | None:
         """Return the levels of an effort as numbers, if the spec has not changed since."""
@@ -232,7 +231,6 @@ def _count(number: int | None) -> str:
 def _read_last_build(warehouse: Warehouse, spec: Spec, failure: Failure | None) -> _LastBuild:
     from dbt_anonymize.project.descriptions import differing_levels  # noqa: PLC0415
     from dbt_anonymize.project.evidence import read_verification  # noqa: PLC0415
-    from dbt_anonymize.project.left_out import most_left_out  # noqa: PLC0415
     from dbt_anonymize.project.level_words import words_of_relations  # noqa: PLC0415
     from dbt_anonymize.project.results import (  # noqa: PLC0415 (keeps --help fast)
         is_built,
@@ -246,8 +244,7 @@ def _read_last_build(warehouse: Warehouse, spec: Spec, failure: Failure | None) 
     names, levels = differing_levels(spec.numbered_efforts, trees, words)
     levels |= {number: effort.way for number, effort in spec.external_efforts.items()}
     efforts = read_results(warehouse, spec.name)
-    chosen = next((result.effort for result in efforts if result.is_chosen), None)
-    is_any_left_out = any(result.is_chosen and result.suppressed_records for result in efforts)
+    chosen = next((result for result in efforts if result.is_chosen), None)
     return _LastBuild(
         spec=spec,
         efforts=efforts,
@@ -257,11 +254,11 @@ def _read_last_build(warehouse: Warehouse, spec: Spec, failure: Failure | None) 
         verified=evidence,
         failure=failure,
         is_built=is_built(warehouse, spec),
-        one_value_records=records_of_one_value(warehouse, spec, chosen)
+        one_value_records=records_of_one_value(warehouse, spec, chosen.effort if chosen else None)
         if evidence.is_current
         else 0,
-        left_out=most_left_out(warehouse, spec, chosen)
-        if evidence.is_current and is_any_left_out
+        notes=[text for note in notes() for text in note(warehouse, spec, chosen)]
+        if evidence.is_current and chosen
         else [],
     )
 
@@ -275,11 +272,9 @@ def _show(console: SafeConsole, build: _LastBuild, warnings: list[str]) -> None:
     if build.levels:
         console.print(_levels_table(build))
     disclosure = one_value_sentences(spec, build.one_value_records)
-    values = "; ".join(map(str, build.left_out))
-    left_out = [f"Left out far more than others: {values}."] if values else []
     for sentence in [
         *choice_sentences(efforts, spec.measure),
-        *(*build.outer_sentences, *disclosure, *left_out),
+        *(*build.outer_sentences, *disclosure, *build.notes),
     ]:
         console.print(sentence)
     console.print(_release_line(build))

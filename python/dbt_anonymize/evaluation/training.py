@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from dbt_anonymize.evaluation import estimators
 from dbt_anonymize.evaluation.arrays import Bools, Codes, Floats
-from dbt_anonymize.evaluation.forest import forest_probabilities, supports
 from dbt_anonymize.evaluation.measures import Predicted
 from dbt_anonymize.evaluation.problem import Target
 from dbt_anonymize.evaluation.unsupervised import unsupervised_answers
+from dbt_anonymize.extension import trainers
 from dbt_anonymize.tasks import UNSUPERVISED
 
 # Their `predict` returns the first class of the highest probability: `predict_proba` is enough.
@@ -110,10 +110,10 @@ def _classify(
     estimator: Any, training: TrainingSet, true: Codes, classes: int, test_rows: Floats
 ) -> Predicted:
     rows, codes = training.rows, training.codes
-    if supports(estimator):
-        forest = forest_probabilities(estimator, rows, codes, true, test_rows)
-        if forest is not None:
-            return _by_probability(forest[0], forest[1], classes)
+    for train in trainers():
+        if (trained := train(estimator, rows, codes, true, test_rows)) is not None:
+            seen, probabilities = trained
+            return _by_probability(seen, probabilities, classes)
     fitted = estimator.fit(rows[codes], true)
     seen = np.asarray(fitted.classes_)
     if type(fitted).__name__ in _PREDICTS_BY_PROBABILITY:

@@ -1,14 +1,12 @@
-"""Generalization hierarchies: read, write and check them.
+"""Generalization hierarchies: their seeds, and words for their levels.
 
 A hierarchy generalizes the values of one quasi-identifier level by level, up to the root ``*``. It
 is a dbt seed: a CSV file with one row per leaf.
 """
 
 from dbt_anonymize.hierarchies.model import ROOT, CategoricalHierarchy, Hierarchy, IntervalHierarchy
-from dbt_anonymize.hierarchies.rules import Violation, check, is_nested, violations
 from dbt_anonymize.hierarchies.seed_csv import (
     hierarchy_csv,
-    read_hierarchy,
     read_table,
     write_hierarchy,
 )
@@ -18,12 +16,7 @@ __all__ = [
     "CategoricalHierarchy",
     "Hierarchy",
     "IntervalHierarchy",
-    "Violation",
-    "check",
     "hierarchy_csv",
-    "is_nested",
-    "read_hierarchy",
     "read_table",
-    "violations",
     "write_hierarchy",
 ]

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
-from typing import cast
 
 from dbt_anonymize.errors import HierarchyError
-from dbt_anonymize.hierarchies.bounds import Bound, parse_bound
-from dbt_anonymize.hierarchies.model import CategoricalHierarchy, Hierarchy, IntervalHierarchy
-from dbt_anonymize.hierarchies.rules import raise_violations, violations
-from dbt_anonymize.hierarchies.table import LEAF_COLUMNS, SeedRow, SeedTable, table_kind
+from dbt_anonymize.hierarchies.model import Hierarchy
+from dbt_anonymize.hierarchies.table import SeedRow, SeedTable, table_kind
 
 
 def read_rows(path: Path, *, delimiter: str = ",", limit: int | None = None) -> tuple[SeedRow, ...]:
@@ -52,32 +49,13 @@ def read_header(path: Path) -> tuple[str, ...]:
 
 
 def read_table(path: Path) -> SeedTable:
-    """Return the rows of a hierarchy seed as text, for `violations`.
+    """Return the rows of a hierarchy seed as text, unchecked.
 
     A file that cannot be read, or has another header, is a `HierarchyError`.
     """
     rows = read_rows(path)
     header = rows[0].cells if rows else ()
     return SeedTable(table_kind(header, name=str(path)), header, rows[1:])
-
-
-def read_hierarchy(path: Path, *, nested: bool = True) -> Hierarchy:
-    """Read a hierarchy seed and check it: intervals ascend, values are in the order of the file.
-
-    A file that cannot be read, or breaks rules, is a `HierarchyError`.
-    """
-    table = read_table(path)
-    raise_violations(violations(table, nested=nested), name=str(path))
-    leaf_cells = len(LEAF_COLUMNS[table.kind])
-    if table.kind == "categorical":
-        values = tuple(row.cells[0] for row in table.rows)
-        return CategoricalHierarchy(values, _labels([row.cells[leaf_cells:] for row in table.rows]))
-    rows = sorted((row.cells for row in table.rows), key=lambda cells: _bound(cells[0]))
-    return IntervalHierarchy(
-        tuple(_bound(cells[0]) for cells in rows),
-        tuple(_bound(cells[1]) for cells in rows),
-        _labels([cells[leaf_cells:] for cells in rows]),
-    )
 
 
 def hierarchy_csv(hierarchy: Hierarchy) -> str:
@@ -95,6 +73,7 @@ def hierarchy_csv(hierarchy: Hierarchy) -> str:
 
     Examples
     --------
+    >>> from dbt_anonymize.hierarchies.model import CategoricalHierarchy
     >>> hierarchy_csv(CategoricalHierarchy(("yes, no",), (("*",),)))
     'value,level_1\n"yes, no",*\n'
     """
@@ -113,11 +92,3 @@ def _quote(cell: str) -> str:
     if any(character in cell for character in ',"\r\n'):
         return '"' + cell.replace('"', '""') + '"'
     return cell
-
-
-def _bound(cell: str) -> Bound:
-    return cast("Bound", parse_bound(cell))  # the rules were checked before
-
-
-def _labels(rows: list[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
-    return tuple(zip(*rows, strict=True))

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbt_anonymize.privacy.table import (
-    BoolArray,
     Classes,
     FloatArray,
     IntArray,
@@ -75,19 +74,6 @@ def count_classes(table: Table, class_of_row: IntArray, count: int) -> Classes:
         predictions=None
         if table.predictions is None
         else column_sums(class_of_row, table.predictions, count),
-    )
-
-
-def select_rows(table: Table, rows: IntArray | BoolArray) -> Table:
-    """Return a table with some of the rows."""
-    return replace(
-        table,
-        leaves=table.leaves[rows],
-        records=table.records[rows],
-        sensitive=tuple((attribute, values[rows]) for attribute, values in table.sensitive),
-        subject=None if table.subject is None else table.subject[rows],
-        targets=tuple((values[rows], weight) for values, weight in table.targets),
-        predictions=None if table.predictions is None else table.predictions[rows],
     )
 
 

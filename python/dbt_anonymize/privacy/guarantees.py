@@ -60,17 +60,12 @@ class Guarantees:
         return not (others or self.needs_population)
 
     @property
-    def needs_values(self) -> bool:
-        """Tell whether sensitive values are counted in each class."""
-        return bool(self.attributes or self.record_limits)
-
-    @property
     def needs_population(self) -> bool:
         """Tell whether the records of the population in each class are read."""
         return bool(self.presence or self.min_population)
 
     def violating(self, classes: Classes) -> BoolArray:
-        """Return a mask of classes that break a class rule; `is_impossible` checks empty ones."""
+        """Return a mask of classes that break a class rule."""
         violations = classes.people < self.min_class_size
         if self.is_class_size_alone:
             return violations
@@ -87,33 +82,6 @@ class Guarantees:
                 )
             violations |= rule(distributions[position])
         return violations
-
-    def least_suppressed(self, classes: Classes, size: int) -> int:
-        """Return a lower bound of the records that this node and all finer ones suppress.
-
-        The parts of a class that finer nodes release keep the guarantees together, too. ``size`` is
-        the minimum class size.
-        """
-        is_small = classes.people < size
-        gone = np.where(is_small, classes.records, 0)
-        for attribute, limits_of in self.record_limits:
-            values = Distribution.of(classes.values[attribute], len(gone), is_small)
-            # Rounding must not suppress more.
-            kept = np.floor(np.minimum(limits_of(values) * (1.0 + 1e-9) + 1e-6, classes.records))
-            kept[kept < size] = 0.0
-            gone = np.maximum(gone, classes.records - kept.astype(np.int64))
-        return int(gone.sum())
-
-    def is_impossible(self, classes: Classes) -> bool:
-        """Tell whether no suppression helps, since a class occurs in the population only.
-
-        Its people are known to be absent from the sample, which a minimum of ``delta_presence``
-        forbids. As in ARX, not checked where a class size is required too.
-        """
-        demands_presence = any(minimum > 0 for minimum, _ in self.presence)
-        if not demands_presence or self.min_class_size > 1:
-            return False
-        return bool((classes.records == 0).any())
 
     def _violating_in_population(self, classes: Classes) -> BoolArray:
         population = classes.population

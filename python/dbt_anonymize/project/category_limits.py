@@ -12,34 +12,7 @@ from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.spec.hierarchy_levels import seed_files
 
 if TYPE_CHECKING:
-    from dbt_anonymize.project.warehouse import Warehouse
     from dbt_anonymize.spec import Spec
-
-_TEXT_TYPES = ("char", "text", "string", "enum", "uuid")
-
-
-def limits_in_warehouse(warehouse: Warehouse, spec: Spec) -> list[str]:
-    """Return a sentence for each feature with too many categories in ``<n>_microdata``."""
-    relation = warehouse.relation_of_ref(f"{spec.name}_microdata")
-    texts = {
-        name
-        for name, kind in warehouse.columns(relation)
-        if any(part in kind.lower() for part in _TEXT_TYPES)
-    }
-    warnings: list[str] = []
-    for name in spec.features:
-        tree = spec.quasi_identifiers.get(name)
-        if tree is None and name in texts:
-            ((size,),) = warehouse.rows(f"select {_distinct([name])} from {relation}")  # noqa: S608
-            warnings += _consequences(spec, name, [size])
-        elif tree is not None and tree.kind == "categorical":
-            column = f"cast({quote_name(name)} as text)"
-            occurs = f"cast(value as text) in (select {column} from {relation})"  # noqa: S608
-            columns = _distinct(["value", *_levels(tree.levels)])
-            hierarchy = warehouse.relation_of_ref(tree.ref)
-            (sizes,) = warehouse.rows(f"select {columns} from {hierarchy} where {occurs}")  # noqa: S608
-            warnings += _consequences(spec, name, sizes)
-    return warnings
 
 
 def limits_in_seeds(root: Path, spec: Spec) -> list[str]:
@@ -50,11 +23,11 @@ def limits_in_seeds(root: Path, spec: Spec) -> list[str]:
     for name in spec.features:
         tree = spec.quasi_identifiers.get(name)
         if tree is not None and tree.kind == "categorical":
-            columns = ["value", *_levels(tree.levels)]
-            warnings += _consequences(spec, name, _sizes(seeds.get(tree.ref), columns))
+            columns = ["value", *level_names(tree.levels)]
+            warnings += consequences(spec, name, _sizes(seeds.get(tree.ref), columns))
         elif tree is None:
             sizes = _sizes(seeds.get(source), [name], is_typed=True)
-            warnings += _consequences(spec, name, sizes)
+            warnings += consequences(spec, name, sizes)
     return warnings
 
 
@@ -74,7 +47,7 @@ def _sizes(path: Path | None, columns: Sequence[str], *, is_typed: bool = False)
             types = {str(row[0]): str(row[1]) for row in described}
             if any(types.get(column) != "VARCHAR" for column in columns):
                 return []
-            counts = f"select {_distinct(columns)} from {file}"  # noqa: S608 (a literal)
+            counts = f"select {distinct_counts(columns)} from {file}"  # noqa: S608 (a literal)
             return list(connection.execute(counts).fetchall()[0])
     except duckdb.Error:  # the build reports the error
         return []
@@ -86,15 +59,17 @@ def _is_long(path: Path) -> bool:
         return next(islice(lines, features.MOST_CATEGORIES, None), None) is not None
 
 
-def _levels(levels: int) -> list[str]:
+def level_names(levels: int) -> list[str]:
+    """Return the columns of labels of a hierarchy."""
     return [f"level_{level}" for level in range(1, levels + 1)]
 
 
-def _distinct(columns: Sequence[str]) -> str:
+def distinct_counts(columns: Sequence[str]) -> str:
+    """Return SQL of the number of labels in each column."""
     return ", ".join(f"count(distinct nullif(cast({quote_name(c)} as text), '*'))" for c in columns)
 
 
-def _consequences(spec: Spec, name: str, sizes: Sequence[int]) -> Iterator[str]:
+def consequences(spec: Spec, name: str, sizes: Sequence[int]) -> Iterator[str]:
     """Yield the consequence of too many labels, given the number of labels at each level."""
     limit = features.MOST_CATEGORIES
     if not sizes or sizes[0] <= limit:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from pathlib import Path
 
 from dbt_anonymize.errors import HierarchyError, WarehouseError
 from dbt_anonymize.hierarchies.bounds import parse_value
 from dbt_anonymize.hierarchies.model import CategoricalHierarchy, IntervalHierarchy
-from dbt_anonymize.hierarchies.seed_csv import read_hierarchy
+from dbt_anonymize.hierarchies.seed_csv import read_table
 from dbt_anonymize.hierarchies.words import level_words
 from dbt_anonymize.project.descriptions import Words
 from dbt_anonymize.project.engines import text_type
@@ -18,15 +19,25 @@ from dbt_anonymize.spec.hierarchy_levels import seed_files
 
 
 def words_of_seeds(root: Path, spec: Spec) -> Words:
-    """Return words from the seeds of a project; hierarchies without a valid seed are missing."""
+    """Return words from the seeds of a project; hierarchies without a readable seed are missing."""
     trees = spec.quasi_identifiers
     files = seed_files(root, [tree.ref for tree in trees.values()])
-    seeds = {}
+    words = {}
     for name, tree in trees.items():
         with contextlib.suppress(HierarchyError):
-            if tree.ref in files:
-                seeds[name] = level_words(read_hierarchy(files[tree.ref], nested=False))
-    return {name: words for name, words in seeds.items() if len(words) == trees[name].levels}
+            if tree.ref in files and (hierarchy := _read_seed(files[tree.ref])):
+                words[name] = level_words(hierarchy)
+    return {name: known for name, known in words.items() if len(known) == trees[name].levels}
+
+
+def _read_seed(path: Path) -> CategoricalHierarchy | IntervalHierarchy | None:
+    """Read labels and bounds of a seed."""
+    table = read_table(path)
+    cells = [row.cells for row in table.rows]
+    if any(len(row) != len(table.columns) for row in cells):
+        return None
+    is_interval = table.kind == "interval"
+    return _hierarchy_of([row if is_interval else row[1:] for row in cells], is_interval)
 
 
 def words_of_relations(warehouse: Warehouse, spec: Spec) -> Words:
@@ -49,18 +60,22 @@ def _read_labels(
     columns = [*ends, *(f"level_{level}" for level in range(1, tree.levels + 1))]
     listed = ", ".join(f"cast({column} as {text})" for column in columns)
     rows = warehouse.rows(f"select distinct {listed} from {relation}")  # noqa: S608 (our own names)
-    if not rows or any(cell is None for row in rows for cell in row):
+    return _hierarchy_of(rows, bool(ends))
+
+
+def _hierarchy_of(
+    rows: Sequence[tuple[str, ...]], is_interval: bool
+) -> CategoricalHierarchy | IntervalHierarchy | None:
+    """Return the hierarchy of rows with bounds, if it has any, and labels; None if some lack."""
+    if not rows or not all(cell for row in rows for cell in row):
         return None
-    if not ends:
+    if not is_interval:
         labels = tuple(zip(*rows, strict=True))
         return CategoricalHierarchy(labels[0], labels)
-    return _intervals(rows)
-
-
-def _intervals(rows: list[tuple[str, ...]]) -> IntervalHierarchy | None:
     bounds = [(parse_value(lower), parse_value(upper), labels) for lower, upper, *labels in rows]
     complete = [(a, b, labels) for a, b, labels in bounds if a is not None and b is not None]
-    if len(complete) < len(bounds) or len({type(a) for a, *_ in complete}) > 1:
+    types = {type(end) for lower, upper, _ in complete for end in (lower, upper)}
+    if len(complete) < len(bounds) or len(types) > 1:
         return None
     lowers, uppers, labels = zip(*sorted(complete), strict=True)
     return IntervalHierarchy(lowers, uppers, tuple(zip(*labels, strict=True)))

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.errors import ProjectError, WarehouseError
+from dbt_anonymize.extension import without_dbt
 from dbt_anonymize.project.engines import find_server
-from dbt_anonymize.project.plain_profile import PlainProfile, plain_profile
 from dbt_anonymize.project_file import PROJECT_FILE
 from dbt_anonymize.spec.draft import mapping
 from dbt_anonymize.spec.problems import did_you_mean, names
@@ -50,21 +50,13 @@ def dbt_arguments(root: Path, target: str | None = None) -> Namespace:
     )
 
 
-def read_profile(root: Path, target: str | None = None) -> Profile | PlainProfile:
-    """Return the profile of the dbt project in a folder, without dbt if it is an ordinary one.
+def read_profile(root: Path, target: str | None = None) -> Any:
+    """Return the profile of the dbt project in a folder, without dbt where an extension can.
 
     A profile that dbt cannot read is a `ProjectError` without its lines, which may hold passwords.
     """
-    return read_plain_profile(root, target) or read_profile_by_dbt(root, target)
-
-
-def read_plain_profile(root: Path, target: str | None = None) -> PlainProfile | None:
-    """Return an ordinary profile; None where dbt must read it."""
-    with contextlib.chdir(root):
-        arguments = dbt_arguments(root, target)
-        return plain_profile(
-            root, root / arguments.profiles_dir, arguments.profile, arguments.target
-        )
+    reader = without_dbt()
+    return (reader and reader.read_profile(root, target)) or read_profile_by_dbt(root, target)
 
 
 def read_profile_by_dbt(root: Path, target: str | None = None) -> Profile:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dbt_anonymize.information_loss.registry import MEASURES
+from dbt_anonymize.information_loss import MEASURES
 from dbt_anonymize.project.about import requirement
 from dbt_anonymize.project.descriptions import effort_description
 from dbt_anonymize.project.models import context_of, read_first, relations_of, relations_of_effort
@@ -48,7 +48,7 @@ def description_context(spec: Spec) -> dict[str, Any]:
         **context_of(spec),
         "confidence": f"{100 * spec.quality.confidence:g}" if spec.quality else "",
         "people": "subjects" if spec.subject else "records",
-        "loss_measures": list(MEASURES.values()),
+        "loss_measures": MEASURES,
         "effort_description": effort_description,
         "required": ", ".join(map(requirement, spec.guarantees.resolved)),
         "read_first": read_first(spec),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dbt_anonymize.spec.draft import RawSpec, items, level_of, mapping
+from dbt_anonymize.spec.draft import RawSpec, items, level_of
 from dbt_anonymize.spec.efforts import is_shorthand
 from dbt_anonymize.spec.guarantee_rules import less_than_guaranteed
 from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, short_repr
@@ -17,9 +17,6 @@ def _efforts_name_the_quasi_identifiers(draft: RawSpec) -> Iterator[Problem]:
     for number, effort in enumerate(draft.efforts, start=1):
         for place, levels in _level_vectors(number, effort):
             yield from _levels_problems(place, levels, draft)
-        for name in mapping(effort and effort.get("importance")):
-            if name not in draft.levels:
-                yield no_quasi_identifier(("efforts", number, "importance", name), name, draft)
 
 
 def _level_vectors(number: int, effort: object) -> Iterator[tuple[KeyPath, Mapping[str, Any]]]:

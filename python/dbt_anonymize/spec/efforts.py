@@ -51,6 +51,8 @@ class CoreEffort(Strict):
     """Least share of an interval that the mean must leave open, in percent."""
     aggregates: ClassVar[Mapping[str, ShownLevel]] = {}
     """Quasi-identifiers of which an aggregate of the class is shown, where it may be."""
+    recomputation: ClassVar[Any] = None
+    """Module that recomputes labels that differ per record, and aggregates of classes."""
     way: ClassVar[str] = ""
     """The recoding where no levels are declared, in words."""
 

@@ -312,21 +312,6 @@ def _what_is_predicted_is_no_feature(draft: RawSpec) -> Iterator[Problem]:
         )
 
 
-def _splits_fit_no_recoding(draft: RawSpec) -> Iterator[Problem]:
-    if draft.quality.get("fit") == "per_split" and any(
-        draft.differs_by_record(effort) for _, effort in draft.efforts_with_keys
-    ):
-        yield Problem(
-            ("quality", "fit"),
-            "must be once where an effort is recoded: its levels differ per record and are not "
-            "declared, so they cannot be found again for the training records alone",
-            "Write efforts with levels."
-            if draft.has_external_efforts
-            else "Write fit: once, or efforts with levels.",
-            "per_split",
-        )
-
-
 def _a_grid_has_two_features(draft: RawSpec) -> Iterator[Problem]:
     grid = draft.quality.get("decision_grid")
     if not isinstance(grid, list) or len(grid) != 2:
@@ -375,7 +360,6 @@ _RULES = (
     _some_effort_can_be_chosen,
     _columns_are_kept,
     _what_is_predicted_is_no_feature,
-    _splits_fit_no_recoding,
     _groups_are_columns,
     _a_grid_has_two_features,
 )

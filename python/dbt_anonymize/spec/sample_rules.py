@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dbt_anonymize.spec.draft import RawSpec, items, unknown_column
 from dbt_anonymize.spec.guarantee_rules import declared_guarantees
-from dbt_anonymize.spec.problems import KeyPath, Problem, short_repr
+from dbt_anonymize.spec.problems import KeyPath, Problem
 
 
 def _own_samples(draft: RawSpec) -> Iterator[KeyPath]:
@@ -34,19 +34,6 @@ def _strata_are_columns(draft: RawSpec) -> Iterator[Problem]:
                 "must not be an identifier: a stratum of one subject says nothing",
                 "Name a column that subjects share, or remove it.",
                 name,
-            )
-
-
-def _samples_have_levels(draft: RawSpec) -> Iterator[Problem]:
-    """Refuse recodings, which give no labels to the records that models are tested on."""
-    for number, effort in draft.efforts_with_keys:
-        if draft.differs_by_record(effort) and (effort.get("sample") or is_sampled(draft)):
-            yield Problem(
-                ("efforts", number, "recoding"),
-                "must be full_domain where a sample is released: a recoding that differs per "
-                "record has no labels for records outside it",
-                "Write levels, or remove the sample.",
-                short_repr(effort["recoding"]),
             )
 
 
@@ -82,7 +69,6 @@ def _one_size_of_sample(draft: RawSpec) -> Iterator[Problem]:
 
 RULES = (
     _strata_are_columns,
-    _samples_have_levels,
     _samples_are_evaluated_once,
     _one_size_of_sample,
 )

@@ -24,6 +24,8 @@ from tests.extensions.attacks.linkable import (
 )
 from tests.sampling import examples
 
+pytestmark = pytest.mark.costly
+
 K = 2
 # Failing examples are small already, and shrinking them would take minutes.
 few = examples(

@@ -41,6 +41,8 @@ from tests.extensions.attacks.linkable import (
 from tests.extensions.attacks.test_against_naive import few
 from tests.projects import REPOSITORY
 
+pytestmark = pytest.mark.costly
+
 
 def people(number: int, *, records: int, is_leaking: bool) -> pd.DataFrame:
     """Return so many records; the value depends on the postcode, so on nobody in particular."""

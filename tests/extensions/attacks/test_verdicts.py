@@ -15,6 +15,8 @@ from dbt_anonymize.extensions.attacks.mapping import attack_mapping
 from dbt_anonymize.extensions.attacks.result import AttackResult, findings
 from tests.extensions.attacks.linkable import Record, World, read, read_with, session_of, spec_of
 
+pytestmark = pytest.mark.costly
+
 LEVELS = ((2, 1), (1, 1))
 
 

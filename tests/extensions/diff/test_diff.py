@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from tests.project.test_last_build import imported
+from tests.cli.imported import imported
 from tests.projects import Project
 from tests.second_month.customers import SPEC, run
 
@@ -50,6 +50,7 @@ def words(result: Result) -> str:
     return " ".join(result.output.split())
 
 
+@pytest.mark.needs("quick_reading")
 def test_diff_imports_neither_dbt_nor_scikit_learn(changed: Project) -> None:
     """Its SQL is that of a macro, and dbt ran last where the project lies."""
     assert changed.dbt("compile", "--select", "customers_results").succeeded

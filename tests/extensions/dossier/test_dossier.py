@@ -21,6 +21,8 @@ from dbt_anonymize.spec import Spec
 from tests.effort_results import ABOUT, published
 from tests.worlds import specs
 
+pytestmark = pytest.mark.costly
+
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 HOSTILE = "a|b <script>alert(1)</script> [x](javascript:alert(2)) `c` **d** &lt;"
 ATTACKS = [

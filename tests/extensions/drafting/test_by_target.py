@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from dbt_anonymize.extensions.hierarchy_builders.reading import read_hierarchy
 from dbt_anonymize.hierarchies.model import CategoricalHierarchy
-from dbt_anonymize.hierarchies.seed_csv import read_hierarchy
 from dbt_anonymize.spec import load_spec
 from tests.cli.conftest import run
 from tests.projects import Project

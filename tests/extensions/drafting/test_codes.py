@@ -14,12 +14,12 @@ from dbt_anonymize.extensions.drafting.facts import ColumnFacts
 from dbt_anonymize.extensions.drafting.names import name_indicates
 from dbt_anonymize.extensions.drafting.plans import plan_hierarchy
 from dbt_anonymize.extensions.drafting.roles import propose
+from dbt_anonymize.extensions.hierarchy_builders.rules import violations
 from dbt_anonymize.extensions.hierarchy_builders.systems import (
     SYSTEMS,
     code_system,
     share_of_system,
 )
-from dbt_anonymize.hierarchies.rules import violations
 from tests.extensions.drafting.test_plans import column
 
 DRAW = random.Random(5)

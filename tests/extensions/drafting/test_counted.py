@@ -185,6 +185,7 @@ def _verified(project: Project) -> set[str]:
 
 
 @pytest.mark.dbt
+@pytest.mark.sampled_tests(group="builds")
 def test_a_drafted_table_is_built_released_and_verified(consumer: Project) -> None:
     done = init(consumer, "--dimensions", "birth_date,zip,churned", "--yes")
     assert done.exit_code == 0, done.output
@@ -209,6 +210,7 @@ def test_a_drafted_table_is_built_released_and_verified(consumer: Project) -> No
 
 
 @pytest.mark.dbt
+@pytest.mark.sampled_tests(group="builds")
 def test_sums_of_many_digits_add_up_for_verify_too(consumer: Project) -> None:
     """Each sum is rounded by itself."""
     consumer.edit(

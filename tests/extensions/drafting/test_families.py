@@ -7,6 +7,7 @@ from typing import cast
 import duckdb
 import numpy as np
 import pandas as pd
+import pytest
 
 from dbt_anonymize.extensions.drafting.facts import ColumnFacts, read_facts
 from dbt_anonymize.extensions.drafting.families import with_families
@@ -16,6 +17,8 @@ from dbt_anonymize.extensions.drafting.roles import propose
 from dbt_anonymize.extensions.drafting.target_shares import with_target_shares
 from dbt_anonymize.project.warehouse import Warehouse
 from tests.verify.clinic import SmallWarehouse
+
+pytestmark = pytest.mark.costly
 
 RECORDS = 4_000
 JOBS = ("admin", "blue_collar", "nurse", "sales", "service", "driver", "priest", "diver")

@@ -16,7 +16,7 @@ from dbt_anonymize.cli import app
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.extensions.drafting.proposal import Proposal
 from dbt_anonymize.extensions.drafting.roles import propose
-from dbt_anonymize.hierarchies.seed_csv import read_hierarchy
+from dbt_anonymize.extensions.hierarchy_builders.reading import read_hierarchy
 from dbt_anonymize.spec import load_spec
 from tests.cli.conftest import run
 from tests.projects import Project

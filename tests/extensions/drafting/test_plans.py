@@ -18,13 +18,9 @@ from dbt_anonymize.cli import app
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.extensions.drafting.facts import ColumnFacts
 from dbt_anonymize.extensions.drafting.plans import number_plan, plan_hierarchy
+from dbt_anonymize.extensions.hierarchy_builders.rules import violations
 from dbt_anonymize.extensions.hierarchy_builders.table_column import TableColumn
-from dbt_anonymize.hierarchies import (
-    CategoricalHierarchy,
-    IntervalHierarchy,
-    hierarchy_csv,
-    violations,
-)
+from dbt_anonymize.hierarchies import CategoricalHierarchy, IntervalHierarchy, hierarchy_csv
 
 
 def column(values: list[str], name: str = "age") -> tuple[ColumnFacts, Any]:

@@ -17,6 +17,8 @@ from dbt_anonymize.extensions.drafting.target_shares import find_copies, with_ta
 from dbt_anonymize.project.warehouse import Warehouse
 from tests.verify.clinic import SmallWarehouse
 
+pytestmark = pytest.mark.costly
+
 RECORDS = 3_000
 
 

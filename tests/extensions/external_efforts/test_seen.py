@@ -20,6 +20,8 @@ from tests.extensions.external_efforts.synthesizers import HONEST, Table
 from tests.extensions.external_efforts.world import COLUMNS, World, marginals, people, world_of
 from tests.sampling import number_of
 
+pytestmark = pytest.mark.costly
+
 DRAWS = number_of("tables of honest synthesizers", 20, 2)
 
 

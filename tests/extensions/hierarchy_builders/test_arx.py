@@ -14,7 +14,8 @@ from dbt_anonymize.extensions.hierarchy_builders.arx import (
 )
 from dbt_anonymize.extensions.hierarchy_builders.commands.hierarchy import app
 from dbt_anonymize.extensions.hierarchy_builders.dates import date_intervals
-from dbt_anonymize.hierarchies import CategoricalHierarchy, IntervalHierarchy, violations
+from dbt_anonymize.extensions.hierarchy_builders.rules import violations
+from dbt_anonymize.hierarchies import CategoricalHierarchy, IntervalHierarchy
 from dbt_anonymize.hierarchies.seed_csv import write_hierarchy
 
 ROOT = Path(__file__).resolve().parents[3]

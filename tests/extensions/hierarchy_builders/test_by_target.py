@@ -9,8 +9,8 @@ import pytest
 
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.extensions.hierarchy_builders.by_target import TargetCounts, merge_by_target
+from dbt_anonymize.extensions.hierarchy_builders.rules import violations
 from dbt_anonymize.hierarchies.model import CategoricalHierarchy
-from dbt_anonymize.hierarchies.rules import violations
 
 CITIES = [f"city {place:02d}" for place in range(30)]
 RECORDS = {city: 100 + 7 * place % 50 for place, city in enumerate(CITIES)}

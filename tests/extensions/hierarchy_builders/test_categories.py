@@ -9,7 +9,7 @@ from dbt_anonymize.extensions.hierarchy_builders.priority import (
     priority_by_order,
 )
 from dbt_anonymize.extensions.hierarchy_builders.redaction import all_codes, redact_codes
-from dbt_anonymize.hierarchies import violations
+from dbt_anonymize.extensions.hierarchy_builders.rules import violations
 
 words = st.text(alphabet="abcdef", min_size=1, max_size=4)
 distinct_words = st.lists(words, unique=True, min_size=5, max_size=30)

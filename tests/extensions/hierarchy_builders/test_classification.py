@@ -9,7 +9,7 @@ from dbt_anonymize.extensions.hierarchy_builders.classification import (
     classify,
     read_classification,
 )
-from dbt_anonymize.hierarchies import is_nested
+from dbt_anonymize.extensions.hierarchy_builders.rules import is_nested
 
 UNEVEN = """code,parent,level
 A00-B99,,3

@@ -4,7 +4,10 @@ import pytest
 from typer.testing import CliRunner
 
 from dbt_anonymize.extensions.hierarchy_builders.commands.hierarchy import app
-from dbt_anonymize.hierarchies import is_nested, read_hierarchy
+from dbt_anonymize.extensions.hierarchy_builders.reading import read_hierarchy
+from dbt_anonymize.extensions.hierarchy_builders.rules import is_nested
+
+pytestmark = pytest.mark.costly
 
 runner = CliRunner()
 
@@ -48,6 +51,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_each_command_writes_a_hierarchy_that_passes_the_check(tmp_path, data, command):
     output = tmp_path / "hierarchy.csv"

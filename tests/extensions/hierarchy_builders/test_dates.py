@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.extensions.hierarchy_builders.dates import date_intervals
-from dbt_anonymize.hierarchies import is_nested, violations
+from dbt_anonymize.extensions.hierarchy_builders.rules import is_nested, violations
 
 days = st.dates(date(1900, 1, 1), date(2100, 12, 31))
 

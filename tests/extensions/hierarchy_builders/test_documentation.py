@@ -4,10 +4,13 @@ import re
 import shlex
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from dbt_anonymize.extensions.hierarchy_builders.commands.hierarchy import app
 from tests.docs.pages import DOCS
+
+pytestmark = pytest.mark.costly
 
 PAGES = (DOCS / "hierarchies.md", DOCS / "extensions" / "hierarchy_builders.md")
 TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)

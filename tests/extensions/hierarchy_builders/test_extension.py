@@ -21,8 +21,9 @@ from dbt_anonymize.extensions.hierarchy_builders.intervals import (
 )
 from dbt_anonymize.extensions.hierarchy_builders.padding import padded_labels
 from dbt_anonymize.extensions.hierarchy_builders.redaction import redact_codes
+from dbt_anonymize.extensions.hierarchy_builders.rules import violations
 from dbt_anonymize.extensions.hierarchy_builders.splits import split_at
-from dbt_anonymize.hierarchies import CategoricalHierarchy, IntervalHierarchy, violations
+from dbt_anonymize.hierarchies import CategoricalHierarchy, IntervalHierarchy
 from tests.sampling import examples
 
 NUMBERS = st.integers(-300, 300).map(Decimal)

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from dbt_anonymize.extensions.hierarchy_builders.commands.values import read_column
-from dbt_anonymize.hierarchies import IntervalHierarchy, read_hierarchy
+from dbt_anonymize.extensions.hierarchy_builders.reading import read_hierarchy
+from dbt_anonymize.hierarchies import IntervalHierarchy
 from tests.cli.conftest import run
 from tests.projects import Project
 
-pytestmark = [pytest.mark.dbt, pytest.mark.sampled_tests(4)]
+pytestmark = [pytest.mark.dbt, pytest.mark.sampled_tests(2)]
 
 PLACE = ("--ref", "customers")
 

@@ -15,8 +15,9 @@ from dbt_anonymize.extensions.hierarchy_builders.growing import growing_interval
 from dbt_anonymize.extensions.hierarchy_builders.integers import integer_groups
 from dbt_anonymize.extensions.hierarchy_builders.intervals import cut_intervals
 from dbt_anonymize.extensions.hierarchy_builders.padding import padded_labels
+from dbt_anonymize.extensions.hierarchy_builders.rules import violations
 from dbt_anonymize.extensions.hierarchy_builders.steps import nice_widths
-from dbt_anonymize.hierarchies import IntervalHierarchy, violations
+from dbt_anonymize.hierarchies import IntervalHierarchy
 
 amounts = st.dictionaries(
     st.one_of(

@@ -10,7 +10,8 @@ from dbt_anonymize.extensions.hierarchy_builders.intervals import (
     equal_width_intervals,
 )
 from dbt_anonymize.extensions.hierarchy_builders.quantiles import quantile_intervals
-from dbt_anonymize.hierarchies import IntervalHierarchy, is_nested, violations
+from dbt_anonymize.extensions.hierarchy_builders.rules import is_nested, violations
+from dbt_anonymize.hierarchies import IntervalHierarchy
 
 numbers = st.decimals(-10_000, 10_000, places=2)
 cut_points = st.lists(numbers, min_size=4, max_size=40, unique=True).map(sorted)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.extensions.hierarchy_builders.ordered import has_known_order, order_values
 from dbt_anonymize.extensions.hierarchy_builders.others import rare_together
-from dbt_anonymize.hierarchies import violations
+from dbt_anonymize.extensions.hierarchy_builders.rules import violations
 
 KNOWN = [
     "none, primary, high school, some college, bachelor, master, doctorate",

@@ -18,8 +18,8 @@ from dbt_anonymize.extensions.hierarchy_builders.intervals import (
     cut_intervals,
     equal_width_intervals,
 )
+from dbt_anonymize.extensions.hierarchy_builders.rules import violations
 from dbt_anonymize.extensions.hierarchy_builders.splits import even_bounds, split_at
-from dbt_anonymize.hierarchies import violations
 from dbt_anonymize.hierarchies.bounds import Bound, parse_bound
 
 

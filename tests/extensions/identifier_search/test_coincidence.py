@@ -7,6 +7,8 @@ import pytest
 
 from dbt_anonymize.extensions.identifier_search.coincidence import controls, is_beyond
 
+pytestmark = pytest.mark.costly
+
 
 def counts(identifier: np.ndarray, column: np.ndarray) -> bool:
     """Return whether the numbers of an identifier count in a column."""
@@ -29,6 +31,7 @@ HONEST = {
 }
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", HONEST)
 def test_honest_columns_are_silent(name: str) -> None:
     """However many are equal; of four pairs of independent numbers none counts."""

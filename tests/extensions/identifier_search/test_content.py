@@ -15,7 +15,7 @@ from tests.extensions.identifier_search.searching import NAME, RELEASE, in_wareh
 from tests.verify.clinic import SPEC, Clinic, broken, open_clinic
 from tests.worlds.specs import INSENSITIVE
 
-pytestmark = pytest.mark.sampled_tests(25)
+pytestmark = pytest.mark.sampled_tests(10)
 
 
 @pytest.mark.parametrize("mapping", ["class", "token", "none"])

@@ -26,6 +26,8 @@ from tests.extensions.identifier_search.searching import (
 from tests.projects import Project
 from tests.verify.clinic import Clinic, broken, open_clinic, opened
 
+pytestmark = pytest.mark.costly
+
 
 def test_a_table_that_was_dropped_stays_in_the_bytes_of_the_warehouse(
     honest: Callable[[Path], Clinic], tmp_path: Path

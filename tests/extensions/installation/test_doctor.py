@@ -13,7 +13,7 @@ import pytest
 from tests.cli.conftest import run
 from tests.projects import Project
 
-pytestmark = [pytest.mark.dbt, pytest.mark.sampled_tests(5)]
+pytestmark = [pytest.mark.dbt, pytest.mark.sampled_tests(3)]
 
 
 def findings(folder: Path) -> dict[str, tuple[str, str]]:

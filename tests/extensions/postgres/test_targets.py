@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.cli.imported import imported
 from tests.commands.conftest import command
 from tests.extensions.postgres.conftest import connect
 from tests.extensions.postgres.server import Server, temporary_server
 from tests.extensions.postgres.test_demonstration import on_postgres
-from tests.project.test_last_build import assert_found_alike, imported
 from tests.projects import Project
 
 pytestmark = [pytest.mark.sampled_tests(group="postgres"), pytest.mark.dbt]
@@ -60,7 +60,10 @@ def tables(server: Server, schema: str) -> set[str]:
     return {name for (name,) in server.query(sql)}
 
 
+@pytest.mark.needs("quick_reading")
 def test_relations_are_found_without_dbt(project: Project, server: Server) -> None:
+    from tests.extensions.quick_reading.test_last_build import assert_found_alike
+
     outcome = project.dbt("compile", "--select", "customers_results")
     assert outcome.succeeded, outcome.messages
     server.query("drop table if exists shop.customers_curves")

@@ -23,7 +23,7 @@ from dbt_anonymize.verify.finding import Finding
 from tests.extensions.provenance.leaks.clinic import compiled, write_clinic
 from tests.projects import Project
 
-pytestmark = pytest.mark.sampled_tests(2)
+pytestmark = pytest.mark.sampled_tests(1)
 
 ORDINARY = """
 {% macro generate_schema_name(custom_schema_name, node) -%}

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+@pytest.mark.sampled_tests(group="figures")
 def test_mondrian_generalizes_less_than_the_reference() -> None:
     # Reference: a penalty of 6.7 %.
     finished = subprocess.run(

@@ -14,7 +14,7 @@ from tests.extensions.recoding.world import PROPERTY, Warehouse, worlds
 from tests.oracle.generalization import IntervalHierarchy, bounds, generalize
 from tests.sampling import examples
 
-pytestmark = pytest.mark.sampled_tests(3)
+pytestmark = pytest.mark.sampled_tests(1)
 
 each_case = pytest.mark.parametrize("case", CELL_CASES, ids=lambda case: str(case.name))
 

@@ -226,10 +226,10 @@ def verified(case: Case, warehouse: Warehouse) -> dict[int, list[Any]]:
     from dbt_anonymize.extensions.second_month.recomputation import place_records
 
     found = place_records(tables, generalizations, case.microdata, "verified")
-    columns = ", ".join(found.columns.values())
+    columns = ", ".join(found.labels.columns.values())
     rows = warehouse.connection.execute(
         f"select rows_.{quote(case.record_key)}, {columns} from {case.microdata} as rows_ "
-        f"{' '.join(found.joins)}"
+        f"{found.labels.join}"
     ).fetchall()
     for table in found.created:
         warehouse.connection.execute(f"drop table {table}")

@@ -20,7 +20,7 @@ from tests.extensions.recoding.world import PROPERTY, Warehouse, values_of_rows,
 from tests.oracle.generalization import CategoricalHierarchy, IntervalHierarchy
 from tests.oracle.grouping import Members, reachable
 
-pytestmark = pytest.mark.sampled_tests(3)
+pytestmark = pytest.mark.sampled_tests(1)
 
 
 @st.composite

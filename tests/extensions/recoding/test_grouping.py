@@ -23,6 +23,8 @@ from tests.extensions.recoding.world import values_of_rows
 from tests.oracle.grouping import Row, Value, least_squares, mdav, squares
 from tests.sampling import examples
 
+pytestmark = pytest.mark.costly
+
 FAST = examples(settings(deadline=None, derandomize=True, database=None), 25, 5)
 # Steps of 1/16, so that no distance is rounded.
 AGES = "select i * 4 as lower_bound, i * 4 + 4 as upper_bound, '*' as level_1 from range(4) as n(i)"

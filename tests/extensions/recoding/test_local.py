@@ -13,7 +13,7 @@ from tests.extensions.recoding.oracle import Cell, Leaves, World, keeps
 from tests.extensions.recoding.world import PROPERTY, Warehouse, worlds
 from tests.oracle.generalization import IntervalHierarchy, bounds, generalize
 
-pytestmark = pytest.mark.sampled_tests(3)
+pytestmark = pytest.mark.sampled_tests(1)
 
 BY_NAME = {case.name: case for case in LOCAL_CASES}
 each_case = pytest.mark.parametrize("case", LOCAL_CASES, ids=lambda case: str(case.name))

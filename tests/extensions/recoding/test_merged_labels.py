@@ -5,9 +5,12 @@ from __future__ import annotations
 import duckdb
 import pytest
 
+from dbt_anonymize.extensions.recoding.recomputation.covering import is_hierarchy_label
 from dbt_anonymize.spec.columns import Hierarchy
 from dbt_anonymize.verify.recomputation.labels import Generalization
 from tests.extensions.recoding.test_multidimensional import NOTATIONS
+
+pytestmark = pytest.mark.costly
 
 
 def is_known(leaves: str, above: str, label: str, lower: float, upper: float) -> bool:
@@ -31,11 +34,12 @@ def is_known(leaves: str, above: str, label: str, lower: float, upper: float) ->
         session.executemany("insert into tree values (?, ?, ?, ?, ?)", rows)
         session.execute("create table shown (age text, age_lower double, age_upper double)")
         session.execute("insert into shown values (?, ?, ?)", [label, lower, upper])
-        sql = f"select {age.is_label} from shown as effort"
+        sql = f"select {is_hierarchy_label(age)} from shown as effort"
         ((known,),) = session.execute(sql).fetchall()
         return bool(known)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("leaves", "above", "first", "middle"), NOTATIONS)
 def test_each_notation_is_read_with_its_own_bounds_alone(
     leaves: str, above: str, first: str, middle: str

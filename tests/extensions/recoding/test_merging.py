@@ -20,6 +20,8 @@ from tests.extensions.recoding.test_grouping import (
 )
 from tests.oracle.merging import Group, merged
 
+pytestmark = pytest.mark.costly
+
 DIVERSE = {"model": "l_diversity", "attribute": "disease", "variant": "distinct", "l": 3}
 PROPORTIONAL = {"model": "t_closeness", "attribute": "disease", "distance": "equal", "t": 0.2}
 

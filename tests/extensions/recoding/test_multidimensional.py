@@ -17,7 +17,7 @@ from tests.extensions.recoding.oracle import Cell, Mondrian, Record, World, keep
 from tests.extensions.recoding.world import PROPERTY, Warehouse, plain, worlds
 from tests.oracle.generalization import CategoricalHierarchy, IntervalHierarchy
 
-pytestmark = pytest.mark.sampled_tests(6)
+pytestmark = pytest.mark.sampled_tests(2)
 
 BY_NAME = {case.name: case for case in CASES}
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: str(case.name))

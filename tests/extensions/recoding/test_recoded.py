@@ -24,7 +24,7 @@ from tests.end_to_end.guaranteed import (
 from tests.end_to_end.test_fail_closed import stops
 from tests.projects import Project
 
-pytestmark = pytest.mark.sampled_tests(2)
+pytestmark = pytest.mark.sampled_tests(1)
 
 ROUNDS = (
     {"birth_date": 2, "zip": 1, "gender": 0},

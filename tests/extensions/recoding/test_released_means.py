@@ -10,6 +10,8 @@ import pytest
 from dbt_anonymize.extensions.recoding.grouping import grouped_recoding
 from dbt_anonymize.extensions.recoding.records import Source
 
+pytestmark = pytest.mark.costly
+
 
 def labels(values: Sequence[float], width: int) -> set[str]:
     """Return the labels of one group of all values below ``width``; another is above."""
@@ -46,6 +48,7 @@ def labels(values: Sequence[float], width: int) -> set[str]:
         }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("values", "width", "shown"),
     [

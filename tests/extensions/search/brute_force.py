@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from dbt_anonymize.extensions.search.losses.base import InformationLoss
 from dbt_anonymize.extensions.search.results import CheckedNode
-from dbt_anonymize.information_loss.base import InformationLoss
+from dbt_anonymize.extensions.search.unavoidable import is_impossible
 from dbt_anonymize.privacy.grouping import classes_of
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.table import Attribute, IntArray, Node, SensitiveAttribute, Table
@@ -38,7 +39,7 @@ def check_plainly(
     has_records = classes.records > 0
     violating = guarantees.violating(classes) | ((classes.people < k) & has_records)
     infeasible = CheckedNode(node, 0, 0, math.nan, False)
-    if guarantees.is_impossible(classes) or classes.records[violating].sum() > most:
+    if is_impossible(guarantees, classes) or classes.records[violating].sum() > most:
         return infeasible
     suppressed = guarantees.suppress(classes, violating, loss.per_class(table, classes))
     count = int(classes.records[suppressed].sum())

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.search.hashing import distinct, slots
 from dbt_anonymize.extensions.search.lattice import Lattice
+from dbt_anonymize.extensions.search.losses.measures import classification_metric
+from dbt_anonymize.extensions.search.losses.registry import make_loss
 from dbt_anonymize.extensions.search.rollup import Grouper
-from dbt_anonymize.information_loss.measures import classification_metric
-from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy import grouping
 from dbt_anonymize.privacy.grouping import classes_of, group, labels_of, value_counts
 from dbt_anonymize.privacy.table import BoolArray, Node, SensitiveAttribute, Table, ValueCounts

@@ -24,8 +24,8 @@ from dbt_anonymize.extensions.search.by_quality import (
     ladder,
 )
 from dbt_anonymize.extensions.search.guided import Guided
+from dbt_anonymize.extensions.search.losses.measures.loss import Loss
 from dbt_anonymize.extensions.search.race import EQUAL, Budget, Candidate, Track
-from dbt_anonymize.information_loss.measures.loss import Loss
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import IntArray, Node, Table
 from dbt_anonymize.spec import load_specs
@@ -37,7 +37,7 @@ from tests.projects import Project
 from tests.sampling import examples
 from tests.worlds.coded import tables
 
-pytestmark = pytest.mark.sampled_tests(7)
+pytestmark = pytest.mark.sampled_tests(3)
 
 LIMIT = Decimal("0.2")
 

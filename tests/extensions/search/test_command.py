@@ -24,7 +24,7 @@ from tests.oracle.search import precision as precision_of
 from tests.oracle.warehouse import Recount
 from tests.projects import Project
 
-pytestmark = pytest.mark.sampled_tests(8)
+pytestmark = pytest.mark.sampled_tests(4)
 
 
 def changes(before: str, after: str) -> list[str]:

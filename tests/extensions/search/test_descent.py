@@ -13,7 +13,7 @@ from dbt_anonymize.extensions.search.chain import chain
 from dbt_anonymize.extensions.search.checking import Checker
 from dbt_anonymize.extensions.search.descent import descend
 from dbt_anonymize.extensions.search.lattice import Lattice
-from dbt_anonymize.information_loss.registry import make_loss
+from dbt_anonymize.extensions.search.losses.registry import make_loss
 from dbt_anonymize.privacy.registry import compile_guarantees
 from tests.extensions.search.brute_force import (
     feasible_nodes,

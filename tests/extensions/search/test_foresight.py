@@ -13,12 +13,14 @@ from dbt_anonymize.extensions.search.checking import Checker
 from dbt_anonymize.extensions.search.clock import Clock
 from dbt_anonymize.extensions.search.enumerated import EnumeratedSearch
 from dbt_anonymize.extensions.search.lattice import Lattice
+from dbt_anonymize.extensions.search.losses.registry import make_loss
 from dbt_anonymize.extensions.search.optimum import search
 from dbt_anonymize.extensions.search.pareto import pareto_front
-from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import SensitiveAttribute, Table
 from tests.extensions.search.brute_force import feasible_nodes, numbered_table
+
+pytestmark = pytest.mark.costly
 
 K = {"model": "k_anonymity", "k": 4}
 GUARANTEES = [
@@ -41,7 +43,7 @@ def table() -> Table:
     return replace(plain, sensitive=((sensitive, values),), targets=((values, 1.0),))
 
 
-@pytest.mark.sampled(9)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("limit", [Decimal(0), Decimal("0.05")])
 @pytest.mark.parametrize("declared", GUARANTEES)
 @pytest.mark.parametrize("measure", MEASURES)

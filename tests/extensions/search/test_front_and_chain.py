@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from dbt_anonymize.extensions.search import optimum as search_module
 from dbt_anonymize.extensions.search.chain import chain
 from dbt_anonymize.extensions.search.clock import Clock
+from dbt_anonymize.extensions.search.losses.registry import make_loss
 from dbt_anonymize.extensions.search.optimum import search
 from dbt_anonymize.extensions.search.pareto import pareto_front
-from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy.registry import compile_guarantees
 from tests.extensions.search.brute_force import (
     feasible_nodes,

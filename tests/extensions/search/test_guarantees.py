@@ -22,6 +22,8 @@ from tests.oracle import search as recount
 from tests.sampling import examples
 from tests.worlds.coded import coarser, nodes, tables
 
+pytestmark = pytest.mark.costly
+
 MANY = examples(settings(deadline=None), 300)
 
 

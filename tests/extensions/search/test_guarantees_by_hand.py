@@ -11,8 +11,9 @@ import pytest
 
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.search.diagnosis import explain_infeasible
+from dbt_anonymize.extensions.search.losses.registry import make_loss
 from dbt_anonymize.extensions.search.optimum import search
-from dbt_anonymize.information_loss.registry import make_loss
+from dbt_anonymize.extensions.search.unavoidable import is_impossible
 from dbt_anonymize.privacy.grouping import classes_of
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import (
@@ -77,10 +78,10 @@ def test_a_class_of_the_population_alone_may_make_a_node_impossible() -> None:
     presence = {"model": "delta_presence", "minimum": 0.1, "maximum": 0.9}
     classes = classes_of(table, (0,))
     alone = compile_guarantees([presence], table)
-    assert alone.is_impossible(classes)
-    assert not alone.is_impossible(classes_of(table, (1,)))
+    assert is_impossible(alone, classes)
+    assert not is_impossible(alone, classes_of(table, (1,)))
     with_size = compile_guarantees([presence, {"model": "k_anonymity", "k": 2}], table)
-    assert not with_size.is_impossible(classes)
+    assert not is_impossible(with_size, classes)
 
 
 def test_nobody_need_be_present_where_the_minimum_is_zero() -> None:

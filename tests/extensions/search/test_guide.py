@@ -18,10 +18,10 @@ from dbt_anonymize.extensions.search.clock import Clock
 from dbt_anonymize.extensions.search.forecast import Forecast, box_counts
 from dbt_anonymize.extensions.search.guide import Guide
 from dbt_anonymize.extensions.search.lattice import Lattice
+from dbt_anonymize.extensions.search.losses.registry import LOSSES, make_loss
 from dbt_anonymize.extensions.search.optimum import search
 from dbt_anonymize.extensions.search.pareto import pareto_front
 from dbt_anonymize.extensions.search.results import Status
-from dbt_anonymize.information_loss.registry import LOSSES, make_loss
 from dbt_anonymize.privacy.registry import compile_guarantees
 from tests.extensions.search.brute_force import (
     feasible_nodes,
@@ -30,6 +30,8 @@ from tests.extensions.search.brute_force import (
     tables,
 )
 from tests.sampling import examples
+
+pytestmark = pytest.mark.costly
 
 BY_CLASSES = sorted(name for name in LOSSES if make_loss(name).is_bounded_by_classes)
 LIMITS = [Decimal("0"), Decimal("0.05"), Decimal("0.2"), Decimal("0.5")]
@@ -93,6 +95,7 @@ def test_each_effort_of_a_chain_is_the_best_above_the_last(data: st.DataObject) 
         last = point
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize("measure", BY_CLASSES)
 def test_the_front_is_that_of_all_nodes_whatever_infeasible_ones_exclude(measure: str) -> None:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dbt_anonymize.information_loss.per_attribute import AGGREGATES
-from dbt_anonymize.information_loss.registry import LOSSES, make_loss
+from dbt_anonymize.extensions.search.losses.per_attribute import AGGREGATES
+from dbt_anonymize.extensions.search.losses.registry import LOSSES, make_loss
 from dbt_anonymize.privacy.grouping import classes_of, labels_of
 from dbt_anonymize.privacy.table import Attribute, BoolArray, Classes, Node, Table
 from tests.extensions.search.brute_force import numbered_table
@@ -16,6 +16,8 @@ from tests.oracle import records
 from tests.oracle import search as recount
 from tests.sampling import examples
 from tests.worlds.coded import coarser, nodes, tables
+
+pytestmark = pytest.mark.costly
 
 GS = st.sampled_from([0.0, 0.2, 0.5, 0.8, 0.9])
 MANY = examples(settings(deadline=None), 500)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbt_anonymize.extensions.search.rollup import Grouper
+from dbt_anonymize.extensions.search.unavoidable import least_suppressed
 from dbt_anonymize.privacy.distances import Distribution, max_records_within_equal_distance
 from dbt_anonymize.privacy.grouping import classes_of
 from dbt_anonymize.privacy.registry import compile_guarantees
@@ -57,7 +58,7 @@ def test_finer_nodes_suppress_no_less(data: st.DataObject) -> None:
     closeness = {"model": "t_closeness", "attribute": attribute, "t": t}
     guarantees = compile_guarantees([{"model": "k_anonymity", "k": k}, closeness], table)
     node = data.draw(nodes(table))
-    least = guarantees.least_suppressed(classes_of(table, node), k)
+    least = least_suppressed(guarantees, classes_of(table, node), k)
     for finer in nodes_of(table):
         if any(level > top for level, top in zip(finer, node, strict=True)):
             continue

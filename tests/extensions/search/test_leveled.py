@@ -26,6 +26,8 @@ from dbt_anonymize.extensions.search.leveled import generalized_effort
 from tests.evaluation.read_efforts import Connection, efforts_of, intervals
 from tests.evaluation.tables import table
 
+pytestmark = pytest.mark.costly
+
 TREE = pd.DataFrame(
     {
         "value": ["cook", "baker", "nurse", "doctor"],
@@ -64,6 +66,7 @@ def connection() -> Iterator[Connection]:
         yield opened
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("numbers", ["by_model", "midpoint", "bounds", "class_mean"])
 @pytest.mark.parametrize("categories", ["label", "leaves", "frequencies"])
 def test_leveled_columns_are_those_that_are_read(
@@ -105,6 +108,7 @@ def recoded(
     return Effort(1, with_classes(built), PER_RECORD), of_record
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("numbers", ["by_model", "midpoint", "bounds", "class_mean"])
 @pytest.mark.parametrize("categories", ["label", "leaves", "frequencies"])
 def test_rounds_are_those_that_are_read(

@@ -16,10 +16,10 @@ from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.search import local_recoding
 from dbt_anonymize.extensions.search.binding_attributes import is_flat
 from dbt_anonymize.extensions.search.efforts import Task
+from dbt_anonymize.extensions.search.losses.base import InformationLoss
+from dbt_anonymize.extensions.search.losses.registry import make_loss
 from dbt_anonymize.extensions.search.optimum import search
 from dbt_anonymize.extensions.search.results import SearchResult
-from dbt_anonymize.information_loss.base import InformationLoss
-from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import Attribute, Node, SensitiveAttribute, Table

@@ -5,8 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 
 import numpy as np
+import pytest
 
-from dbt_anonymize.information_loss.registry import make_loss
+from dbt_anonymize.extensions.search.losses.registry import make_loss
 from dbt_anonymize.privacy.grouping import classes_of, group, labels_of
 from dbt_anonymize.privacy.registry import compile_guarantees
 from tests.extensions.recoding.test_adult import pytestmark
@@ -26,6 +27,7 @@ NAMES = (
 )
 
 
+@pytest.mark.sampled_tests(group="figures")
 def test_local_recoding_suppresses_nobody_and_keeps_more_than_arx() -> None:
     from tests.oracle.arx import table_of
 

@@ -18,6 +18,8 @@ from benchmarks.tables import read_table
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.search import optimum as search_module
 from dbt_anonymize.extensions.search.clock import Clock
+from dbt_anonymize.extensions.search.losses.base import InformationLoss
+from dbt_anonymize.extensions.search.losses.registry import make_loss
 from dbt_anonymize.extensions.search.optimum import search
 from dbt_anonymize.extensions.search.results import (
     CheckedNode,
@@ -27,8 +29,6 @@ from dbt_anonymize.extensions.search.results import (
     VisitedNodes,
 )
 from dbt_anonymize.extensions.search.rollup import Grouper
-from dbt_anonymize.information_loss.base import InformationLoss
-from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy.grouping import classes_of
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.registry import compile_guarantees
@@ -41,6 +41,8 @@ from tests.extensions.search.brute_force import (
     tables,
 )
 from tests.sampling import examples
+
+pytestmark = pytest.mark.costly
 
 LIMITS = [Decimal(0), Decimal("0.05"), Decimal("0.5"), Decimal(1)]
 MEASURES = [
@@ -203,6 +205,7 @@ def test_roll_up_gives_the_same_classes_as_plain_grouping(table: Table, random: 
                 np.testing.assert_array_equal(getattr(counts, name), getattr(others, name), name)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("limit", ["0", "0.01", "0.1", "1"])
 def test_few_of_many_nodes_are_checked_for_the_optimum(limit: str) -> None:
     table = numbered_table(rows=1500, attributes=4)
@@ -218,6 +221,7 @@ def test_few_of_many_nodes_are_checked_for_the_optimum(limit: str) -> None:
 ADULT = Path(os.environ.get("DBT_ANONYMIZE_DATA", "../shared/data")) / "adult"
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.skipif(not ADULT.is_dir(), reason=f"needs the adult table: {ADULT}")
 @pytest.mark.parametrize(
     ("limit", "node", "suppressed"),

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from dbt_anonymize.extensions.search.checking import Checker
-from dbt_anonymize.information_loss.registry import make_loss
+from dbt_anonymize.extensions.search.losses.registry import make_loss
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import Table
 from tests.properties.conftest import warehouse

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from dbt_anonymize.extensions.search import enumerated
 from dbt_anonymize.extensions.search.lattice import Lattice
+from dbt_anonymize.extensions.search.losses.registry import make_loss
 from dbt_anonymize.extensions.search.optimum import search
 from dbt_anonymize.extensions.search.rollup import Grouper
 from dbt_anonymize.extensions.search.witnesses import Witnesses
-from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy.grouping import classes_of
 from dbt_anonymize.privacy.registry import compile_guarantees
 from tests.extensions.search.brute_force import feasible_nodes, guarantees_for, nodes_of, tables

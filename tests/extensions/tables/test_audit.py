@@ -13,6 +13,8 @@ from dbt_anonymize.extensions.tables.cube import Cube, Dimension, Floats
 from dbt_anonymize.extensions.tables.errors import TableError
 from dbt_anonymize.extensions.tables.programs import Known
 
+pytestmark = pytest.mark.costly
+
 FLAT = Cube((Dimension.flat("a", ["p", "q"]), Dimension.flat("b", ["x", "y", "z"])))
 NESTED = Cube(
     (
@@ -50,7 +52,7 @@ def possible(cube: Cube, published: Floats, within: float = 0, least: int = 0) -
     return np.array(found)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("cube", [FLAT, NESTED], ids=["flat", "nested"])
 @pytest.mark.parametrize(("within", "least"), [(0, 0), (1, 0), (0, 1), (1, 1)])
 def test_intervals_are_those_of_all_tables_that_fit(cube: Cube, within: int, least: int) -> None:
@@ -110,7 +112,7 @@ def test_totals_that_no_table_has_are_refused() -> None:
             intervals(FLAT, Known.of_published(published), [0])
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("sizes", [(8,), (6, 7), (3, 4, 5)])
 @pytest.mark.parametrize("scale", [1.0, 123_456.789])
 def test_ends_are_those_of_one_program_each(sizes: tuple[int, ...], scale: float) -> None:

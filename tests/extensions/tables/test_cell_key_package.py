@@ -16,6 +16,8 @@ from dbt_anonymize.extensions.tables.cell_keys import (
     read_perturbation_table,
 )
 
+pytestmark = pytest.mark.costly
+
 if importlib.util.find_spec("cell_key_perturbation") is None:
     pytest.skip(
         "NOT TESTED: cell-key-perturbation. Run `pip install cell-key-perturbation`.",
@@ -74,6 +76,7 @@ def all_keys(rows: int, keys: int) -> tuple[np.ndarray, np.ndarray]:
     return np.repeat(np.arange(1, rows + 1), keys), np.tile(np.arange(keys), rows)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("margin", MARGINS, ids="-".join)
 def test_with_a_table_of_an_office(tmp_path: Path, margin: list[str]) -> None:
     counts, keys = all_keys(750, 256)
@@ -91,6 +94,7 @@ def test_with_a_table_of_an_office(tmp_path: Path, margin: list[str]) -> None:
         assert package["pre_sdc_count"].max() > 750
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("margin", MARGINS, ids="-".join)
 def test_with_our_own_table(margin: list[str]) -> None:
     """Write our table for 4096 keys; ours are those times 2^20, so that they share their ends."""

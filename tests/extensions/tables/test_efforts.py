@@ -18,6 +18,8 @@ from dbt_anonymize.extensions.tables.noise import perturb_table, round_table
 from dbt_anonymize.extensions.tables.reading import cell_text
 from tests.extensions.tables.counting import Frame, Labels, by_first_letters, counted, protected
 
+pytestmark = pytest.mark.costly
+
 LEAST = 3
 WARDS, AGES = ("n", "s"), ("x", "y")
 # Of a cell that nothing bounds; above all counts that are drawn.
@@ -87,6 +89,7 @@ def truth_of(people: list[tuple[Labels, int]]) -> dict[tuple[str | None, ...], i
     return sums_of(inner)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(12))
 def test_no_table_of_a_reader_tells_a_small_cell(seed: int) -> None:
     people = some_people(seed)
@@ -115,6 +118,7 @@ def test_no_table_of_a_reader_tells_a_small_cell(seed: int) -> None:
     assert told[1]["qnf"] == pytest.approx(min(shares))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("seed", range(6))
 def test_intervals_are_those_of_all_tables_that_a_reader_may_think_of(seed: int) -> None:
     people = some_people(seed, most=6)
@@ -170,6 +174,7 @@ def is_part(inner: tuple[str | None, ...], cell: tuple[str | None, ...]) -> bool
     return whole and all(b in (None, a) for a, b in zip(inner, cell, strict=True))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("seed", range(6))
 def test_margins_that_are_not_shown_tell_nothing(seed: int) -> None:
     people = some_people(seed, most=9)

@@ -22,6 +22,8 @@ from tests.extensions.tables.test_audit_command import audit
 from tests.extensions.tables.untested import untested
 from tests.projects import Project
 
+pytestmark = pytest.mark.costly
+
 has_pytauargus = pytest.mark.skipif(untested() is not None, reason=str(untested()))
 PAGE = Page(DOCS / "extensions" / "tables.md")
 
@@ -59,6 +61,7 @@ def seen(shown: pd.DataFrame) -> Published:
     return read_table(columns.where(columns.notna(), None).to_numpy().tolist(), dimensions, None)
 
 
+@pytest.mark.sampled(1)
 @has_pytauargus
 @pytest.mark.parametrize("sizes", [(5,), (4, 4), (2, 3, 3)], ids=str)
 def test_no_small_cell_can_be_told(tmp_path: Path, sizes: tuple[int, ...]) -> None:
@@ -95,6 +98,7 @@ def test_no_small_cell_can_be_told(tmp_path: Path, sizes: tuple[int, ...]) -> No
     assert small_cells > 0
 
 
+@pytest.mark.sampled(2)
 @has_pytauargus
 @pytest.mark.parametrize(
     "inner",

@@ -30,6 +30,8 @@ from tests.extensions.tables.test_efforts import (
     table,
 )
 
+pytestmark = pytest.mark.costly
+
 P_PERCENT = 20
 Cell = tuple[str | None, ...]
 People = dict[str, list[Labels]]
@@ -113,6 +115,7 @@ def demanded(own: list[int]) -> tuple[int, int] | None:
     return min(max(lower, of_sums), records - 1), max(upper, of_sums)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(30))
 def test_no_table_of_a_reader_tells_records_of_few(seed: int) -> None:
     people = some_people(seed)

@@ -26,6 +26,8 @@ from tests.extensions.tables.projects import HIDE, NAME, build, declare, release
 from tests.extensions.tables.test_built import LEAST, rows_of
 from tests.projects import Project, copy_consumer
 
+pytestmark = pytest.mark.costly
+
 MINIMUM = 3
 # Ages of two letters, of which the first is that of the subtotal.
 AGES, WARDS = ("ax", "ay", "bx", "by"), ("n", "s")
@@ -79,6 +81,7 @@ def counts(people: list[tuple[Labels, int]]) -> dict[Cell, int]:
     return found
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(8))
 def test_no_reader_tells_a_small_cell_from_subtotals(seed: int) -> None:
     """Every table that a reader may think of is tried out: zeros are shown, nothing else known."""

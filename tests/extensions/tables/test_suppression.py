@@ -19,7 +19,7 @@ from dbt_anonymize.extensions.tables.errors import TableError
 from dbt_anonymize.extensions.tables.primary import Primary, by_minimum_frequency, by_p_percent
 from tests.extensions.tables.untested import untested
 
-pytestmark = pytest.mark.sampled_tests(12)
+pytestmark = pytest.mark.sampled_tests(5)
 
 needs_package = pytest.mark.skipif(untested() is not None, reason=str(untested()))
 

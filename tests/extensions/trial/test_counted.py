@@ -20,6 +20,8 @@ from dbt_anonymize.extensions.trial.example_rows import generalized_labels
 from dbt_anonymize.hierarchies.model import CategoricalHierarchy
 from dbt_anonymize.project.warehouse import Warehouse
 
+pytestmark = pytest.mark.costly
+
 _KINDS = ("it's", "B", "c|d", "")
 
 

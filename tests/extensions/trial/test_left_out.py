@@ -15,6 +15,7 @@ from dbt_anonymize.extensions.drafting.coded_table import CodedTable
 from dbt_anonymize.extensions.drafting.plans import Plan
 from dbt_anonymize.extensions.hierarchy_builders.integers import integer_groups
 from dbt_anonymize.extensions.hierarchy_builders.intervals import equal_width_intervals
+from dbt_anonymize.extensions.left_out.outliers import LeftOut
 from dbt_anonymize.extensions.trial.alternatives import Alternative
 from dbt_anonymize.extensions.trial.commands.try_output import _uneven_suppression
 from dbt_anonymize.extensions.trial.left_out import (
@@ -24,7 +25,6 @@ from dbt_anonymize.extensions.trial.left_out import (
 )
 from dbt_anonymize.hierarchies.model import CategoricalHierarchy
 from dbt_anonymize.privacy.table import Attribute, Table
-from dbt_anonymize.project.left_out import LeftOut
 
 REGIONS = ("north", "east", "south", "west")
 

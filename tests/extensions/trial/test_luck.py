@@ -13,6 +13,8 @@ from dbt_anonymize.extensions.trial.alternatives import find_alternatives
 from dbt_anonymize.extensions.trial.sample import read_sample
 from tests.sampling import number_of
 
+pytestmark = pytest.mark.costly
+
 TABLES = number_of("tables whose target is independent of everything", 200, 2)
 
 

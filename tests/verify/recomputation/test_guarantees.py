@@ -12,7 +12,7 @@ from tests.verify.recomputation import world as worlds
 from tests.verify.recomputation.world import COLUMNS, World, open_world, spec_of
 from tests.worlds.visits import AGES, ZIPS
 
-pytestmark = pytest.mark.sampled_tests(15)
+pytestmark = pytest.mark.sampled_tests(6)
 
 # Two classes of 60 and 59 records at effort 1, and one record without an age.
 SOURCE = """

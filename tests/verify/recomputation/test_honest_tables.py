@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.extensions import with_known_keys
 from tests.verify.recomputation.world import COLUMNS, open_world, spec_of
+
+pytestmark = pytest.mark.costly
 
 TEXTS = st.one_of(
     st.none(),

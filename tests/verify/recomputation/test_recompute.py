@@ -9,7 +9,7 @@ import pytest
 from tests.verify.recomputation.world import RECODINGS, World, open_world, spec_of
 from tests.worlds import visits
 
-pytestmark = [pytest.mark.sampled_tests(40), pytest.mark.needs("recoding")]
+pytestmark = [pytest.mark.sampled_tests(15), pytest.mark.needs("recoding")]
 
 MAPPINGS = ("none", "class", "token")
 WORLDS = [

@@ -15,6 +15,8 @@ from dbt_anonymize.privacy.table import ValueCounts
 from dbt_anonymize.verify.recomputation.models import ClassCounts, Values
 from tests.oracle import privacy as oracle
 
+pytestmark = pytest.mark.costly
+
 # Values of the table in their order, and their labels at levels 1 and 2 of a tree of height 3.
 VALUES = "abcdef"
 TREE = ("uuuvvw", "xxxxxy")
@@ -62,6 +64,7 @@ def everywhere(guarantee: Guarantee, classes: list[list[str]], rest: list[str]) 
     return [oracle.breaks(guarantee, one) for one in judged(classes, rest)]
 
 
+@pytest.mark.sampled(1)
 @settings(max_examples=150, deadline=None)
 @given(classes=CLASSES, rest=REST, t=LIMITS)
 @pytest.mark.parametrize("distance", ["equal", "ordered", "hierarchical"])

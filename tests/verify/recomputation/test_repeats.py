@@ -8,6 +8,8 @@ import pytest
 from dbt_anonymize.verify.recomputation.canonical import Comparer, Comparison
 from dbt_anonymize.verify.recomputation.tables import Tables
 
+pytestmark = pytest.mark.costly
+
 PAIRS = {
     "a zero": ("DOUBLE", "0.0", "cast('-0' as double)"),
     "letters of a collated column": ("VARCHAR COLLATE NOCASE", "'Ann'", "'ANN'"),
@@ -19,6 +21,7 @@ PAIRS = {
 }
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("name", PAIRS)
 @pytest.mark.parametrize("key", [None, "b", "a"])
 @pytest.mark.parametrize("distinct", [2, 6])
@@ -58,6 +61,7 @@ KEYED = {
 }
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("built", KEYED)
 @pytest.mark.parametrize("other", KEYED)
 def test_a_key_changes_no_verdict(built: str, other: str) -> None:

@@ -14,6 +14,8 @@ from dbt_anonymize.verify.recomputation.shape import check_file, check_folder, c
 from dbt_anonymize.verify.relations import open_release
 from tests.verify.recomputation.world import World, open_world, spec_of
 
+pytestmark = pytest.mark.costly
+
 TABLE = "visits_anonymized"
 
 
@@ -48,6 +50,7 @@ def test_a_published_file_holds_one_plain_table(world: World, release: Path) -> 
         assert connection.execute(f"select count(*) from {TABLE}").fetchall() == [copy]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "change",
     [

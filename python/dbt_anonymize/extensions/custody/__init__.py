@@ -16,6 +16,7 @@ EXTENSION = Extension(
     keys={Part.spec: "declared.Keys"},
     rules="rules.RULES",
     checks=(Check("audit", "check.check_receipts", Reads.vault),),
+    diagnoses="receipts.diagnose",
     # Erasing looks for what is left in the bytes of files.
     needs=("identifier_search",),
 )

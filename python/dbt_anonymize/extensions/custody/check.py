@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dbt_anonymize.extensions.custody.receipts import count_erasures
 from dbt_anonymize.extensions.custody.relink.audit import check_audit
 from dbt_anonymize.pluralize import pluralized
-from dbt_anonymize.project.erasures import count_erasures
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.finding import Finding

@@ -10,7 +10,7 @@ from dbt_anonymize.extensions.drafting.coded_table import count_combinations
 from dbt_anonymize.extensions.drafting.plans import Plan
 from dbt_anonymize.extensions.search.chain import chain
 from dbt_anonymize.extensions.search.clock import Clock
-from dbt_anonymize.information_loss.registry import make_loss
+from dbt_anonymize.extensions.search.losses.registry import make_loss
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.project.warehouse import Warehouse
 

@@ -11,9 +11,9 @@ from itertools import pairwise
 from pathlib import Path
 
 from dbt_anonymize.errors import HierarchyError
+from dbt_anonymize.extensions.hierarchy_builders.rules import check
 from dbt_anonymize.hierarchies.bounds import Bound, parse_bound, parse_value
 from dbt_anonymize.hierarchies.model import ROOT, CategoricalHierarchy, IntervalHierarchy
-from dbt_anonymize.hierarchies.rules import check
 from dbt_anonymize.hierarchies.seed_csv import read_rows
 from dbt_anonymize.pluralize import pluralized
 

@@ -8,9 +8,9 @@ from decimal import Decimal
 from itertools import pairwise
 
 from dbt_anonymize.errors import HierarchyError
+from dbt_anonymize.extensions.hierarchy_builders.rules import check
 from dbt_anonymize.hierarchies.bounds import Bound, bound_text, parse_bound
 from dbt_anonymize.hierarchies.model import ROOT, CategoricalHierarchy, IntervalHierarchy
-from dbt_anonymize.hierarchies.rules import check
 
 Number = int | float | Decimal | str
 """Numbers that builders accept; floats count as their shortest exact text."""

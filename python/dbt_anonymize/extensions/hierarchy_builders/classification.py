@@ -9,8 +9,8 @@ from pathlib import Path
 
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.extensions.hierarchy_builders.building import build_categories
+from dbt_anonymize.extensions.hierarchy_builders.rules import LINES_SHOWN
 from dbt_anonymize.hierarchies.model import ROOT, CategoricalHierarchy
-from dbt_anonymize.hierarchies.rules import LINES_SHOWN
 from dbt_anonymize.hierarchies.seed_csv import read_rows
 
 

@@ -10,9 +10,9 @@ from typing import cast
 
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.extensions.hierarchy_builders.building import Label, stack_levels
+from dbt_anonymize.extensions.hierarchy_builders.rules import check
 from dbt_anonymize.hierarchies.bounds import Bound
 from dbt_anonymize.hierarchies.model import IntervalHierarchy
-from dbt_anonymize.hierarchies.rules import check
 
 FIRST_YEAR, LAST_YEAR = 10, 9980
 

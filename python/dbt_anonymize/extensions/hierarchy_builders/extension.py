@@ -15,6 +15,7 @@ from dbt_anonymize.extensions.hierarchy_builders.building import interval_label
 from dbt_anonymize.extensions.hierarchy_builders.dates import GRANULARITIES, date_intervals
 from dbt_anonymize.extensions.hierarchy_builders.intervals import equal_width_intervals
 from dbt_anonymize.extensions.hierarchy_builders.padding import padded_labels
+from dbt_anonymize.extensions.hierarchy_builders.rules import check
 from dbt_anonymize.extensions.hierarchy_builders.splits import split_at
 from dbt_anonymize.hierarchies.bounds import Bound
 from dbt_anonymize.hierarchies.model import (
@@ -22,7 +23,6 @@ from dbt_anonymize.hierarchies.model import (
     CategoricalHierarchy,
     IntervalHierarchy,
 )
-from dbt_anonymize.hierarchies.rules import check
 
 _SYMBOLS = "*#"
 

@@ -11,8 +11,8 @@ from itertools import accumulate, pairwise
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.extensions.hierarchy_builders.building import stack_levels
 from dbt_anonymize.extensions.hierarchy_builders.padding import padded_labels
+from dbt_anonymize.extensions.hierarchy_builders.rules import check
 from dbt_anonymize.hierarchies.model import IntervalHierarchy
-from dbt_anonymize.hierarchies.rules import check
 
 # Intervals of fewer records, or of a smaller share of them, join a neighbour.
 _FEW, _SMALL = 5, 0.002

@@ -7,8 +7,8 @@ from decimal import Decimal
 
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.extensions.hierarchy_builders.neighbours import name_runs, neighbour_levels
+from dbt_anonymize.extensions.hierarchy_builders.rules import check
 from dbt_anonymize.hierarchies.model import ROOT, IntervalHierarchy
-from dbt_anonymize.hierarchies.rules import check
 
 MOST_INTEGERS = 40
 # Numbers of fewer records at an end are one leaf.

@@ -8,9 +8,9 @@ from itertools import pairwise
 
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.extensions.hierarchy_builders.building import Number, as_decimal, stack_levels
+from dbt_anonymize.extensions.hierarchy_builders.rules import check
 from dbt_anonymize.hierarchies.bounds import Bound
 from dbt_anonymize.hierarchies.model import IntervalHierarchy
-from dbt_anonymize.hierarchies.rules import check
 
 MOST_LEAVES = 1_000_000
 

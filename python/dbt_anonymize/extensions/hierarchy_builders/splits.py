@@ -10,9 +10,9 @@ from itertools import pairwise
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.extensions.hierarchy_builders.building import interval_label
 from dbt_anonymize.extensions.hierarchy_builders.neighbours import name_runs, partition, runs
+from dbt_anonymize.extensions.hierarchy_builders.rules import check
 from dbt_anonymize.hierarchies.bounds import Bound
 from dbt_anonymize.hierarchies.model import ROOT, IntervalHierarchy
-from dbt_anonymize.hierarchies.rules import check
 
 # Intervals from which a level before `*` is worth it, and from which it has three parts.
 _HALVES, _THIRDS = 4, 7

@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 
 from dbt_anonymize.extensions.identifier_search.byte_search import Occurs
 from dbt_anonymize.extensions.identifier_search.coincidence import is_beyond
+from dbt_anonymize.extensions.identifier_search.open_seeds import open_seeds
 from dbt_anonymize.extensions.identifier_search.places import (
     Place,
     database_of,
@@ -44,7 +45,6 @@ from dbt_anonymize.extensions.identifier_search.served import served_places, ser
 from dbt_anonymize.extensions.identifier_search.values import IdentifierValues, identifier_values
 from dbt_anonymize.project.engines import server_of
 from dbt_anonymize.project.layout import Project
-from dbt_anonymize.project.open_seeds import open_seeds
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.checked import Checked

@@ -23,7 +23,6 @@ from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.duckdb_mirror import CopiedWarehouse, explain_read_errors
 from dbt_anonymize.verify.relations import Released, belongs_to
-from dbt_anonymize.verify.served import is_closed
 
 _REMEDY = (
     "Whoever may read the schema reads it. Keep the table in the schema of the vault, or drop the "
@@ -76,7 +75,7 @@ def _schemas(warehouse: Warehouse, spec: Spec) -> list[str]:
     declared = ((node.schema, node.config.meta.get("dbt_anonymize") or {}) for node in nodes)
     apart |= {schema for schema, own in declared if "folder" in own}
     source = str(warehouse.relation_of(spec.source).schema)
-    if source != target and is_closed(warehouse, source):
+    if source != target and server_of(warehouse).is_closed(warehouse, source):
         apart.add(source)
     return sorted({node.schema for node in nodes} - (apart - {target}))
 

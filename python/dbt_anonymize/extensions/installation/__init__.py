@@ -7,5 +7,6 @@ EXTENSION = Extension(
     commands=(
         Command("new", "commands.new", Stage.begin),
         Command("doctor", "commands.doctor", Stage.begin),
+        Command("schema", "commands.schema", Stage.tools),
     ),
 )

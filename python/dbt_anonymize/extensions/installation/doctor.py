@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dbt_anonymize.errors import AnonymizeError, safe_reason
+from dbt_anonymize.extension import diagnoses
 from dbt_anonymize.extensions.installation.ephemeral import ephemeral_sources
 from dbt_anonymize.extensions.installation.project_files import (
     VAULT_VARIABLE,
@@ -25,11 +26,9 @@ from dbt_anonymize.extensions.installation.project_files import (
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.engines import find_server, missing_engine
 from dbt_anonymize.project.engines.settings import missing_settings
-from dbt_anonymize.project.erasures import open_erasures
 from dbt_anonymize.project.generate import check
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.missing_refs import missing_refs
-from dbt_anonymize.project.open_seeds import open_seeds
 from dbt_anonymize.project.package import installed_version
 from dbt_anonymize.project.profile import read_profile
 from dbt_anonymize.project.register import PUBLISHED_TARGETS
@@ -78,7 +77,7 @@ def _findings(folder: Path, target: str | None) -> Iterator[Finding]:
     yield Finding("project", "ok", str(root))
     with contextlib.chdir(root):
         yield from _package(root)
-        profile = None
+        profile = vault = None
         try:
             profile = read_profile(root, target)
         except AnonymizeError as error:
@@ -91,8 +90,13 @@ def _findings(folder: Path, target: str | None) -> Iterator[Finding]:
             if credentials.type == "duckdb":
                 yield from _warehouse(root, credentials)
                 yield from _vault(root, credentials, profile.target_name)
+                vault = _vault_path(root, credentials)
             yield from _engine(root, credentials)
         yield from _specs(root, None if profile is None else profile.target_name)
+        file = (root / vault).resolve() if vault and ":" not in vault else None
+        is_readable = file is not None and file.is_file() and not _is_open_elsewhere(file)
+        for diagnose in diagnoses():
+            yield from (Finding(*one) for one in diagnose(root, file if is_readable else None))
 
 
 def _environment() -> Iterator[Finding]:
@@ -198,22 +202,32 @@ def _is_open_elsewhere(file: Path) -> bool:
     return False
 
 
-def _vault(root: Path, credentials: Any, target: str) -> Iterator[Finding]:
+def _vault_path(root: Path, credentials: Any) -> str | None:
+    """Return the path of the vault that the profile attaches."""
+    alias = _vault_alias(root)
+    attached = [
+        (str(attachment.alias or Path(attachment.path).stem), attachment)
+        for attachment in credentials.attach or ()
+    ]
+    return next(
+        (str(attachment.path) for name, attachment in attached if name.lower() == alias), None
+    )
+
+
+def _vault_alias(root: Path) -> str:
     declared = mapping(read_yaml_file(root / PROJECT_FILE).get("vars"))
-    alias = str(declared.get(VAULT_VARIABLE, "vault")).lower()
+    return str(declared.get(VAULT_VARIABLE, "vault")).lower()
+
+
+def _vault(root: Path, credentials: Any, target: str) -> Iterator[Finding]:
     try:
         require_folders(credentials)
     except AnonymizeError as error:
         yield Finding("vault", "stop", str(error))
         return
-    attached = [
-        (str(attachment.alias or Path(attachment.path).stem), attachment)
-        for attachment in credentials.attach or ()
-    ]
-    path = next(
-        (str(attachment.path) for name, attachment in attached if name.lower() == alias), None
-    )
+    path = _vault_path(root, credentials)
     if path is None:
+        alias = _vault_alias(root)
         text = f"the profile must attach a file as {alias}; it does not. Run `dbt-anonymize new`."
         yield Finding("vault", "stop", text)
         return
@@ -238,7 +252,6 @@ def _vault(root: Path, credentials: Any, target: str) -> Iterator[Finding]:
         return
     yield _modes(file)
     yield from _owner(root, file, credentials.schema, target)
-    yield from _erasures(root, file)
 
 
 def _built(warehouse: Path, names: list[str]) -> list[str]:
@@ -292,27 +305,6 @@ def _owner_in_file(session: Any, schema: str) -> Owner | None:
     return Owner(*rows[-1]) if rows else None
 
 
-def _erasures(root: Path, file: Path) -> Iterator[Finding]:
-    """Note each unfinished erasure: the release or a file may still have the person."""
-    import duckdb  # noqa: PLC0415 (not every adapter has it)
-
-    if not file.is_file() or _is_open_elsewhere(file):
-        return
-    names = list(spec_paths(root))
-    try:
-        unfinished = open_erasures(file, names)
-    except duckdb.Error as error:
-        text = f"the receipts of {file} could not be read ({safe_reason(error)})."
-        yield Finding("erasures", "note", f"{text} See `dbt-anonymize verify`.")
-        return
-    for name in unfinished:
-        text = (
-            f"one of {name} was begun and is not complete: the release or a file may still have "
-            f"the person. Run the same `dbt-anonymize erase {name} --subject ...` again."
-        )
-        yield Finding("erasures", "note", text)
-
-
 def _holds(folder: Path, other: Path) -> bool:
     return other.resolve().is_relative_to(folder)
 
@@ -346,8 +338,6 @@ def _specs(root: Path, target: str | None) -> Iterator[Finding]:
         yield Finding("anonymizations", "stop", str(error).replace("\n", "; "))
         return
     yield Finding("anonymizations", "ok", ", ".join(paths))
-    for seed in open_seeds(find_project(root), specs):
-        yield Finding("seeds", "note", str(seed))
     for name, models in ephemeral_sources(find_project(root), specs, target).items():
         text = (
             f"{name} reads {', '.join(models)}, which must be a table or a view and is ephemeral. "

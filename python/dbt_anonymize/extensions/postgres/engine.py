@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from dbt_anonymize.extensions.postgres.grants import check_grants, is_closed
 from dbt_anonymize.extensions.postgres.plain import PLAIN
 from dbt_anonymize.extensions.postgres.server import diagnose, settings
 from dbt_anonymize.extensions.postgres.text import write_as_postgres
@@ -23,14 +24,13 @@ if TYPE_CHECKING:
     from dbt_anonymize.project.warehouse import Warehouse
 
 # Parts of the engine that lie beside this file.
-__all__ = ["PLAIN", "diagnose", "settings"]
+__all__ = ["PLAIN", "check_grants", "diagnose", "is_closed", "settings"]
 
 literal = quote_text
 READS_IN_PLACE = False
 IN_ONE_PROCESS = False
 HAS_TRANSACTIONS = True
 TEXT_TYPE = "text"
-HAS_GRANTS = True
 UNSEEN_RELEASE = (
     "the release is a table of a server, so that there is no file whose mode, bytes, folder and "
     "copies could be looked at. Grants and the schema are looked at instead."

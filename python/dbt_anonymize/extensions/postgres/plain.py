@@ -10,7 +10,7 @@ from pydantic.dataclasses import dataclass
 from dbt_anonymize.project.engines.plain import STRICT, Plain
 
 if TYPE_CHECKING:
-    from dbt_anonymize.project.plain_warehouse import PlainWarehouse
+    from dbt_anonymize.project.warehouse import Warehouse
 
 _COLUMNS = (
     "select column_name, data_type from information_schema.columns "
@@ -35,7 +35,7 @@ class Postgres:
     sslmode: str | None = None
 
 
-def _columns(warehouse: PlainWarehouse, relation: Any) -> list[tuple[str, str]]:
+def _columns(warehouse: Warehouse, relation: Any) -> list[tuple[str, str]]:
     rows = warehouse.rows(_COLUMNS, [relation.schema, relation.identifier])
     return [(name, kind) for name, kind in rows]
 

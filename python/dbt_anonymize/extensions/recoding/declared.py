@@ -202,6 +202,15 @@ class Keys(Strict):
         return self.shown or {}
 
     @property
+    def recomputation(self) -> Any:
+        """Module that recomputes labels that differ per record, and aggregates of classes."""
+        if self.recoding == "full_domain" and not self.shown:
+            return None
+        from dbt_anonymize.extensions.recoding import recomputation  # noqa: PLC0415 (a cycle)
+
+        return recomputation
+
+    @property
     def is_strict(self) -> bool:
         """Tell whether equal values always stay together in a multidimensional recoding."""
         return self.strict is not False

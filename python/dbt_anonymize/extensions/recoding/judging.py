@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from dbt_anonymize.errors import RecodingError, SearchError
 from dbt_anonymize.evaluation.data.relations import value_text
 from dbt_anonymize.extensions.recoding.records import Records
-from dbt_anonymize.privacy.grouping import count_classes, select_rows
+from dbt_anonymize.privacy.grouping import count_classes
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.registry import compile_guarantees, model_of
 from dbt_anonymize.privacy.table import BoolArray, IntArray, Table
@@ -75,3 +75,16 @@ def _with_codes(guarantee: Mapping[str, Any], records: Records) -> dict[str, Any
     texts = list(records.sensitive_texts[guarantee["attribute"]])
     texts_of_values = [value_text(value) for value in guarantee["values"]]
     return {**guarantee, "values": [texts.index(text) for text in texts_of_values if text in texts]}
+
+
+def select_rows(table: Table, rows: IntArray | BoolArray) -> Table:
+    """Return a table with some of the rows."""
+    return replace(
+        table,
+        leaves=table.leaves[rows],
+        records=table.records[rows],
+        sensitive=tuple((attribute, values[rows]) for attribute, values in table.sensitive),
+        subject=None if table.subject is None else table.subject[rows],
+        targets=tuple((values[rows], weight) for values, weight in table.targets),
+        predictions=None if table.predictions is None else table.predictions[rows],
+    )

@@ -9,8 +9,10 @@ from typing import Any
 from dbt_anonymize.extensions.recoding import aggregate_rules
 from dbt_anonymize.privacy.registry import MODELS, counts_in_population
 from dbt_anonymize.spec.draft import RawSpec, integer, items, mapping
+from dbt_anonymize.spec.effort_rules import no_quasi_identifier
 from dbt_anonymize.spec.guarantee_rules import declared_guarantees
 from dbt_anonymize.spec.problems import KeyPath, Problem, short_repr
+from dbt_anonymize.spec.sample_rules import is_sampled
 
 
 def _recoding_needs_nested_hierarchies(draft: RawSpec) -> Iterator[Problem]:
@@ -201,7 +203,45 @@ def _class_losses_differ_by_record(draft: RawSpec) -> Iterator[Problem]:
             )
 
 
+def _splits_fit_no_recoding(draft: RawSpec) -> Iterator[Problem]:
+    if draft.quality.get("fit") == "per_split" and any(
+        draft.differs_by_record(effort) for _, effort in draft.efforts_with_keys
+    ):
+        yield Problem(
+            ("quality", "fit"),
+            "must be once where an effort is recoded: its levels differ per record and are not "
+            "declared, so they cannot be found again for the training records alone",
+            "Write efforts with levels."
+            if draft.has_external_efforts
+            else "Write fit: once, or efforts with levels.",
+            "per_split",
+        )
+
+
+def _samples_have_levels(draft: RawSpec) -> Iterator[Problem]:
+    """Refuse recodings, which give no labels to the records that models are tested on."""
+    for number, effort in draft.efforts_with_keys:
+        if draft.differs_by_record(effort) and (effort.get("sample") or is_sampled(draft)):
+            yield Problem(
+                ("efforts", number, "recoding"),
+                "must be full_domain where a sample is released: a recoding that differs per "
+                "record has no labels for records outside it",
+                "Write levels, or remove the sample.",
+                short_repr(effort["recoding"]),
+            )
+
+
+def _importance_is_of_quasi_identifiers(draft: RawSpec) -> Iterator[Problem]:
+    for number, effort in draft.efforts_with_keys if draft.has_all_roles else ():
+        for name in mapping(effort.get("importance")):
+            if name not in draft.levels:
+                yield no_quasi_identifier(("efforts", number, "importance", name), name, draft)
+
+
 RULES = (
+    _importance_is_of_quasi_identifiers,
+    _samples_have_levels,
+    _splits_fit_no_recoding,
     _recoding_needs_nested_hierarchies,
     _recoding_has_no_population,
     _groups_fit_the_table,

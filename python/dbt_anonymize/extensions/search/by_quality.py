@@ -20,10 +20,10 @@ from dbt_anonymize.extensions.search.clock import Clock
 from dbt_anonymize.extensions.search.exchange import exchange_columns
 from dbt_anonymize.extensions.search.guided import Guided
 from dbt_anonymize.extensions.search.lattice import Lattice
+from dbt_anonymize.extensions.search.losses.measures.loss import Loss
 from dbt_anonymize.extensions.search.optimum import best_nodes
 from dbt_anonymize.extensions.search.race import EQUAL, SPLITS, Budget, Candidate, Key, Track
 from dbt_anonymize.extensions.search.results import CheckedNode
-from dbt_anonymize.information_loss.measures.loss import Loss
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.table import Node, Table
 

@@ -8,9 +8,10 @@ from decimal import Decimal
 
 from dbt_anonymize.extensions.search.grouped import GroupedClasses
 from dbt_anonymize.extensions.search.lattice import Lattice
+from dbt_anonymize.extensions.search.losses.base import InformationLoss
 from dbt_anonymize.extensions.search.results import CheckedNode
 from dbt_anonymize.extensions.search.rollup import Grouper, UngroupedNode
-from dbt_anonymize.information_loss.base import InformationLoss
+from dbt_anonymize.extensions.search.unavoidable import is_impossible, least_suppressed
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.table import BoolArray, IntArray, Node, Table
 
@@ -69,7 +70,7 @@ class Checker:
         self.grouper = Grouper(
             table,
             Lattice.of(table).lowest,
-            values=guarantees.needs_values,
+            values=bool(guarantees.attributes or guarantees.record_limits),
             targets=loss.needs_targets,
         )
         self.most_suppressed = int(suppression_limit * table.total)
@@ -126,13 +127,13 @@ class Checker:
         """Return a lower bound of the records that this node and all finer ones suppress."""
         if self.is_monotone or not self.guarantees.record_limits:
             return int(classes.records[small].sum())
-        return self.guarantees.least_suppressed(classes, size)
+        return least_suppressed(self.guarantees, classes, size)
 
     def _check_classes(self, node: Node, classes: GroupedClasses, small: BoolArray) -> Check:
         is_proof = self.is_monotone
         violating, always_suppressed = self._violating(classes, small)
         count = int(classes.records[violating].sum())
-        if count > self.most_suppressed or self.guarantees.is_impossible(classes):
+        if count > self.most_suppressed or is_impossible(self.guarantees, classes):
             return _infeasible(
                 node, count, classes, always_suppressed, proves_finer_infeasible=is_proof
             )

@@ -11,8 +11,9 @@ import numpy as np
 
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.search.lattice import Lattice
+from dbt_anonymize.extensions.search.losses.registry import make_loss
 from dbt_anonymize.extensions.search.optimum import search
-from dbt_anonymize.information_loss.registry import make_loss
+from dbt_anonymize.extensions.search.unavoidable import is_impossible
 from dbt_anonymize.privacy.grouping import classes_of
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.registry import MODELS, compile_guarantees
@@ -137,7 +138,7 @@ class _Diagnosis:
 
     def _keeps(self, guarantees: Guarantees, classes: Classes) -> bool:
         violating = guarantees.violating(classes)
-        if guarantees.is_impossible(classes):
+        if is_impossible(guarantees, classes):
             return False
         suppressed = guarantees.suppress(classes, violating, None, self._most)
         return int(classes.records[suppressed].sum()) <= self._most

@@ -23,6 +23,8 @@ from dbt_anonymize.extensions.search.exchange import SHARE_OF_EXCHANGES
 from dbt_anonymize.extensions.search.guided import Guided
 from dbt_anonymize.extensions.search.lattice import Lattice
 from dbt_anonymize.extensions.search.local_recoding import find_rounds, measure_rounds
+from dbt_anonymize.extensions.search.losses.base import InformationLoss
+from dbt_anonymize.extensions.search.losses.registry import make_loss
 from dbt_anonymize.extensions.search.measure_names import GUIDED, PUBLISHER_PAYOUT, QUALITY
 from dbt_anonymize.extensions.search.optimum import checks_for, search
 from dbt_anonymize.extensions.search.pareto import ParetoFront, pareto_front
@@ -32,8 +34,6 @@ from dbt_anonymize.extensions.search.reasons import SHARE, Reasons, find_reasons
 from dbt_anonymize.extensions.search.records import Records
 from dbt_anonymize.extensions.search.results import ProgressCallback, SearchResult
 from dbt_anonymize.extensions.search.training import TrainingProgress
-from dbt_anonymize.information_loss.base import InformationLoss
-from dbt_anonymize.information_loss.registry import make_loss
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.profitable import Profitable
 from dbt_anonymize.privacy.registry import compile_guarantees

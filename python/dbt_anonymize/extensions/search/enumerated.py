@@ -23,9 +23,9 @@ from dbt_anonymize.extensions.search.grouped import GroupedClasses
 from dbt_anonymize.extensions.search.guide import Guide
 from dbt_anonymize.extensions.search.lattice import Box, Lattice
 from dbt_anonymize.extensions.search.leaders import Leaders
+from dbt_anonymize.extensions.search.losses.base import of_levels
 from dbt_anonymize.extensions.search.results import CheckedNode, Progress, Status, VisitedNodes
 from dbt_anonymize.extensions.search.witnesses import Witnesses
-from dbt_anonymize.information_loss.base import of_levels
 from dbt_anonymize.privacy.table import BoolArray, IntArray, Node
 
 # A member of an enumeration is looked up at every use.

@@ -9,16 +9,17 @@ from decimal import Decimal
 import numpy as np
 
 from dbt_anonymize.errors import SearchError
+from dbt_anonymize.extensions.recoding.judging import select_rows
 from dbt_anonymize.extensions.recoding.local import protected_rows
 from dbt_anonymize.extensions.search.clock import Clock
 from dbt_anonymize.extensions.search.guided import Guided
+from dbt_anonymize.extensions.search.losses.base import InformationLoss
+from dbt_anonymize.extensions.search.losses.measures.loss import Loss
+from dbt_anonymize.extensions.search.losses.measures.precision import Precision
+from dbt_anonymize.extensions.search.losses.per_attribute import PerAttribute
 from dbt_anonymize.extensions.search.optimum import search
 from dbt_anonymize.extensions.search.results import ProgressCallback
-from dbt_anonymize.information_loss.base import InformationLoss
-from dbt_anonymize.information_loss.measures.loss import Loss
-from dbt_anonymize.information_loss.measures.precision import Precision
-from dbt_anonymize.information_loss.per_attribute import PerAttribute
-from dbt_anonymize.privacy.grouping import classes_of, select_rows
+from dbt_anonymize.privacy.grouping import classes_of
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.table import BoolArray, Node, Table
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import pkgutil
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
-
-from dbt_anonymize.information_loss import measures
 
 # Measures beside information loss: quality of models, similarity of predictions, and payouts of the
 # guarantee profitable.
 QUALITY, GUIDED, PUBLISHER_PAYOUT = "quality", "guided", "publisher_payout"
+_LOSSES = Path(__file__).parent / "losses" / "measures"
 MEASURE_NAMES = (
     QUALITY,
     GUIDED,
-    *sorted(module.name for module in pkgutil.iter_modules(measures.__path__)),
+    *sorted(module.name for module in pkgutil.iter_modules([str(_LOSSES)])),
     PUBLISHER_PAYOUT,
 )
 # Measures that need a target.

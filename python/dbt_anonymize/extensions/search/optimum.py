@@ -9,9 +9,9 @@ from dbt_anonymize.extensions.search.checking import Checker
 from dbt_anonymize.extensions.search.clock import Clock
 from dbt_anonymize.extensions.search.enumerated import EnumeratedSearch
 from dbt_anonymize.extensions.search.lattice import Lattice
+from dbt_anonymize.extensions.search.losses.base import InformationLoss
+from dbt_anonymize.extensions.search.losses.measures.loss import Loss
 from dbt_anonymize.extensions.search.results import CheckedNode, ProgressCallback, SearchResult
-from dbt_anonymize.information_loss.base import InformationLoss
-from dbt_anonymize.information_loss.measures.loss import Loss
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.table import Table
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbt_anonymize.information_loss.base import (
+from dbt_anonymize.extensions.search.losses.base import (
     SLIGHTLY_LESS,
     InformationLoss,
     TableSums,
     suppressed_records,
 )
-from dbt_anonymize.information_loss.suppressed import Suppressed, bounds_by_level
+from dbt_anonymize.extensions.search.losses.suppressed import Suppressed, bounds_by_level
 from dbt_anonymize.privacy.label_losses import LabelLosses
 from dbt_anonymize.privacy.profitable import Profitable
 from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Node, Table

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dbt_anonymize.project.warehouse import Warehouse
+    from dbt_anonymize.spec import Spec
+    from dbt_anonymize.verify.finding import Finding
 
 # Parts of the engine that lie beside this file.
 __all__ = ["diagnose", "settings", "unreached"]
@@ -29,7 +31,6 @@ READS_IN_PLACE = False
 IN_ONE_PROCESS = True
 HAS_TRANSACTIONS = False
 TEXT_TYPE = "string"
-HAS_GRANTS = False
 UNSEEN_RELEASE = (
     "Spark has no grants, and who may read or write the folders of release and vault is up to the "
     "file system, which it does not show. Look there."
@@ -94,6 +95,18 @@ def write_rows(warehouse: Warehouse, relation: Any, rows: pd.DataFrame) -> None:
 def is_refused(warehouse: Warehouse, error: Exception) -> bool:
     """Return false: nobody has rights that could be refused."""
     del warehouse, error
+    return False
+
+
+def check_grants(warehouse: Warehouse, spec: Spec) -> Iterator[Finding]:
+    """Return no finding: nobody has rights."""
+    del warehouse, spec
+    return iter(())
+
+
+def is_closed(warehouse: Warehouse, schema: str) -> bool:
+    """Return false: there are no rights that could close a schema."""
+    del warehouse, schema
     return False
 
 

@@ -5,5 +5,5 @@ from dbt_anonymize.extension import Command, Extension, Stage
 EXTENSION = Extension(
     name="trial",
     commands=(Command("try", "commands.try_", Stage.begin),),
-    needs=("drafting", "search"),
+    needs=("drafting", "left_out", "search"),
 )

@@ -16,6 +16,7 @@ from dbt_anonymize.extensions.search.clock import Clock
 from dbt_anonymize.extensions.search.diagnosis import explain_infeasible
 from dbt_anonymize.extensions.search.evidence import check_learned
 from dbt_anonymize.extensions.search.lattice import Lattice
+from dbt_anonymize.extensions.search.losses.measures.loss import Loss
 from dbt_anonymize.extensions.search.optimum import best_nodes
 from dbt_anonymize.extensions.search.predictions import with_predictions
 from dbt_anonymize.extensions.search.race import Budget, Candidate, Track
@@ -25,7 +26,6 @@ from dbt_anonymize.extensions.search.results import CheckedNode, ProgressCallbac
 from dbt_anonymize.extensions.search.training import TrainingProgress
 from dbt_anonymize.extensions.trial.choice import BALANCED, MORE_PRIVACY, MORE_USE, deduplicated
 from dbt_anonymize.extensions.trial.settling import settle
-from dbt_anonymize.information_loss.measures.loss import Loss
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import Table
 from dbt_anonymize.spec import Effort, Spec

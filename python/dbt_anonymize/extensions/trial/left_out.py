@@ -10,14 +10,14 @@ import numpy as np
 
 from dbt_anonymize.extensions.drafting.coded_table import CodedTable
 from dbt_anonymize.extensions.drafting.plans import Plan
+from dbt_anonymize.extensions.left_out.outliers import FEWEST, Group, LeftOut, find_outlier
 from dbt_anonymize.extensions.search.checking import Checker
+from dbt_anonymize.extensions.search.losses.measures.loss import Loss
 from dbt_anonymize.extensions.search.records import Records
 from dbt_anonymize.extensions.trial.alternatives import Alternative
 from dbt_anonymize.hierarchies.model import IntervalHierarchy
-from dbt_anonymize.information_loss.measures.loss import Loss
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import BoolArray
-from dbt_anonymize.project.left_out import FEWEST, Group, LeftOut, find_outlier
 from dbt_anonymize.spec import Spec
 
 

@@ -17,11 +17,11 @@ import numpy as np
 
 from dbt_anonymize.extensions.search.by_quality import WinnerScores
 from dbt_anonymize.extensions.search.checking import Checker
+from dbt_anonymize.extensions.search.losses.measures.loss import Loss
 from dbt_anonymize.extensions.search.reasons import Burden, GivenUp
 from dbt_anonymize.extensions.trial.alternatives import Alternative, Trial
 from dbt_anonymize.extensions.trial.sample import Sampled
 from dbt_anonymize.hierarchies.seed_csv import hierarchy_csv
-from dbt_anonymize.information_loss.measures.loss import Loss
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.versions import command_version
 

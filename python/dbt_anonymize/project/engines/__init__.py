@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from dbt_anonymize.project.engines.plain import Plain
     from dbt_anonymize.project.engines.settings import Setting
     from dbt_anonymize.project.warehouse import Warehouse
+    from dbt_anonymize.spec import Spec
+    from dbt_anonymize.verify.finding import Finding
 
 # SQL of a value as text, as a server writes it, with braces for the value; see `write_alike`.
 WRITTEN = "dbt_anonymize_text({})"
@@ -114,8 +116,6 @@ class Engine(Protocol):
     HAS_TRANSACTIONS: bool
     # The data type of texts.
     TEXT_TYPE: str
-    # Reader that needs no dbt; None if there is none.
-    PLAIN: Plain | None
     open_reader: Callable[[Warehouse], contextlib.AbstractContextManager[Reader]]
     write_rows: Callable[[Warehouse, Any, pd.DataFrame], None]
     # Copies a relation into a table of a DuckDB: all columns or ``only`` some, all rows or
@@ -130,6 +130,8 @@ class Engine(Protocol):
 class Server(Engine, Protocol):
     """A module of an engine that serves tables where DuckDB has files."""
 
+    # Reader that needs no dbt; None if there is none.
+    PLAIN: Plain | None
     # The settings that dbt_project.yml in a folder must have.
     settings: Callable[[Path], Iterator[Setting]]
     # Lines of `doctor` about dbt_project.yml and the credentials of dbt's profile.
@@ -138,8 +140,10 @@ class Server(Engine, Protocol):
     unreached: Callable[[Any], str | None]
     # Whether an error is a missing right; makes the connection usable again.
     is_refused: Callable[[Warehouse, Exception], bool]
-    # Whether roles have rights.
-    HAS_GRANTS: bool
+    # Findings of `verify` on who has rights on release and vault; none where there are no rights.
+    check_grants: Callable[[Warehouse, Spec], Iterator[Finding]]
+    # Whether rights close a schema to all but its owner and custodians.
+    is_closed: Callable[[Warehouse, str], bool]
     # Sentences on what `verify` cannot see: around a release, and where dropped rows lie.
     UNSEEN_RELEASE: str
     UNSEEN_FILES: str

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.literals import quote_name, quote_text
-from dbt_anonymize.project.engines.duckdb_plain import PLAIN
 
 if TYPE_CHECKING:
     import duckdb
@@ -16,9 +15,6 @@ if TYPE_CHECKING:
 
     from dbt_anonymize.project.engines import Drawn
     from dbt_anonymize.project.warehouse import Warehouse
-
-# Parts of the engine that lie beside this file.
-__all__ = ["PLAIN"]
 
 literal = quote_text
 READS_IN_PLACE = True

@@ -1,34 +1,18 @@
-"""Read an engine without dbt, which takes two seconds to import."""
+"""Reading of an engine without dbt, which takes two seconds to import."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ConfigDict
 
 if TYPE_CHECKING:
-    from dbt_anonymize.project.plain_warehouse import PlainWarehouse
+    from dbt_anonymize.project.warehouse import Warehouse
 
 # Credentials that dbt could read differently are left to dbt.
 STRICT = ConfigDict(extra="forbid", strict=True)
-
-
-class Credentials(Protocol):
-    """Part that the credentials of all engines share."""
-
-    @property
-    def type(self) -> str:
-        """The type of the adapter."""
-
-    @property
-    def database(self) -> str:
-        """Database of relations that have none of their own."""
-
-    @property
-    def schema(self) -> str:
-        """Schema of relations that have none of their own."""
 
 
 def _unchanged(output: dict[str, Any]) -> dict[str, Any]:
@@ -57,7 +41,7 @@ class Plain:
 
     credentials: type[Any]
     relations: str
-    columns: Callable[[PlainWarehouse, Any], list[tuple[str, str]]]
+    columns: Callable[[Warehouse, Any], list[tuple[str, str]]]
     connect: Callable[[Any], Any]
     aliases: Mapping[str, str] = field(default_factory=dict)
     completed: Callable[[dict[str, Any]], dict[str, Any]] = _unchanged

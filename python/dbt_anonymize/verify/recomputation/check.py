@@ -22,14 +22,10 @@ from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.finding import Finding
-from dbt_anonymize.verify.recomputation.aggregates import wrong_aggregates
 from dbt_anonymize.verify.recomputation.canonical import Comparer, Comparison
 from dbt_anonymize.verify.recomputation.counts import Classes, count_of
-from dbt_anonymize.verify.recomputation.coverage import uncovered
 from dbt_anonymize.verify.recomputation.expected import Expected
 from dbt_anonymize.verify.recomputation.guarantees import Recount, name_of
-from dbt_anonymize.verify.recomputation.means import wrong_means
-from dbt_anonymize.verify.recomputation.modes import wrong_modes
 from dbt_anonymize.verify.recomputation.tables import Tables
 
 # Identifiers with fewer values per record repeat.
@@ -71,15 +67,8 @@ def _findings(expected: Expected) -> Iterator[Finding]:
         yield unchanged
         if not unchanged.holds:
             return
-    effort = spec.numbered_efforts[expected.number]
-    if not effort.is_full_domain:
-        yield _coverage_finding(expected)
-    if effort.aggregates:
-        yield _aggregates_finding(expected)
-    if effort.has_means:
-        yield _means_finding(expected)
-    if effort.has_modes:
-        yield _modes_finding(expected)
+    if recoding := spec.numbered_efforts[expected.number].recomputation:
+        yield from recoding.findings(expected)
     yield _suppression_finding(expected)
     if spec.holds_back_joiners:
         yield from spec.recomputation.members_findings(tables, spec, expected.effort)
@@ -131,60 +120,6 @@ def _microdata_finding(expected: Expected, comparer: Comparer, microdata: str) -
             "table."
         )
     return Finding("recomputation", subject, not differing, message)
-
-
-def _coverage_finding(expected: Expected) -> Finding:
-    records = uncovered(expected)
-    message = "every label covers the value of its record."
-    if records:
-        message = (
-            "the labels of a record must cover its values, as the recoding may give them; those of "
-            f"{records:,} records do not. Do not use this release; build again."
-        )
-    return Finding("recomputation", "recoded labels", not records, message)
-
-
-def _means_finding(expected: Expected) -> Finding:
-    effort = expected.spec.numbered_efforts[expected.number]
-    wrong = sum(
-        wrong_means(expected.tables, expected.spec, effort, expected.source, generalization)
-        for generalization in expected.generalizations.values()
-        if generalization.is_interval
-    )
-    message = f"every {effort.group_numbers} is that of its group, and may be told."
-    if wrong:
-        message = (
-            f"every {effort.group_numbers} must be that of its group, and tell no value too "
-            f"closely; {wrong:,} do not. Do not use this release; build again."
-        )
-    return Finding("recomputation", "means of groups", not wrong, message)
-
-
-def _modes_finding(expected: Expected) -> Finding:
-    wrong = sum(
-        wrong_modes(expected.tables, expected.spec, expected.source, generalization)
-        for generalization in expected.generalizations.values()
-        if not generalization.is_interval
-    )
-    message = "every mode is that of its group, and may be told."
-    if wrong:
-        message = (
-            "every category must be the mode of its group, or a label that covers the group; "
-            f"{wrong:,} are not, or tell the value of the others to one of them. Do not use this "
-            "release; build again."
-        )
-    return Finding("recomputation", "modes of groups", not wrong, message)
-
-
-def _aggregates_finding(expected: Expected) -> Finding:
-    wrong = wrong_aggregates(expected)
-    message = "every mean, median and mode is that of its class, and may be told."
-    if wrong:
-        message = (
-            "a class must show its label, or a mean, median or mode of its records that tells no "
-            f"value too closely; {wrong:,} do not. Do not use this release; build again."
-        )
-    return Finding("recomputation", "aggregates of classes", not wrong, message)
 
 
 def _suppression_finding(expected: Expected) -> Finding:

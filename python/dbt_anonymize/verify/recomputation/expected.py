@@ -1,9 +1,9 @@
 """Expected content of the relations of an anonymization, from its source and hierarchies.
 
 Every relation is a query over the source. Labels of a full-domain effort are looked up at its
-levels, those of a frozen recoding in the committed seed; those of other recodings are read from
-the effort by record key, and judged by `uncovered`, as aggregates that are shown for labels are by
-`wrong_aggregates`. Classes, suppression and everything after them are computed anew.
+levels; those that differ per record, and aggregates that are shown for labels, are as the
+extension of the recoding reads and judges them. Classes, suppression and everything after them are
+computed anew.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.recomputation.canonical import normalize
 from dbt_anonymize.verify.recomputation.consent import who_agreed, with_others
 from dbt_anonymize.verify.recomputation.counts import Classes, count_of
-from dbt_anonymize.verify.recomputation.labels import ROOT, Generalization, Lookup
+from dbt_anonymize.verify.recomputation.labels import Generalization, Lookup, joined
 from dbt_anonymize.verify.recomputation.masks import Key, mask_sql, pads
 from dbt_anonymize.verify.recomputation.midpoints import with_midpoints
 from dbt_anonymize.verify.recomputation.tables import Tables
@@ -132,47 +132,16 @@ class Expected:
             for name in dict.fromkeys(others)
         ]
         columns += self.kept_columns_sql()
-        if self.frozen:
-            joins = list(self.frozen.joins)
-            columns += [f"{sql} as {quote_name(n)}" for n, sql in self.frozen.columns.items()]
-        elif not effort.is_full_domain or effort.levels is None:
-            types = self.tables.types(f"select * from {self.tables.effort}")  # noqa: S608
-            labels = {
-                n: normalize(_of("effort", n), types[n]) for n in self.spec.generalized_columns
-            }
-            joins = [self._built_effort]
-            for lookup in self.lookups(effort.levels or {}, "base") if effort.aggregates else ():
-                joins.append(lookup.join)
-                for name in effort.aggregates.keys() & lookup.columns.keys():
-                    label = lookup.columns[name]
-                    labels[name] = (
-                        f"case when {labels[name]} = '{ROOT}' then '{ROOT}' else {label} end"
-                    )
-            columns += [f"{sql} as {quote_name(name)}" for name, sql in labels.items()]
-        else:
-            lookups = list(self.lookups(effort.levels, "label"))
-            joins = [lookup.join for lookup in lookups]
-            columns += [
-                f"{sql} as {quote_name(name)}"
-                for lookup in lookups
-                for name, sql in lookup.columns.items()
-            ]
-            joins += [self._built_effort] if effort.aggregates else []
-        columns += [
-            f"{_of('effort', name)} as {quote_name(SHOWN + name)}" for name in effort.aggregates
-        ]
+        recoding, levels = effort.recomputation, effort.levels or {}
+        labels = recoding.labels_of(self) if recoding else joined(self.lookups(levels, "label"))
+        columns += (f"{sql} as {quote_name(name)}" for name, sql in labels.columns.items())
+        joins = [labels.join]
         if share := self.spec.sample_shares.get(self.number):
             joins.append(self._draws)
             columns.append(f"coalesce(draws.draw < {share}, false) as is_sampled")
         else:
             columns.append("true as is_sampled")
         return f"(select {', '.join(columns)} from {self.source} as rows_ {' '.join(joins)})"  # noqa: S608
-
-    @property
-    def _built_effort(self) -> str:
-        """Join of the built effort with the source."""
-        key = quote_name(self.spec.record_key)
-        return f"left join {self.tables.effort} as effort on rows_.{key} = effort.{key}"
 
     @property
     def sampled(self) -> str:

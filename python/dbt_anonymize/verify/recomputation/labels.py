@@ -6,8 +6,9 @@ the bounds of the whole range; level 0 is the value itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.literals import quote_name, quote_text
@@ -19,10 +20,17 @@ ROOT = "*"
 
 @dataclass(frozen=True)
 class Lookup:
-    """Lookup of a label: a left join, if it needs one, and SQL of label and bounds by name."""
+    """Lookup of labels: left joins, if it needs any, and SQL of labels and bounds by name."""
 
     join: str
     columns: Mapping[str, str]
+
+
+def joined(lookups: Iterable[Lookup]) -> Lookup:
+    """Return several lookups as one."""
+    looked_up = list(lookups)
+    columns = (one.columns.items() for one in looked_up)
+    return Lookup(" ".join(one.join for one in looked_up), dict(chain.from_iterable(columns)))
 
 
 @dataclass(frozen=True)
@@ -115,59 +123,13 @@ class Generalization:
         lookup = self._leaf_query(rows, value, f"{self.text(f'tree.{level_}')} as label")
         labelled = (
             "select values_.key, spans.* "  # noqa: S608
-            f"from ({lookup}) as values_ inner join ({self._spans(level)}) as spans "
+            f"from ({lookup}) as values_ inner join ({self.spans(level)}) as spans "
             "on values_.label = spans.label"
         )
         return Lookup(
             f"left join ({labelled}) as {alias} on {value} = {alias}.key",
             self._columns(covered, f"{alias}.label_lower", f"{alias}.label_upper"),
         )
-
-    def covers(self, value: str, *, has_means: bool = False, has_modes: bool = False) -> str:
-        """Return the condition that label and bounds of a row of ``effort`` cover a value.
-
-        With ``has_means`` only the bounds of an interval are judged; with ``has_modes`` a category
-        may be any leaf too.
-        """
-        label = f"effort.{quote_name(self.name)}"
-        raw = f"{label} = {self.text(value)}"
-        if not self.is_interval:
-            labels = " union all ".join(
-                f"select {self.text('value')} as key, {self.text(column)} as label "  # noqa: S608
-                f"from {self.relation}"
-                for column in self._levels()
-            )
-            is_label = f"({self.text(value)}, {label}) in ({labels})"
-            if has_modes:
-                leaves = f"select {self.text('value')} from {self.relation}"  # noqa: S608
-                is_label = f"({is_label} or {label} in ({leaves}))"
-            return f"({label} = '{ROOT}' or ({value} is not null and ({raw} or {is_label})))"
-        lower, upper = (f"effort.{quote_name(name)}" for name in self.columns[1:])
-        is_label = self.is_label
-        if has_means:
-            is_label = " and ".join(
-                f"{bound} in (select {end} from {self.relation})"  # noqa: S608
-                for bound, end in ((lower, "lower_bound"), (upper, "upper_bound"))
-            )
-        whole = " and ".join(
-            f"{bound} = (select {end} from {self.relation})"  # noqa: S608
-            for bound, end in ((lower, "min(lower_bound)"), (upper, "max(upper_bound)"))
-        )
-        return (
-            f"(({label} = '{ROOT}' and {whole}) or ({value} = {lower} and {value} = {upper} "
-            f"and {raw}) or ({value} >= {lower} and {value} < {upper} and ({is_label})))"
-        )
-
-    @property
-    def is_label(self) -> str:
-        """Condition that an interval of ``effort`` has a label of the hierarchy, or joins leaves.
-
-        A union of neighbouring leaves is written as their ends.
-        """
-        label, lower, upper = (f"effort.{quote_name(name)}" for name in self.columns)
-        spans = " union ".join(self._spans(level) for level in range(1, self.hierarchy.levels + 1))
-        is_merged = self._is_merged(label, lower, upper)
-        return f"({label}, {lower}, {upper}) in ({spans}) or {is_merged}"
 
     def _columns(self, label: str, lower: str, upper: str) -> dict[str, str]:
         if not self.is_interval:
@@ -179,9 +141,6 @@ class Generalization:
         bounds = (f"coalesce({lower}, {range_[0]})", f"coalesce({upper}, {range_[1]})")
         return dict(zip(self.columns, (label, *bounds), strict=True))
 
-    def _levels(self) -> Iterator[str]:
-        return (quote_name(f"level_{level}") for level in range(1, self.hierarchy.levels + 1))
-
     def _leaf_query(self, rows: str, value: str, selected: str) -> str:
         """Return the query of the distinct values in intervals, with a column of their leaves."""
         return (
@@ -191,43 +150,9 @@ class Generalization:
             "where looked.key < tree.upper_bound"
         )
 
-    def _spans(self, level: int) -> str:
+    def spans(self, level: int) -> str:
+        """Return the query of the labels of a level, with the bounds of each."""
         return (
             f"select {self.text(f'level_{level}')} as label, min(lower_bound) as label_lower, "  # noqa: S608
             f"max(upper_bound) as label_upper from {self.relation} group by level_{level}"
         )
-
-    def _is_merged(self, label: str, lower: str, upper: str) -> str:
-        """Return the condition of a union of leaves, labelled by its ends or by joined labels.
-
-        Labels of leaves that are no intervals are joined: 05-09 and 10 to 05-10, 2024-Q1 and
-        2024-Q3 to 2024-Q1 - 2024-Q3.
-        """
-        ends = []
-        for group, (bound, end) in enumerate(((lower, "lower_bound"), (upper, "upper_bound")), 1):
-            leaf = _side(self.text("level_1"), group)
-            texts = f"select {end}, unnest([{self.text(end)}, {leaf}]) from {self.relation}"  # noqa: S608
-            ends.append(f"({bound}, {_side(label, group)}) in ({texts})")
-        is_interval = f"({label} similar to '\\[.*, .*\\)' and {' and '.join(ends)})"
-        first, last = (
-            f"(select {self.text('min(level_1)')} from {self.relation} where {end} = {bound})"  # noqa: S608
-            for bound, end in ((lower, "lower_bound"), (upper, "upper_bound"))
-        )
-        return f"({is_interval} or {label} in ({', '.join(_joined_labels(first, last))}))"
-
-
-def _side(label: str, number: int) -> str:
-    """Return SQL of the lower (1) or upper (2) end of a label [lower, upper), else empty."""
-    parts = quote_text(r"^\[(.*?), (.*)\)$")
-    return f"regexp_extract({label}, {parts}, {number})"
-
-
-def _joined_labels(first: str, last: str) -> Iterator[str]:
-    """Yield SQL of the joined labels of two leaves, NULL where the form does not apply."""
-    number = quote_text("[0-9]+(-[0-9]+|[+])?")
-    are_numbers = " and ".join(f"{leaf} similar to {number}" for leaf in (first, last))
-    end = f"case when {last} like '%+' then '+' else '-' || regexp_extract({last}, '[0-9]+$') end"
-    yield f"case when {are_numbers} then regexp_extract({first}, '^[0-9]+') || {end} end"
-    upper = _side(last, 2)
-    yield f"case when {first} = '0' and {upper} <> '' then '[0, ' || {upper} || ')' end"
-    yield f"{first} || ' - ' || {last}"

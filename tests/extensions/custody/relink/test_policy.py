@@ -23,7 +23,7 @@ from tests.extensions.custody.relink.running import (
 )
 from tests.projects import Project
 
-pytestmark = pytest.mark.sampled_tests(14)
+pytestmark = pytest.mark.sampled_tests(6)
 
 PLANTED = "Jane-of-the-test"
 # Of the guarantee in the spec.

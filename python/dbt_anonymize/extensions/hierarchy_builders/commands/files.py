@@ -22,11 +22,12 @@ from dbt_anonymize.cli.common import (
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.extensions.hierarchy_builders import extension
 from dbt_anonymize.extensions.hierarchy_builders.commands.values import Values, from_anywhere
+from dbt_anonymize.extensions.hierarchy_builders.reading import read_hierarchy
+from dbt_anonymize.extensions.hierarchy_builders.rules import violations
 from dbt_anonymize.hierarchies.bounds import parse_value
 from dbt_anonymize.hierarchies.label_types import RULE, text_lines
 from dbt_anonymize.hierarchies.model import Hierarchy, IntervalHierarchy
-from dbt_anonymize.hierarchies.rules import violations
-from dbt_anonymize.hierarchies.seed_csv import read_hierarchy, read_table, write_hierarchy
+from dbt_anonymize.hierarchies.seed_csv import read_table, write_hierarchy
 from dbt_anonymize.hierarchies.table import SeedTable
 from dbt_anonymize.output import Format
 from dbt_anonymize.pluralize import pluralized

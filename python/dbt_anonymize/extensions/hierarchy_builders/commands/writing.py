@@ -13,8 +13,8 @@ import typer
 from dbt_anonymize.cli.common import errors_without_traceback, note, say
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.extensions.hierarchy_builders.commands.files import text_labels_note
+from dbt_anonymize.extensions.hierarchy_builders.rules import is_nested
 from dbt_anonymize.hierarchies.model import Hierarchy, IntervalHierarchy
-from dbt_anonymize.hierarchies.rules import is_nested
 from dbt_anonymize.hierarchies.seed_csv import read_rows, write_hierarchy
 
 Output = Annotated[Path, typer.Option("--output", "-o", help="CSV file (a dbt seed) to write.")]

@@ -191,10 +191,10 @@ def _search(
     verbose: bool,
 ) -> tuple[SearchOutcome, list[str]]:
     """Load, search and print; write ``<n>_lattice`` unless dry. Return reasons, too."""
+    from dbt_anonymize.extensions.search.category_limits import limits_in_warehouse  # noqa: PLC0415
     from dbt_anonymize.extensions.search.coded_guarantees import coded_guarantees  # noqa: PLC0415
     from dbt_anonymize.extensions.search.efforts import Task, find_efforts  # noqa: PLC0415
     from dbt_anonymize.extensions.search.report import lattice_rows, write_lattice  # noqa: PLC0415
-    from dbt_anonymize.project.category_limits import limits_in_warehouse  # noqa: PLC0415
     from dbt_anonymize.project.level_words import words_of_seeds  # noqa: PLC0415
 
     begin = time.monotonic()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def published_text(measure: str, loss: float) -> str:
     """Return the published value of a measure as text, from the loss of a search."""
-    from dbt_anonymize.information_loss.registry import published  # noqa: PLC0415 (takes a while)
+    from dbt_anonymize.extensions.search.losses.registry import published  # noqa: PLC0415 (takes a while)
 
     return f"{published(measure, loss):.6g}"
 
@@ -124,7 +124,7 @@ def result_rows(
     spec: Spec, measure: str, outcome: SearchOutcome
 ) -> tuple[list[str], list[tuple[Any, ...]]]:
     """Return columns and rows of machine-readable output: the efforts, and the front."""
-    from dbt_anonymize.information_loss.registry import published  # noqa: PLC0415 (takes a while)
+    from dbt_anonymize.extensions.search.losses.registry import published  # noqa: PLC0415 (takes a while)
 
     points: list[tuple[Any, ...]] = [
         ("effort", effort.required, None, effort.suppressed, effort.loss)

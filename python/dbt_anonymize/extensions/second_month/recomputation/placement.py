@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.literals import quote_name, quote_text
-from dbt_anonymize.verify.recomputation.labels import ROOT, Generalization
+from dbt_anonymize.verify.recomputation.labels import ROOT, Generalization, Lookup
 from dbt_anonymize.verify.recomputation.tables import Tables
 
 # For each class: its label of one quasi-identifier, the level as text, and the bounds as text.
@@ -24,11 +24,10 @@ _Labels = list[tuple[str, str | None, str | None, str | None]]
 
 @dataclass(frozen=True)
 class Placement:
-    """Placement of records in classes: temporary tables, joins and columns by name."""
+    """Placement of records in classes: temporary tables, and the lookup of labels in them."""
 
     created: tuple[str, ...]
-    joins: tuple[str, ...]
-    columns: Mapping[str, str]
+    labels: Lookup
 
 
 def place_records(
@@ -69,7 +68,7 @@ def place_records(
         f"left join {prefix}_labels_{n} as label_{n} on placed.label_{n} = label_{n}.place"
         for n in range(len(holds))
     ]
-    return Placement(tuple(created), tuple(joins), columns)
+    return Placement(tuple(created), Lookup(" ".join(joins), columns))
 
 
 def _classes(tables: Tables, generalizations: Mapping[str, Generalization]) -> dict[str, _Labels]:

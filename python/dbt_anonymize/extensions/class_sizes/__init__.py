@@ -1,0 +1,11 @@
+"""Class sizes before a build: records in small classes, and the k of differential privacy."""
+
+from dbt_anonymize.extension import Command, Extension, Stage
+
+EXTENSION = Extension(
+    name="class_sizes",
+    commands=(
+        Command("profile", "commands.profile", Stage.tools),
+        Command("epsilon", "commands.epsilon", Stage.tools),
+    ),
+)

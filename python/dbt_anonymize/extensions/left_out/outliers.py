@@ -1,0 +1,192 @@
+"""Values whose records are left out of a release far more often than others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from dbt_anonymize.errors import WarehouseError
+from dbt_anonymize.hierarchies.model import ROOT
+from dbt_anonymize.literals import quote_name
+from dbt_anonymize.project.results import EffortResult
+from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.spec import Hierarchy, Spec
+
+# A value is compared if it, and all others together, have at least this many people, and at least
+# this share of the records.
+FEWEST, _SMALLEST = 50, 0.05
+# The share left out must exceed that of all others by this many points and by this factor, and be
+# significant at this level after correction for the number of values.
+_POINTS, _TIMES, _CHANCE = 0.05, 2, 0.01
+
+
+@dataclass(frozen=True)
+class Group:
+    """A value of a column: its records, those left out, and its people if they have several."""
+
+    column: str
+    value: str
+    size: int
+    lost: int
+    people: int | None = None
+
+    @property
+    def repeats(self) -> float:
+        """Records per person."""
+        return self.size / (self.people or self.size)
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A value with the share of its records that is left out, and that of all others."""
+
+    column: str
+    value: str
+    share: float
+    others: float
+
+    def __str__(self) -> str:
+        """Return it as text without counts of records."""
+        return (
+            f"{self.share:.0%} of the records with {self.column} = {self.value}, "
+            f"{self.others:.0%} of all others"
+        )
+
+
+def find_outlier(groups: Iterable[Group], total: int, lost: int) -> LeftOut | None:
+    """Return the value whose share left out most exceeds that of all others, if it is significant.
+
+    ``total`` and ``lost`` count the records of the whole table. The test is Fisher's exact test
+    with a Bonferroni correction. Where people have several records, it takes all of a person to be
+    left out together: numbers are divided by the most records per person of any compared value.
+
+    Examples
+    --------
+    >>> groups = [Group("race", "white", 900, 18), Group("race", "Black", 100, 30)]
+    >>> print(find_outlier(groups, 1000, 48))
+    30% of the records with race = Black, 2% of all others
+    """
+    fewest = max(FEWEST, _SMALLEST * total)
+    large = [group for group in groups if min(group.size, total - group.size) >= fewest]
+    compared = [group for group in large if group.size >= FEWEST * group.repeats]
+    repeats = max((group.repeats for group in compared), default=1.0)
+    compared = [group for group in compared if total - group.size >= FEWEST * repeats]
+    outliers = []
+    for group in compared:
+        share, others = group.lost / group.size, (lost - group.lost) / (total - group.size)
+        if share - others >= _POINTS and share >= _TIMES * others:
+            outliers.append((group, LeftOut(group.column, group.value, share, others)))
+    if not outliers:
+        return None
+    # Imported here: scipy is slow to import, and few releases need it.
+    tail = import_module("scipy.stats").hypergeom.sf
+    significant = [
+        outlier
+        for group, outlier in outliers
+        if tail(
+            int(group.lost / repeats) - 1,
+            *(int(records / repeats) for records in (total, lost, group.size)),
+        )
+        * len(compared)
+        < _CHANCE
+    ]
+    return max(significant, key=lambda outlier: outlier.share - outlier.others, default=None)
+
+
+def note_left_out(warehouse: Warehouse, spec: Spec, chosen: EffortResult) -> Iterator[str]:
+    """Yield the sentence of `results` on who is left out most conspicuously, if anybody is."""
+    if chosen.suppressed_records:
+        values = "; ".join(map(str, most_left_out(warehouse, spec, chosen.effort)))
+        if values:
+            yield f"Left out far more than others: {values}."
+
+
+def most_left_out(warehouse: Warehouse, spec: Spec, effort: int | None) -> list[LeftOut]:
+    """Return the class of the target and the label that are left out most conspicuously.
+
+    Ranges of numbers are not compared; NULL is a value like others. Nothing where labels differ by
+    record, people wait, or under differential privacy, which leaves out at random.
+    """
+    if not effort or spec.differential_privacy or spec.holds_back_joiners:
+        return []
+    declared = spec.numbered_efforts.get(effort)  # not the table of another tool
+    if declared is None or declared.levels is None or not declared.is_full_domain:
+        return []
+    try:
+        found = [
+            _target_left_out(warehouse, spec, effort),
+            _label_left_out(warehouse, spec, effort, declared.levels),
+        ]
+    except WarehouseError:  # dropped since: commands that need it report it
+        return []
+    return [one for one in found if one is not None]
+
+
+def _target_left_out(warehouse: Warehouse, spec: Spec, effort: int) -> LeftOut | None:
+    target = spec.target
+    if spec.task != "classification" or target is None or target in spec.quasi_identifiers:
+        return None
+    rows = _counts_of_records(warehouse, spec, effort, f"microdata.{quote_name(target)}")
+    groups = [
+        Group(target, "NULL" if value is None else str(value), *map(int, counts))
+        for value, *counts in rows
+    ]
+    return find_outlier(groups, *(sum(int(row[place]) for row in rows) for place in (1, 2)))
+
+
+def _label_left_out(
+    warehouse: Warehouse, spec: Spec, effort: int, levels: Mapping[str, int]
+) -> LeftOut | None:
+    groups: list[Group] = []
+    total = lost = 0
+    for column, tree in spec.quasi_identifiers.items():
+        rows = _labels(warehouse, spec, column, effort)
+        names = {ROOT: "NULL"} if _is_missing(warehouse, tree, levels[column]) else {}
+        total, lost = (sum(int(row[place]) for row in rows) for place in (1, 2))
+        groups += [
+            Group(column, names.get(label, str(label)), int(size), int(gone), int(people))
+            for label, size, gone, people in rows
+            if label in names or (label != ROOT and not str(label).startswith("["))
+        ]
+    return find_outlier(groups, total, lost)
+
+
+def _is_missing(warehouse: Warehouse, tree: Hierarchy, level: int) -> bool:
+    """Tell whether `*` is the label of missing values alone at a level."""
+    if not 0 < level < tree.levels or tree.kind == "interval":
+        return level < tree.levels
+    relation = warehouse.relation_of_ref(tree.ref)
+    sql = f"select count(*) from {relation} where level_{level} = '{ROOT}'"  # noqa: S608 (our own names)
+    return not warehouse.rows(sql)[0][0]
+
+
+def _labels(
+    warehouse: Warehouse, spec: Spec, column: str, effort: int
+) -> Sequence[tuple[Any, ...]]:
+    """Return the labels of a column with records, those left out, and people."""
+    name = quote_name(column)
+    if spec.subject:
+        return _counts_of_records(warehouse, spec, effort, f"records.{name}")
+    classes = warehouse.relation_of_ref(f"{spec.name}_classes")
+    return warehouse.rows(
+        f"select {name}, sum(records), "  # noqa: S608 (quoted)
+        "sum(case when is_suppressed then records else 0 end), sum(records) "
+        f"from {classes} where effort = {effort} group by 1"
+    )
+
+
+def _counts_of_records(
+    warehouse: Warehouse, spec: Spec, effort: int, value: str
+) -> Sequence[tuple[Any, ...]]:
+    """Return the values of a column of an effort or of the microdata, counted in the same way."""
+    key = quote_name(spec.record_key)
+    people = "count(distinct microdata.subject)" if spec.subject else "count(*)"
+    return warehouse.rows(
+        f"select {value}, count(*), "  # noqa: S608 (quoted)
+        f"sum(case when records.is_suppressed then 1 else 0 end), {people} "
+        f"from {warehouse.relation_of_ref(f'{spec.name}_effort_{effort}')} as records "
+        f"inner join {warehouse.relation_of_ref(f'{spec.name}_microdata')} as microdata "
+        f"on records.{key} = microdata.{key} group by 1"
+    )

@@ -1,1 +1,0 @@
-"""One module per measure that is reported only, called like it."""

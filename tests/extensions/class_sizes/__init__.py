@@ -1,0 +1,1 @@
+"""Tests of class sizes before a build."""

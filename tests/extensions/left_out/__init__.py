@@ -1,0 +1,1 @@
+"""Tests of values that are left out far more often than others."""

@@ -1,0 +1,1 @@
+"""Tests of reading a project without dbt."""
