@@ -35,4 +35,4 @@ def test_each_query_counts_what_it_counts_on_duckdb(
     for name in QUERIES:
         theirs = query(f"select * from linked.{name}")
         assert_same(plain(theirs), plain(here.query(f"select * from {name}")), name)
-    check_ran("Spark", __version__, "dbt-spark", "queries of linked tables", len(projects.QUERIES))
+    check_ran("Spark", __version__, "dbt-spark", "queries of linked tables", len(QUERIES))

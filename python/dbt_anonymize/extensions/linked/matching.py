@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -34,38 +35,40 @@ def items_of(record: Integers, subject: Integers, seen: Integers, value: Integer
     return Items(record[order], subject, seen[order], value, copy)
 
 
-def rare_sets(items: Items, k: int, most: int) -> Integers:
-    """Return the smallest sets of items that fewer than k subjects have, of up to ``most`` items.
+def rare_sets(items: Items, k: int, most: int) -> Iterator[Integers]:
+    """Yield the smallest sets of items that fewer than k subjects of a class have.
 
     Of equal ones a set has the first. As in searches for frequent itemsets, sets of one item more
-    are made of those that k subjects have.
+    are made of those that k subjects have, in classes of which nothing was yielded.
 
-    Returns
-    -------
+    Yields
+    ------
     array
-        Places of items, a row per set of a subject and a column per item.
+        Places of items, a row per set of a subject and a column per item, 1 to ``most``.
     """
     places = np.flatnonzero(items.copy < most)
-    copy, value, subject = items.copy[places], items.value[places], items.subject[places]
+    copy, value, subject, seen = (
+        one[places] for one in (items.copy, items.value, items.subject, items.seen)
+    )
     end = np.searchsorted(subject, subject, side="right")
     last = np.flatnonzero(copy == 0)
-    sets, known = last[:, None], dense(items.seen[places][last], value[last])
+    sets, known = last[:, None], dense(seen[last], value[last])
     for number in range(1, most + 1):
-        support = np.bincount(known)[known] if len(known) else known
-        if number == most or (support < k).any():
-            return places[sets[support < k]]
+        is_rare = np.bincount(known)[known] < k if len(known) else known > 0
+        if is_rare.any():
+            yield places[sets[is_rare]]
+        if number == most:
+            return
+        is_left = ~np.isin(seen[last], seen[last[is_rare]])
+        sets, known, last = sets[is_left], known[is_left], last[is_left]
         following = end[last] - last - 1
         row = np.repeat(np.arange(len(last)), following)
         begin = np.repeat(np.cumsum(following) - following, following)
         added = last[row] + 1 + np.arange(len(row)) - begin
         is_next_copy = (added == last[row] + 1) & (copy[added] == copy[last[row]] + 1)
         row, added = (one[(copy[added] == 0) | is_next_copy] for one in (row, added))
-        sets, known, last = (
-            np.column_stack([sets[row], added]),
-            dense(known[row], value[added]),
-            added,
-        )
-    return places[sets[:0]]
+        sets, known = np.column_stack([sets[row], added]), dense(known[row], value[added])
+        last = added
 
 
 def rare_wholes(items: Items, seen: Integers, k: int) -> Integers:

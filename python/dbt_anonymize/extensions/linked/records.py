@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Integers = NDArray[np.int64]
+Booleans = NDArray[np.bool_]
 _KEYS = {"rows", "key", "to_subject", "quasi_identifiers"}
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from dbt_anonymize.extensions.linked.matching import Items, items_of, rare_sets, rare_wholes
 from dbt_anonymize.extensions.linked.records import (
+    Booleans,
     Integers,
     LinkError,
     Links,
@@ -119,18 +120,24 @@ def suppress_linked(
 
 @dataclass
 class _State:
-    """The records that are hidden and left out so far."""
+    """The records that are hidden and left out so far.
+
+    Classes of own values are independent: after a step only those in which it changed something
+    are counted again, which are ``is_open``.
+    """
 
     links: Links
     k: int
     known: int | str
     known_count: bool
     status: Integers = field(init=False)
-    is_out: np.ndarray[Any, np.dtype[np.bool_]] = field(init=False)
+    is_out: Booleans = field(init=False)
+    is_open: Booleans = field(init=False)
 
     def __post_init__(self) -> None:
         self.status = np.full(len(self.links.subject), _RELEASED)
         self.is_out = np.zeros(len(self.links.own), dtype=bool)
+        self.is_open = np.ones(int(self.links.own.max(initial=0)) + 1, dtype=bool)
 
     def step(self) -> bool:
         """Hide or leave out what tells a subject; tell if there was anything."""
@@ -138,17 +145,21 @@ class _State:
         seen = self._seen()
         if (few := self._few(seen)).any():
             self.is_out |= few
+            self.is_open[self.links.own[few]] = True
             return True
-        record = np.flatnonzero(self.status != _LEFT_OUT)
+        is_open = self.is_open[self.links.own]
+        record = np.flatnonzero((self.status != _LEFT_OUT) & is_open[self.links.subject])
         subject = self.links.subject[record]
         items = items_of(record, subject, seen[subject], self._values()[record])
+        self.is_open[:] = False
         if self.known == "all":
-            return self._hide_of_wholes(items, rare_wholes(items, seen, self.k))
-        sets = rare_sets(items, self.k, int(self.known))
-        if not len(sets):
-            return False
-        self._hide(items.record[self._chosen(items, sets)])
-        return True
+            return self._hide_of_wholes(
+                items, rare_wholes(items, np.where(is_open, seen, -1), self.k)
+            )
+        chosen = [self._chosen(items, sets) for sets in rare_sets(items, self.k, int(self.known))]
+        for places in chosen:
+            self._hide(items.record[places])
+        return bool(chosen)
 
     def _leave_out_followers(self) -> None:
         """Leave out records of subjects, and over records, that are left out."""
@@ -168,8 +179,8 @@ class _State:
         seen[self.is_out] = -1
         return seen
 
-    def _few(self, seen: Integers) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        is_few: np.ndarray[Any, np.dtype[np.bool_]] = np.bincount(seen + 1)[seen + 1] < self.k
+    def _few(self, seen: Integers) -> Booleans:
+        is_few: Booleans = np.bincount(seen + 1)[seen + 1] < self.k
         return is_few & ~self.is_out
 
     def _values(self) -> Integers:
@@ -212,13 +223,16 @@ class _State:
         order = np.lexsort((np.bincount(alone)[alone], is_hidden, items.subject))
         subjects, first = np.unique(items.subject[order], return_index=True)
         is_rare = np.isin(subjects, rare)
-        self.is_out[np.setdiff1d(rare, subjects)] = True
+        without = np.setdiff1d(rare, subjects)
+        self.is_out[without] = True
+        self.is_open[self.links.own[without]] = True
         self._hide(items.record[order][first[is_rare]])
         return True
 
     def _hide(self, records: Integers) -> None:
         """Hide records; leave out those that are hidden, or their subjects."""
         is_hidden = self.status[records] == _HIDDEN
+        self.is_open[self.links.own[self.links.subject[records]]] = True
         self.status[records[~is_hidden]] = _HIDDEN
         if self.known_count:
             self.is_out[self.links.subject[records[is_hidden]]] = True
