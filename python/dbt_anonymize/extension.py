@@ -214,6 +214,9 @@ class Extension:
         What it adds to a report.
     dossier : tuple of DossierFigures
         What it adds to a dossier.
+    obstacles : str
+        Function, relative to the package, which `generate` gives the folder of a project and its
+        specs, and which yields what would stop a build of them.
     notes : str
         Function, relative to the package, which adds sentences to `results`: it is given warehouse,
         spec and the chosen `project.results.EffortResult`.
@@ -267,6 +270,7 @@ class Extension:
     steps: str = ""
     report: tuple[ReportSections, ...] = ()
     dossier: tuple[DossierFigures, ...] = ()
+    obstacles: str = ""
     notes: str = ""
     diagnoses: str = ""
     has_relations: bool = False
@@ -329,6 +333,11 @@ def report_sections() -> Iterator[tuple[Extension, ReportSections]]:
 def dossier_figures() -> Iterator[tuple[Extension, DossierFigures]]:
     """Yield the dossier figures of all extensions."""
     return ((extension, figures) for extension in extensions() for figures in extension.dossier)
+
+
+def obstacles() -> Iterator[Any]:
+    """Yield the functions by which extensions find what would stop a build."""
+    return (one.load(one.obstacles) for one in extensions() if one.obstacles)
 
 
 def notes() -> Iterator[Any]:

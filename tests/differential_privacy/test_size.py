@@ -103,6 +103,7 @@ def test_the_page_shows_the_sizes() -> None:
         assert (str(k), str(round(k / beta))) == (row["k"], row["people of the source"])
 
 
+@pytest.mark.needs("class_sizes")
 def test_the_command_prints_what_the_page_shows() -> None:
     ((command, printed),) = re.findall(
         r"```console\n\$ dbt-anonymize ([^\n]*)\n(.*?)```", PAGE.text, re.DOTALL
@@ -120,6 +121,7 @@ def test_the_command_prints_what_the_page_shows() -> None:
         ("1 --delta 0.001 --beta 0.9", "must have a beta of at most 1 - exp(-epsilon)"),
     ],
 )
+@pytest.mark.needs("class_sizes")
 def test_the_command_refuses_what_promises_nothing(arguments: str, message: str) -> None:
     result = CliRunner().invoke(app, ["epsilon", *arguments.split()])
     assert result.exit_code == 2

@@ -72,7 +72,7 @@ def test_what_it_adds_to_documents_is_there(one: Extension) -> None:
     for added in (*one.report, *one.dossier):
         assert callable(one.load(added.function))
         assert {*added.relations} <= {*ALL}
-    for function_ in filter(None, (one.notes, one.diagnoses, one.trainer)):
+    for function_ in filter(None, (one.obstacles, one.notes, one.diagnoses, one.trainer)):
         assert callable(one.load(function_))
 
 

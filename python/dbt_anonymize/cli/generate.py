@@ -10,6 +10,7 @@ import typer
 
 from dbt_anonymize.cli.common import FAILED_CHECK, Names, note, say
 from dbt_anonymize.cli.place import Place, in_project
+from dbt_anonymize.extension import obstacles
 from dbt_anonymize.pluralize import pluralized
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def generate(
                 )
         for line in unmet_settings(place.project.root):
             say(line)
-        _warn_of_missing_refs(place, specs)
+        _warn_of_obstacles(place, specs)
         if not all(spec.awaits_search for spec in specs):
             note("Next: `dbt build`.")
         return
@@ -64,15 +65,14 @@ def generate(
             err=True,
         )
         raise typer.Exit(FAILED_CHECK)
-    _warn_of_missing_refs(place, place.specs(names))
+    _warn_of_obstacles(place, place.specs(names))
     note("Models and specs agree.")
 
 
-def _warn_of_missing_refs(place: Place, specs: Sequence[Spec]) -> None:
-    from dbt_anonymize.project.missing_refs import missing_refs  # noqa: PLC0415
-
-    for line in missing_refs(place.project.root, specs):
-        say(line, err=True)
+def _warn_of_obstacles(place: Place, specs: Sequence[Spec]) -> None:
+    for find in obstacles():
+        for line in find(place.project.root, specs):
+            say(line, err=True)
 
 
 def _print_changes(place: Place, changed: Sequence[Path]) -> None:

@@ -110,8 +110,13 @@ def test_what_cannot_be_said_of_foreign_rows_is_refused(
         {"relinking": {"k": 3}},
         {"mapping": "token", "release": {"access": "public"}},
         {"release": {"joiners": "wait"}},
-        {"efforts": [{"recoding": "mondrian"}, EXTERNAL]},
-        {"efforts": [{"age": {"level": 1, "show": "mean"}, "city": 1}, EXTERNAL]},
+        pytest.param(
+            {"efforts": [{"recoding": "mondrian"}, EXTERNAL]}, marks=pytest.mark.needs("recoding")
+        ),
+        pytest.param(
+            {"efforts": [{"age": {"level": 1, "show": "mean"}, "city": 1}, EXTERNAL]},
+            marks=pytest.mark.needs("recoding"),
+        ),
         {
             "mapping": "token",
             "guarantees": {

@@ -9,4 +9,5 @@ EXTENSION = Extension(
         Command("doctor", "commands.doctor", Stage.begin),
         Command("schema", "commands.schema", Stage.tools),
     ),
+    obstacles="missing_refs.missing_refs",
 )

@@ -18,6 +18,7 @@ from typing import Any, Literal
 from dbt_anonymize.errors import AnonymizeError, safe_reason
 from dbt_anonymize.extension import diagnoses
 from dbt_anonymize.extensions.installation.ephemeral import ephemeral_sources
+from dbt_anonymize.extensions.installation.missing_refs import missing_refs
 from dbt_anonymize.extensions.installation.project_files import (
     VAULT_VARIABLE,
     publishers,
@@ -28,7 +29,6 @@ from dbt_anonymize.project.engines import find_server, missing_engine
 from dbt_anonymize.project.engines.settings import missing_settings
 from dbt_anonymize.project.generate import check
 from dbt_anonymize.project.layout import find_project
-from dbt_anonymize.project.missing_refs import missing_refs
 from dbt_anonymize.project.package import installed_version
 from dbt_anonymize.project.profile import read_profile
 from dbt_anonymize.project.register import PUBLISHED_TARGETS

@@ -9,9 +9,9 @@ import tempfile
 from collections.abc import Sequence
 
 from dbt_anonymize.errors import WarehouseError
+from dbt_anonymize.extensions.installation.missing_refs import refs_of
 from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.manifest import parse_project
-from dbt_anonymize.project.missing_refs import refs_of
 from dbt_anonymize.project_file import PROJECT_FILE
 from dbt_anonymize.spec import Spec
 
