@@ -107,25 +107,25 @@ sensitive_values as (
 {% macro _parent_key(table) -%}{{ return("record_key" if table.parent else "subject_key") }}{%- endmacro %}
 
 
-{# Rows of the result that say which keys cannot be followed. #}
+{# Result rows for broken keys. #}
 {% macro _key_problems(linked) -%}
-{{ dbt_anonymize._problem("a key of the subjects is NULL") }}
+{{ dbt_anonymize._problem_row("a key of the subjects is NULL") }}
 from subject_rows
 where subject_key is null
 having count(*) > 0
-{{ dbt_anonymize._problem("a key of the subjects stands there more than once") }}
+{{ dbt_anonymize._problem_row("a key of the subjects stands there more than once") }}
 from subjects
 where times > 1
 having count(*) > 0
 {%- for table in linked %}
-{{ dbt_anonymize._problem("a record of " ~ table.name ~ " has no subject: to_subject is NULL or leads nowhere") }}
+{{ dbt_anonymize._problem_row("a record of " ~ table.name ~ " has no subject: to_subject is NULL or leads nowhere") }}
 from {{ table.relation }} as children
 left join {{ dbt_anonymize._parent_of(table) }} as parents
     on {{ dbt_anonymize._key_text(table.column, "children") }} = parents.{{ dbt_anonymize._parent_key(table) }}
 where parents.subject is null
 having count(*) > 0
 {%- if table.key %}
-{{ dbt_anonymize._problem("a key of " ~ table.name ~ " is NULL or stands there more than once") }}
+{{ dbt_anonymize._problem_row("a key of " ~ table.name ~ " is NULL or stands there more than once") }}
 from (
     select record_key
     from linked_{{ table.place }}
@@ -138,7 +138,7 @@ having count(*) > 0
 {%- endmacro %}
 
 
-{% macro _problem(text) -%}
+{% macro _problem_row(text) -%}
 union all
 select
     cast(null as {{ dbt.type_int() }}) as known_records,

@@ -91,7 +91,7 @@ classes_of_subjects as (
 
     select
         subjects.subject,
-        dense_rank() over (order by {{ columns | join(", ") }}) as seen_class
+        dense_rank() over (order by {{ columns | join(", ") }}) as known_class
     from subjects
     left join seen on subjects.subject = seen.subject
 
@@ -128,7 +128,7 @@ items as (
 sets_0 as (
 
     select
-        seen_class,
+        known_class,
         subject
     from classes_of_subjects
 
@@ -146,7 +146,7 @@ sets_{{ number }} as (
     from sets_{{ number - 1 }} as sets
     inner join support_{{ number - 1 }} as support
         on
-            {{ dbt_anonymize._same("sets", "support", dbt_anonymize._set_columns(number - 1)) }}
+            {{ dbt_anonymize._join_condition("sets", "support", dbt_anonymize._set_columns(number - 1)) }}
     inner join items
         on sets.subject = items.subject
     where
@@ -179,7 +179,7 @@ rare_subjects_{{ number }} as (
     from sets_{{ number }} as sets
     inner join support_{{ number }} as support
         on
-            {{ dbt_anonymize._same("sets", "support", columns) }}
+            {{ dbt_anonymize._join_condition("sets", "support", columns) }}
     where support.subjects < {{ given.k }}
 
 ),
@@ -206,7 +206,7 @@ uniform_{{ number }} as (
         from sets_{{ number }} as sets
         inner join support_{{ number }} as support
             on
-                {{ dbt_anonymize._same("sets", "support", columns) | indent(4) }}
+                {{ dbt_anonymize._join_condition("sets", "support", columns) | indent(4) }}
         inner join sensitive_values on sets.subject = sensitive_values.subject
         where support.subjects >= {{ given.k }}
         group by
@@ -226,7 +226,7 @@ uniform_subjects_{{ number }} as (
     from sets_{{ number }} as sets
     inner join uniform_{{ number }} as uniform
         on
-            {{ dbt_anonymize._same("sets", "uniform", columns) }}
+            {{ dbt_anonymize._join_condition("sets", "uniform", columns) }}
 
 ),
 {%- endmacro %}
@@ -234,7 +234,7 @@ uniform_subjects_{{ number }} as (
 
 {# Columns that tell what is known: the class, and each record with which of equal ones it is. #}
 {% macro _set_columns(number) -%}
-    {%- set columns = ["seen_class"] -%}
+    {%- set columns = ["known_class"] -%}
     {%- for place in range(1, number + 1) -%}
         {%- do columns.extend(["record_" ~ place, "copy_" ~ place]) -%}
     {%- endfor -%}
@@ -242,7 +242,7 @@ uniform_subjects_{{ number }} as (
 {%- endmacro %}
 
 
-{% macro _same(one, other, columns) -%}
+{% macro _join_condition(one, other, columns) -%}
     {%- set equal = [] -%}
     {%- for column in columns -%}
         {%- do equal.append(one ~ "." ~ column ~ " = " ~ other ~ "." ~ column) -%}

@@ -21,7 +21,7 @@ with
 {{ dbt_anonymize._matches(number, given) }}
 {%- endfor %}
 
-found as (
+violations as (
     {%- for number in numbers %}
     {%- for relation, is_rare in [["rare_subjects_", 1], ["uniform_subjects_", 0]] if is_rare or l %}
 
@@ -41,13 +41,13 @@ found as (
 
 ),
 
-found_first as (
+smallest_known as (
 
     select
         subject,
         is_rare,
         min(known_records) as known_records
-    from found
+    from violations
     group by subject, is_rare
 
 )
@@ -61,7 +61,7 @@ select
     count(case when is_rare = 1 then 1 end) as subjects_at_risk,
     count(case when is_rare = 0 then 1 end) as subjects_not_diverse,
     {{ dbt_anonymize._as_text("null") }} as problem
-from found_first
+from smallest_known
 where known_records <= {{ number }}
 {% endfor -%}
 {{ dbt_anonymize._key_problems(linked) }}
@@ -70,7 +70,7 @@ where known_records <= {{ number }}
 
 {# The linked tables in order, each with its place and that of what it is linked to, 0 for the subjects. #}
 {% macro _checked_links(subject, tables, given) -%}
-{%- set errors = [] -%}
+{%- set errors = dbt_anonymize._errors_of_subject(subject) -%}
 {%- if given.known_records != "all" and not dbt_anonymize._is_whole(given.known_records, 1) -%}
     {%- do errors.append("`known_records` must be all or an integer >= 1; got: " ~ given.known_records) -%}
 {%- endif -%}
@@ -79,13 +79,6 @@ where known_records <= {{ number }}
 {%- endif -%}
 {%- if given.l is not none and not dbt_anonymize._is_whole(given.l, 2) -%}
     {%- do errors.append("`l` must be an integer >= 2; got: " ~ given.l) -%}
-{%- endif -%}
-{%- for part in ["relation", "key"] if not subject[part] -%}
-    {%- do errors.append("`" ~ part ~ "` of the subject must be given; got: " ~ subject[part]) -%}
-{%- endfor -%}
-{%- set named = subject.quasi_identifiers -%}
-{%- if named is string or named is not iterable -%}
-    {%- do errors.append("`quasi_identifiers` must be a list of columns, which may be empty; got: " ~ named) -%}
 {%- endif -%}
 {%- if tables is not mapping or not tables -%}
     {%- do errors.append("`tables` must have at least one linked table by its name; got: " ~ tables) -%}
@@ -108,18 +101,42 @@ where known_records <= {{ number }}
 {%- endif -%}
 {%- if errors -%}
     {{ exceptions.raise_compiler_error(
-        model.name ~ ": " ~ errors | join("; ") ~ ". Correct the arguments of k_km_anonymity."
+        model.name ~ ": " ~ errors | join("; ") ~ ". Correct the arguments."
     ) }}
 {%- endif -%}
 {{ return(linked) }}
 {%- endmacro %}
 
 
-{% macro _errors_of_link(name, table) -%}
-    {%- set errors, known = [], ["relation", "key", "to_subject", "quasi_identifiers", "sensitive"] -%}
-    {%- for unknown in table if unknown not in known -%}
-        {%- do errors.append("table " ~ name ~ " must have " ~ known | join(", ") ~ " alone; got: " ~ unknown) -%}
+{% macro _errors_of_subject(subject) -%}
+    {%- set known = ["relation", "key", "quasi_identifiers", "sensitive"] -%}
+    {%- set errors = dbt_anonymize._errors_of_keys("the subject", subject, known) -%}
+    {%- for part in ["relation", "key"] if not subject[part] -%}
+        {%- do errors.append("`" ~ part ~ "` of the subject must be given; got: " ~ subject[part]) -%}
     {%- endfor -%}
+    {%- set named = subject.get("quasi_identifiers") -%}
+    {%- if named is string or named is not iterable -%}
+        {%- do errors.append("`quasi_identifiers` must be a list of columns, which may be empty; got: " ~ named) -%}
+    {%- endif -%}
+    {{ return(errors) }}
+{%- endmacro %}
+
+
+{% macro _errors_of_keys(name, given, known) -%}
+    {%- set errors = [] -%}
+    {%- for unknown in given if unknown not in known -%}
+        {%- do errors.append(name ~ " must have " ~ known | join(", ") ~ " alone; got: " ~ unknown) -%}
+    {%- endfor -%}
+    {%- if given.sensitive is string -%}
+        {%- do errors.append("`sensitive` of " ~ name ~ " must be a list of columns; got: " ~ given.sensitive) -%}
+    {%- endif -%}
+    {{ return(errors) }}
+{%- endmacro %}
+
+
+{% macro _errors_of_link(name, table) -%}
+    {%- set known = ["relation", "key", "to_subject", "quasi_identifiers", "sensitive"] -%}
+    {%- set errors = dbt_anonymize._errors_of_keys("table " ~ name, table, known) -%}
     {%- if not table.relation -%}
         {%- do errors.append("table " ~ name ~ " must have a `relation`; got: " ~ table.relation) -%}
     {%- endif -%}
@@ -138,7 +155,7 @@ where known_records <= {{ number }}
 {%- endmacro %}
 
 
-{# Those that lead to the subject, each behind what it leads over. #}
+{# Linked tables in topological order. #}
 {% macro _ordered_links(tables) -%}
     {%- set linked, places = [], {} -%}
     {%- for _ in tables -%}

@@ -10,6 +10,7 @@ import yaml
 from tests.extensions.linked.compiled import PEOPLE, RESULTS, STAYS, K
 from tests.extensions.linked.projects import write
 from tests.projects import Project
+from tests.properties.compilation import Ref
 
 GIVEN: dict[str, Any] = {
     "key": "person",
@@ -95,5 +96,27 @@ def test_it_fails_where_somebody_is_found(project: Project) -> None:
 def test_wrong_arguments_are_told(project: Project, change: Any, message: str) -> None:
     declare(project, **change)
     outcome = project.dbt("test", "-s", PEOPLE)
+    assert not outcome.succeeded
+    assert message in " ".join(outcome.messages.split())
+
+
+@pytest.mark.parametrize(
+    ("subject", "message"),
+    [
+        ({"quasi_identifers": ["age"]}, "the subject must have relation, key, quasi_identifiers"),
+        ({}, "`quasi_identifiers` must be a list of columns, which may be empty"),
+        ({"quasi_identifiers": ["age"], "sensitive": "age"}, "`sensitive` of the subject must be"),
+        ({"quasi_identifiers": ["age"], "key": ""}, "`key` of the subject must be given"),
+    ],
+)
+def test_a_wrong_subject_is_told(project: Project, subject: dict[str, Any], message: str) -> None:
+    """A misspelt key is not taken for none: nothing would be known of anybody."""
+    given = repr({"relation": Ref(PEOPLE), "key": "person", **subject})
+    stays = repr({**GIVEN["tables"]["stays"], "relation": Ref(STAYS)})
+    text = "{{ dbt_anonymize.joined_risk(" + f"{given}, {{'stays': {stays}}}, k=2)" + " }}"
+    model = project.folder / "models" / "wrong_subject.sql"
+    model.write_text(text, encoding="utf-8")
+    outcome = project.dbt("compile", "-s", "wrong_subject")
+    model.unlink()
     assert not outcome.succeeded
     assert message in " ".join(outcome.messages.split())

@@ -142,3 +142,36 @@ def test_the_source_itself_tells_somebody(project: Project) -> None:
 def test_columns_are_those_that_were_named(project: Project) -> None:
     columns = project.query("select column_name from (describe released_stays)")
     assert [name for (name,) in columns] == ["stay", "person", "ward", "month", "diagnosis"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("others=['Ward']", "each column must be named once; got twice: Ward"),
+        ("others=['person']", "each column must be named once; got twice: person"),
+        ("others='diagnosis'", "must be lists of columns; got: diagnosis"),
+        ("to_subject={'a': 'b', 'c': 'd'}", "`to_subject` must be one column; got: b, d"),
+    ],
+)
+def test_a_column_has_one_part(project: Project, change: str, message: str) -> None:
+    """As another it would show a key or a hidden value."""
+    given = "ref('linked_decisions'), 'stays', ref('linked_stays'), key='stay'"
+    given += f", quasi_identifiers=['ward', 'month'], {change}"
+    given += "" if "to_subject" in change else ", to_subject='person'"
+    model = project.folder / "models" / "wrong_stays.sql"
+    model.write_text("{{ dbt_anonymize.linked_table(" + given + ") }}", encoding="utf-8")
+    outcome = project.dbt("compile", "-s", "wrong_stays")
+    model.unlink()
+    assert not outcome.succeeded
+    assert message in " ".join(outcome.messages.split())
+
+
+def test_keys_are_compared_byte_by_byte(project: Project) -> None:
+    """A left out record does not come back by the key of another, whatever the collation."""
+    (path,) = (project.folder / "target" / "compiled").rglob("released_stays.sql")
+    sql = path.read_text(encoding="utf-8")
+    with project.connection() as connection:
+        before = connection.execute(f"select count(*) from ({sql})").fetchone()
+        connection.execute("set default_collation = 'nocase'")
+        assert connection.execute(f"select count(*) from ({sql})").fetchone() == before
+    assert sql.count("encode(") == 4

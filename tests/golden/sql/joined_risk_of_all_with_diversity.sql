@@ -31,7 +31,7 @@ linked_1 as (
         parents.subject,
         encode(cast(children."stay" as TEXT)) as record_key,
         encode(case when children."diagnosis" is null then 'n' else 't' || cast(length(cast(children."diagnosis" as TEXT)) as TEXT) || ':' || cast(children."diagnosis" as TEXT) end) as sensitive_1,
-        encode(case when children."ward" is null then 'n' else 't' || cast(length(cast(children."ward" as TEXT)) as TEXT) || ':' || cast(children."ward" as TEXT) end || case when children."month" is null then 'n' else 't' || cast(length(cast(children."month" as TEXT)) as TEXT) || ':' || cast(children."month" as TEXT) end) as record_values
+        case when children."ward" is null then 'n' else 't' || cast(length(cast(children."ward" as TEXT)) as TEXT) || ':' || cast(children."ward" as TEXT) end || case when children."month" is null then 'n' else 't' || cast(length(cast(children."month" as TEXT)) as TEXT) || ':' || cast(children."month" as TEXT) end as record_text
     from "memory"."main"."linked_stays" as children
     inner join subjects as parents
         on encode(cast(children."person" as TEXT)) = parents.subject_key
@@ -42,7 +42,7 @@ linked_2 as (
 
     select
         parents.subject,
-        encode(case when children."test" is null then 'n' else 't' || cast(length(cast(children."test" as TEXT)) as TEXT) || ':' || cast(children."test" as TEXT) end) as record_values
+        case when children."test" is null then 'n' else 't' || cast(length(cast(children."test" as TEXT)) as TEXT) || ':' || cast(children."test" as TEXT) end || parents.record_text as record_text
     from "memory"."main"."linked_results" as children
     inner join linked_1 as parents
         on encode(cast(children."stay" as TEXT)) = parents.record_key
@@ -54,14 +54,14 @@ records as (
     select
         subject,
         1 as linked_table,
-        record_values
+        encode(record_text) as record_values
     from linked_1
     union all
 
     select
         subject,
         2 as linked_table,
-        record_values
+        encode(record_text) as record_values
     from linked_2
 
 ),
@@ -122,7 +122,7 @@ classes_of_subjects as (
 
     select
         subjects.subject,
-        dense_rank() over (order by subjects.own_class, encode(coalesce(seen.record_list, ''))) as seen_class
+        dense_rank() over (order by subjects.own_class, encode(coalesce(seen.record_list, ''))) as known_class
     from subjects
     left join seen on subjects.subject = seen.subject
 
@@ -148,7 +148,7 @@ sensitive_values as (
 sets_0 as (
 
     select
-        seen_class,
+        known_class,
         subject
     from classes_of_subjects
 
@@ -157,10 +157,10 @@ sets_0 as (
 support_0 as (
 
     select
-        seen_class,
+        known_class,
         count(*) as subjects
     from sets_0
-    group by seen_class
+    group by known_class
 
 ),
 
@@ -170,27 +170,27 @@ rare_subjects_0 as (
     from sets_0 as sets
     inner join support_0 as support
         on
-            sets.seen_class = support.seen_class
+            sets.known_class = support.known_class
     where support.subjects < 3
 
 ),
 
 uniform_0 as (
 
-    select distinct seen_class
+    select distinct known_class
     from (
         select
-            sets.seen_class,
+            sets.known_class,
             count(*) as holders,
             max(support.subjects) as subjects
         from sets_0 as sets
         inner join support_0 as support
             on
-                sets.seen_class = support.seen_class
+                sets.known_class = support.known_class
         inner join sensitive_values on sets.subject = sensitive_values.subject
         where support.subjects >= 3
         group by
-            sets.seen_class,
+            sets.known_class,
             sensitive_values.attribute,
             sensitive_values.held_value
     ) as held_values
@@ -204,11 +204,11 @@ uniform_subjects_0 as (
     from sets_0 as sets
     inner join uniform_0 as uniform
         on
-            sets.seen_class = uniform.seen_class
+            sets.known_class = uniform.known_class
 
 ),
 
-found as (
+violations as (
 
     select
         subject,
@@ -225,13 +225,13 @@ found as (
 
 ),
 
-found_first as (
+smallest_known as (
 
     select
         subject,
         is_rare,
         min(known_records) as known_records
-    from found
+    from violations
     group by subject, is_rare
 
 )
@@ -241,7 +241,7 @@ select
     count(case when is_rare = 1 then 1 end) as subjects_at_risk,
     count(case when is_rare = 0 then 1 end) as subjects_not_diverse,
     cast(null as TEXT) as problem
-from found_first
+from smallest_known
 where known_records <= 0
 union all
 select

@@ -29,7 +29,7 @@ linked_1 as (
     select
         parents.subject,
         encode(cast(children."stay" as TEXT)) as record_key,
-        encode(case when children."ward" is null then 'n' else 't' || cast(length(cast(children."ward" as TEXT)) as TEXT) || ':' || cast(children."ward" as TEXT) end || case when children."month" is null then 'n' else 't' || cast(length(cast(children."month" as TEXT)) as TEXT) || ':' || cast(children."month" as TEXT) end) as record_values
+        case when children."ward" is null then 'n' else 't' || cast(length(cast(children."ward" as TEXT)) as TEXT) || ':' || cast(children."ward" as TEXT) end || case when children."month" is null then 'n' else 't' || cast(length(cast(children."month" as TEXT)) as TEXT) || ':' || cast(children."month" as TEXT) end as record_text
     from "memory"."main"."linked_stays" as children
     inner join subjects as parents
         on encode(cast(children."person" as TEXT)) = parents.subject_key
@@ -40,7 +40,7 @@ linked_2 as (
 
     select
         parents.subject,
-        encode(case when children."test" is null then 'n' else 't' || cast(length(cast(children."test" as TEXT)) as TEXT) || ':' || cast(children."test" as TEXT) end) as record_values
+        case when children."test" is null then 'n' else 't' || cast(length(cast(children."test" as TEXT)) as TEXT) || ':' || cast(children."test" as TEXT) end || parents.record_text as record_text
     from "memory"."main"."linked_results" as children
     inner join linked_1 as parents
         on encode(cast(children."stay" as TEXT)) = parents.record_key
@@ -52,14 +52,14 @@ records as (
     select
         subject,
         1 as linked_table,
-        record_values
+        encode(record_text) as record_values
     from linked_1
     union all
 
     select
         subject,
         2 as linked_table,
-        record_values
+        encode(record_text) as record_values
     from linked_2
 
 ),
@@ -121,7 +121,7 @@ classes_of_subjects as (
 
     select
         subjects.subject,
-        dense_rank() over (order by subjects.own_class, coalesce(seen.records_1, 0), coalesce(seen.records_2, 0)) as seen_class
+        dense_rank() over (order by subjects.own_class, coalesce(seen.records_1, 0), coalesce(seen.records_2, 0)) as known_class
     from subjects
     left join seen on subjects.subject = seen.subject
 
@@ -149,7 +149,7 @@ items as (
 sets_0 as (
 
     select
-        seen_class,
+        known_class,
         subject
     from classes_of_subjects
 
@@ -158,10 +158,10 @@ sets_0 as (
 support_0 as (
 
     select
-        seen_class,
+        known_class,
         count(*) as subjects
     from sets_0
-    group by seen_class
+    group by known_class
 
 ),
 
@@ -171,7 +171,7 @@ rare_subjects_0 as (
     from sets_0 as sets
     inner join support_0 as support
         on
-            sets.seen_class = support.seen_class
+            sets.known_class = support.known_class
     where support.subjects < 3
 
 ),
@@ -179,14 +179,14 @@ rare_subjects_0 as (
 sets_1 as (
 
     select
-        sets.seen_class,
+        sets.known_class,
         items.number as record_1,
         items.copy_number as copy_1,
         sets.subject
     from sets_0 as sets
     inner join support_0 as support
         on
-            sets.seen_class = support.seen_class
+            sets.known_class = support.known_class
     inner join items
         on sets.subject = items.subject
     where
@@ -198,12 +198,12 @@ sets_1 as (
 support_1 as (
 
     select
-        seen_class,
+        known_class,
         record_1,
         copy_1,
         count(*) as subjects
     from sets_1
-    group by seen_class, record_1, copy_1
+    group by known_class, record_1, copy_1
 
 ),
 
@@ -213,7 +213,7 @@ rare_subjects_1 as (
     from sets_1 as sets
     inner join support_1 as support
         on
-            sets.seen_class = support.seen_class
+            sets.known_class = support.known_class
             and sets.record_1 = support.record_1
             and sets.copy_1 = support.copy_1
     where support.subjects < 3
@@ -223,7 +223,7 @@ rare_subjects_1 as (
 sets_2 as (
 
     select
-        sets.seen_class,
+        sets.known_class,
         sets.record_1,
         sets.copy_1,
         items.number as record_2,
@@ -232,7 +232,7 @@ sets_2 as (
     from sets_1 as sets
     inner join support_1 as support
         on
-            sets.seen_class = support.seen_class
+            sets.known_class = support.known_class
             and sets.record_1 = support.record_1
             and sets.copy_1 = support.copy_1
     inner join items
@@ -249,14 +249,14 @@ sets_2 as (
 support_2 as (
 
     select
-        seen_class,
+        known_class,
         record_1,
         copy_1,
         record_2,
         copy_2,
         count(*) as subjects
     from sets_2
-    group by seen_class, record_1, copy_1, record_2, copy_2
+    group by known_class, record_1, copy_1, record_2, copy_2
 
 ),
 
@@ -266,7 +266,7 @@ rare_subjects_2 as (
     from sets_2 as sets
     inner join support_2 as support
         on
-            sets.seen_class = support.seen_class
+            sets.known_class = support.known_class
             and sets.record_1 = support.record_1
             and sets.copy_1 = support.copy_1
             and sets.record_2 = support.record_2
@@ -275,7 +275,7 @@ rare_subjects_2 as (
 
 ),
 
-found as (
+violations as (
 
     select
         subject,
@@ -299,13 +299,13 @@ found as (
 
 ),
 
-found_first as (
+smallest_known as (
 
     select
         subject,
         is_rare,
         min(known_records) as known_records
-    from found
+    from violations
     group by subject, is_rare
 
 )
@@ -315,7 +315,7 @@ select
     count(case when is_rare = 1 then 1 end) as subjects_at_risk,
     count(case when is_rare = 0 then 1 end) as subjects_not_diverse,
     cast(null as TEXT) as problem
-from found_first
+from smallest_known
 where known_records <= 0
 union all
 select
@@ -323,7 +323,7 @@ select
     count(case when is_rare = 1 then 1 end) as subjects_at_risk,
     count(case when is_rare = 0 then 1 end) as subjects_not_diverse,
     cast(null as TEXT) as problem
-from found_first
+from smallest_known
 where known_records <= 1
 union all
 select
@@ -331,7 +331,7 @@ select
     count(case when is_rare = 1 then 1 end) as subjects_at_risk,
     count(case when is_rare = 0 then 1 end) as subjects_not_diverse,
     cast(null as TEXT) as problem
-from found_first
+from smallest_known
 where known_records <= 2
 union all
 select

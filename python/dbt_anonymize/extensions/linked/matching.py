@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbt_anonymize.extensions.linked.records import Integers, dense
+from dbt_anonymize.extensions.linked.records import Integers, combined_codes
 
 
 class Items(NamedTuple):
@@ -52,12 +52,12 @@ def rare_sets(items: Items, k: int, most: int) -> Iterator[Integers]:
     )
     end = np.searchsorted(subject, subject, side="right")
     last = np.flatnonzero(copy == 0)
-    sets, known = last[:, None], dense(seen[last], value[last])
+    sets, known = last[:, None], combined_codes(seen[last], value[last])
     for number in range(1, most + 1):
         is_rare = np.bincount(known)[known] < k if len(known) else known > 0
         if is_rare.any():
             yield places[sets[is_rare]]
-        if number == most:
+        if number == most or not len(last):
             return
         is_left = ~np.isin(seen[last], seen[last[is_rare]])
         sets, known, last = sets[is_left], known[is_left], last[is_left]
@@ -67,12 +67,12 @@ def rare_sets(items: Items, k: int, most: int) -> Iterator[Integers]:
         added = last[row] + 1 + np.arange(len(row)) - begin
         is_next_copy = (added == last[row] + 1) & (copy[added] == copy[last[row]] + 1)
         row, added = (one[(copy[added] == 0) | is_next_copy] for one in (row, added))
-        sets, known = np.column_stack([sets[row], added]), dense(known[row], value[added])
+        sets, known = np.column_stack([sets[row], added]), combined_codes(known[row], value[added])
         last = added
 
 
-def rare_wholes(items: Items, seen: Integers, k: int) -> Integers:
-    """Return the subjects who share what is known of them and all their records with too few.
+def subjects_with_rare_lists(items: Items, seen: Integers, k: int) -> Integers:
+    """Return subjects whose lists of records, with what else is known, fewer than k have.
 
     ``seen`` is what is known of each subject, -1 of those who are left out.
     """
@@ -83,6 +83,6 @@ def rare_wholes(items: Items, seen: Integers, k: int) -> Integers:
     for step in range(int(number.max(initial=0))):
         value = np.zeros(len(seen), dtype=np.int64)
         value[number > step] = items.value[place == step] + 1
-        known = dense(known, value)
+        known = combined_codes(known, value)
     rare: Integers = np.flatnonzero((np.bincount(known)[known] < k) & (seen >= 0))
     return rare

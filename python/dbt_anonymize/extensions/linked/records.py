@@ -39,15 +39,21 @@ class Links:
     value: Integers
     parent: Integers
 
+    @property
+    def tables(self) -> int:
+        """Number of tables that have records, and those before them."""
+        return int(self.table.max(initial=-1)) + 1
+
 
 def read_links(
     subjects: Mapping[str, Any], tables: Mapping[str, Mapping[str, Any]]
 ) -> tuple[Links, list[str]]:
     """Return linked tables as numbers, and their names in the order of ``Links.table``.
 
-    Raises a `LinkError` for keys that are missing, repeated, or lead nowhere.
+    Raises a `LinkError` for keys that are missing, repeated, or lead nowhere, and for columns that
+    are missing or of types that SQL compares otherwise.
     """
-    _require_keys("subjects", subjects, _KEYS - {"to_subject"})
+    _check_table("subjects", subjects, _KEYS - {"to_subject"})
     places = {"": _places("subjects", subjects)}
     order = _ordered(tables)
     parts: list[tuple[Integers, ...]] = []
@@ -55,7 +61,7 @@ def read_links(
     number = 0
     for place, name in enumerate(order):
         table = tables[name]
-        over, column = _over(table)
+        over, column = _parent_and_column(table)
         found = places[over].get_indexer(_keys(table["rows"][column]))
         if (missing := int((found < 0).sum())) > 0:
             raise LinkError(
@@ -114,17 +120,37 @@ def _codes(rows: pd.DataFrame, columns: Sequence[str]) -> Integers:
     """Return a number per row, equal for rows whose values are equal; NULL is a value."""
     codes = np.zeros(len(rows), dtype=np.int64)
     for column in columns:
-        values = rows[column].convert_dtypes().astype("string").factorize(use_na_sentinel=False)[0]
-        codes = dense(codes, values.astype(np.int64))
+        values = _comparable(rows[column]).factorize(use_na_sentinel=False)[0]
+        codes = combined_codes(codes, values.astype(np.int64))
     return codes
 
 
-def dense(first: Integers, second: Integers) -> Integers:
+def _comparable(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return values of which Python tells as many apart as SQL does, or refuse their type.
+
+    As floats -0.0 is 0.0, and NaN is NULL; large whole numbers come as floats as well.
+    """
+    import pandas as pd  # noqa: PLC0415 (as above)
+
+    types = pd.api.types
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return column.astype("string")
+    known = types.infer_dtype(column, skipna=True)
+    is_known = known in {"string", "integer", "boolean", "date", "datetime", "datetime64", "empty"}
+    if not is_known or (types.is_float_dtype(column.dtype) and column.notna().any()):
+        raise LinkError(
+            "quasi-identifiers must be text, whole numbers, booleans or dates; "
+            f"{column.name} has {column.dtype}. Cast it to text in a model before."
+        )
+    return column.astype("string")
+
+
+def combined_codes(first: Integers, second: Integers) -> Integers:
     """Return a number from 0 on for each pair of numbers >= 0, equal for equal pairs.
 
     Examples
     --------
-    >>> dense(np.array([0, 0, 7, 0]), np.array([1, 0, 1, 1])).tolist()
+    >>> combined_codes(np.array([0, 0, 7, 0]), np.array([1, 0, 1, 1])).tolist()
     [1, 0, 2, 1]
     """
     width = int(second.max(initial=0)) + 1
@@ -132,7 +158,7 @@ def dense(first: Integers, second: Integers) -> Integers:
     return numbers
 
 
-def _over(table: Mapping[str, Any]) -> tuple[str, str]:
+def _parent_and_column(table: Mapping[str, Any]) -> tuple[str, str]:
     """Return the table that another leads over, or an empty text, and its column."""
     over = table["to_subject"]
     ((name, column),) = over.items() if isinstance(over, Mapping) else [("", over)]
@@ -142,7 +168,7 @@ def _over(table: Mapping[str, Any]) -> tuple[str, str]:
 def _ordered(tables: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Return the names of tables, each behind that which it leads over."""
     for name, table in tables.items():
-        _require_keys(name, table, _KEYS)
+        _check_table(name, table, _KEYS)
         over = table["to_subject"]
         if isinstance(over, Mapping) and len(over) != 1:
             raise LinkError(
@@ -151,7 +177,9 @@ def _ordered(tables: Mapping[str, Mapping[str, Any]]) -> list[str]:
             )
     order: list[str] = []
     while ready := [
-        name for name in tables if name not in order and _over(tables[name])[0] in {"", *order}
+        name
+        for name in tables
+        if name not in order and _parent_and_column(tables[name])[0] in {"", *order}
     ]:
         order += ready
     if len(order) < len(tables) or not order:
@@ -160,9 +188,20 @@ def _ordered(tables: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return order
 
 
-def _require_keys(name: str, table: Mapping[str, Any], keys: set[str]) -> None:
+def _check_table(name: str, table: Mapping[str, Any], keys: set[str]) -> None:
+    """Require that a table is described by these, and has the columns that it names."""
     if {*table} != keys:
         raise LinkError(
             f"{name} must have {', '.join(sorted(keys))}; got {', '.join(map(str, table))}. "
             "Correct the arguments."
         )
+    over, columns = table.get("to_subject"), table["quasi_identifiers"]
+    if isinstance(columns, str) or not isinstance(columns, Sequence):
+        raise LinkError(
+            f"quasi_identifiers of {name} must be a list of columns; got {columns!r}. Correct it."
+        )
+    if over is not None and not isinstance(over, str | Mapping):
+        raise LinkError(f"to_subject of {name} must be a column; got {over!r}. Correct it.")
+    named = [table["key"], *columns, *(over.values() if isinstance(over, Mapping) else [over])]
+    if missing := [str(c) for c in named if c is not None and c not in table["rows"]]:
+        raise LinkError(f"{name} must have the columns {', '.join(missing)}; it has none of them.")

@@ -9,13 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dbt_anonymize.extensions.linked.matching import Items, items_of, rare_sets, rare_wholes
+from dbt_anonymize.extensions.linked.matching import (
+    Items,
+    items_of,
+    rare_sets,
+    subjects_with_rare_lists,
+)
 from dbt_anonymize.extensions.linked.records import (
     Booleans,
     Integers,
     LinkError,
     Links,
-    dense,
+    combined_codes,
     keys_of,
     read_links,
 )
@@ -115,7 +120,7 @@ def suppress_linked(
     parts += [(name, tables[name], state.status[links.table == n]) for n, name in enumerate(order)]
     for name, _, status in parts:
         _check_lost(name, status, most_lost)
-    return pd.concat([_decided(*part) for part in parts], ignore_index=True)
+    return pd.concat([_decisions_of(*part) for part in parts], ignore_index=True)
 
 
 @dataclass
@@ -143,9 +148,8 @@ class _State:
         """Hide or leave out what tells a subject; tell if there was anything."""
         self._leave_out_followers()
         seen = self._seen()
-        if (few := self._few(seen)).any():
+        if (few := self._in_small_class(seen)).any():
             self.is_out |= few
-            self.is_open[self.links.own[few]] = True
             return True
         is_open = self.is_open[self.links.own]
         record = np.flatnonzero((self.status != _LEFT_OUT) & is_open[self.links.subject])
@@ -153,10 +157,13 @@ class _State:
         items = items_of(record, subject, seen[subject], self._values()[record])
         self.is_open[:] = False
         if self.known == "all":
-            return self._hide_of_wholes(
-                items, rare_wholes(items, np.where(is_open, seen, -1), self.k)
+            return self._suppress_one_record_each(
+                items, subjects_with_rare_lists(items, np.where(is_open, seen, -1), self.k)
             )
-        chosen = [self._chosen(items, sets) for sets in rare_sets(items, self.k, int(self.known))]
+        chosen = [
+            self._items_to_suppress(items, sets)
+            for sets in rare_sets(items, self.k, int(self.known))
+        ]
         for places in chosen:
             self._hide(items.record[places])
         return bool(chosen)
@@ -165,7 +172,7 @@ class _State:
         """Leave out records of subjects, and over records, that are left out."""
         self.status[self.is_out[self.links.subject]] = _LEFT_OUT
         has_parent = self.links.parent >= 0
-        for table in range(int(self.links.table.max(initial=0)) + 1):
+        for table in range(self.links.tables):
             here = has_parent & (self.links.table == table)
             self.status[here & (self.status[self.links.parent] == _LEFT_OUT)] = _LEFT_OUT
 
@@ -173,13 +180,13 @@ class _State:
         """Return what is known of each subject beside her records; -1 if she is left out."""
         seen = self.links.own.copy()
         if self.known_count:
-            for table in range(int(self.links.table.max(initial=0)) + 1):
+            for table in range(self.links.tables):
                 of_table = self.links.subject[self.links.table == table]
-                seen = dense(seen, np.bincount(of_table, minlength=len(seen)))
+                seen = combined_codes(seen, np.bincount(of_table, minlength=len(seen)))
         seen[self.is_out] = -1
         return seen
 
-    def _few(self, seen: Integers) -> Booleans:
+    def _in_small_class(self, seen: Integers) -> Booleans:
         is_few: Booleans = np.bincount(seen + 1)[seen + 1] < self.k
         return is_few & ~self.is_out
 
@@ -188,19 +195,19 @@ class _State:
         links = self.links
         own = np.where(self.status == _HIDDEN, 0, links.value + 1)
         values = np.zeros(len(own), dtype=np.int64)
-        for table in range(int(links.table.max(initial=0)) + 1):
+        for table in range(links.tables):
             here = links.table == table
             parent = np.where(links.parent[here] >= 0, values[links.parent[here]] + 1, 0)
             after = int(values.max(initial=-1)) + 1
-            values[here] = dense(own[here], parent) + after
+            values[here] = combined_codes(own[here], parent) + after
         return values
 
-    def _chosen(self, items: Items, sets: Integers) -> Integers:
-        """Return items that go, one of each set: one that is shown, of most rare sets, and rarest.
+    def _items_to_suppress(self, items: Items, sets: Integers) -> Integers:
+        """Choose one item per rare set: visible first, then in the most rare sets, then rarest.
 
-        Equal ones of the subject go with it, but for those that are as few as the set has others.
+        Its equals of the same subject go with it, except those that the set itself leaves.
         """
-        alone = dense(items.seen, items.value)
+        alone = combined_codes(items.seen, items.value)
         of_sets = np.bincount(sets.ravel(), minlength=len(items.record))
         is_hidden = self.status[items.record] == _HIDDEN
         rank = np.empty(len(items.record), dtype=np.int64)
@@ -214,18 +221,16 @@ class _State:
         chosen: Integers = np.flatnonzero(items.copy >= kept[group])
         return chosen
 
-    def _hide_of_wholes(self, items: Items, rare: Integers) -> bool:
-        """Take one record of each subject whom all her records tell; her, if there is none."""
+    def _suppress_one_record_each(self, items: Items, rare: Integers) -> bool:
+        """Suppress one record of each rare subject, or the subject if she has none left."""
         if not len(rare):
             return False
-        alone = dense(items.seen, items.value)
+        alone = combined_codes(items.seen, items.value)
         is_hidden = self.status[items.record] == _HIDDEN
         order = np.lexsort((np.bincount(alone)[alone], is_hidden, items.subject))
         subjects, first = np.unique(items.subject[order], return_index=True)
         is_rare = np.isin(subjects, rare)
-        without = np.setdiff1d(rare, subjects)
-        self.is_out[without] = True
-        self.is_open[self.links.own[without]] = True
+        self.is_out[np.setdiff1d(rare, subjects)] = True
         self._hide(items.record[order][first[is_rare]])
         return True
 
@@ -243,17 +248,24 @@ class _State:
 def _check_rule(
     tables: Mapping[str, Any], k: int, known_records: int | str, most_lost: float
 ) -> None:
-    if not isinstance(k, int) or k < 2:
+    if not _is_whole(k, 2):
         raise LinkError(f"k must be a whole number >= 2; got {k!r}. Correct the arguments.")
-    if known_records != "all" and not (isinstance(known_records, int) and known_records >= 1):
+    if known_records != "all" and not _is_whole(known_records, 1):
         raise LinkError(
             f"known_records must be all or a whole number >= 1; got {known_records!r}. "
             "Correct the arguments."
         )
-    if not 0 <= most_lost <= 1:
+    if not isinstance(most_lost, int | float) or not 0 <= most_lost <= 1:
         raise LinkError(f"most_lost must be from 0 to 1; got {most_lost!r}. Correct the arguments.")
-    if SUBJECTS in tables:
-        raise LinkError(f"no linked table may be called {SUBJECTS}; one is. Rename it.")
+    if not isinstance(tables, Mapping):
+        raise LinkError(f"tables must be a mapping by name; got {type(tables).__name__}.")
+    for name in tables:
+        if not isinstance(name, str) or name in {SUBJECTS, ""}:
+            raise LinkError(f"no linked table may be called {name!r}; one is. Rename it.")
+
+
+def _is_whole(value: object, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
 def _check_lost(name: str, status: Integers, most_lost: float) -> None:
@@ -266,18 +278,26 @@ def _check_lost(name: str, status: Integers, most_lost: float) -> None:
         )
 
 
-def _decided(name: str, table: Mapping[str, Any], status: Integers) -> pd.DataFrame:
+def _decisions_of(name: str, table: Mapping[str, Any], status: Integers) -> pd.DataFrame:
     import pandas as pd  # noqa: PLC0415 (as above)
 
-    # Sorted by random numbers of the operating system: no order of the source remains.
-    drawn = np.frombuffer(os.urandom(8 * len(status)), dtype=np.uint64)
-    number = np.empty(len(status), dtype=np.int64)
-    number[np.argsort(drawn)] = np.arange(1, len(status) + 1)
     return pd.DataFrame(
         {
             "linked_table": name,
             "record": keys_of(table).to_numpy(),
             "status": np.array(STATUSES)[status],
-            "released_key": pd.array(number, dtype="Int64"),
+            "released_key": pd.arrays.IntegerArray(_random_keys(len(status)), status == _LEFT_OUT),
         }
-    ).assign(released_key=lambda rows: rows["released_key"].mask(rows["status"] == STATUSES[-1]))
+    )
+
+
+def _random_keys(number: int) -> Integers:
+    """Return different whole numbers from 0 to 2^63 - 1, drawn by the operating system.
+
+    Of two runs no keys are the same, so that tables of one do not join those of another.
+    """
+    keys = np.empty(0, dtype=np.int64)
+    while len(keys) < number:
+        drawn = np.frombuffer(os.urandom(8 * number), dtype=np.uint64) >> np.uint64(1)
+        keys = np.unique(np.concatenate([keys, drawn.astype(np.int64)]))[:number]
+    return keys[np.argsort(np.frombuffer(os.urandom(8 * number), dtype=np.uint64))]
