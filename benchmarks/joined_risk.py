@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pandas as pd
 
 from dbt_anonymize.extensions.linked.suppressing import suppress_linked
@@ -149,6 +150,33 @@ def cost(statement: str) -> str:
     )
 
 
+def cost_of_hiding() -> str:
+    """Return time and memory of `suppress_linked` on as many records."""
+    chance, people, records = np.random.default_rng(1), 1_000_000, 10_000_000
+    subjects = pd.DataFrame({"person": np.arange(people), "age": np.arange(people) % 50})
+    items = np.floor(200 * chance.random(records) ** 2).astype(int)
+    rows = pd.DataFrame({"record": np.arange(records), "person": np.arange(records) % people})
+    begin, spent = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF).ru_utime
+    suppress_linked(
+        {"rows": subjects, "key": "person", "quasi_identifiers": ["age"]},
+        {
+            "records": {
+                "rows": rows.assign(item=items),
+                "key": "record",
+                "to_subject": "person",
+                "quasi_identifiers": ["item"],
+            }
+        },
+        k=K,
+        known_records=2,
+    )
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return (
+        f"suppress_linked: {time.perf_counter() - begin:.0f} s, {used.ru_utime - spent:.0f} s of "
+        f"CPU, at most {used.ru_maxrss / 2**20:.1f} GB"
+    )
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--most", type=int, default=2, help="most records that are known")
@@ -159,3 +187,4 @@ if __name__ == "__main__":
     print(pd.DataFrame(figures(compiled)).to_string(index=False))
     print(pd.DataFrame(hidden(most)).to_string(index=False))
     print(cost(compiled["large"]))
+    print(cost_of_hiding())
