@@ -139,7 +139,7 @@ def test_a_test_is_drawn_with_all_of_its_cases(monkeypatch: pytest.MonkeyPatch) 
 
     assert [*draw().values()] == [4, 4, 4]
     assert draw() == draw()
-    assert sampling.drawn == {"tests of them": (9, 27)}
+    assert sampling.drawn == {"tests of modules that start dbt": (9, 27)}
     monkeypatch.setattr(sampling, "FULL", True)
     assert len(draw()) == 9
 
