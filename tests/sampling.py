@@ -21,12 +21,12 @@ IS_SEEDED = "DBT_ANONYMIZE_SEED" in os.environ
 SEED = int(os.environ.get("DBT_ANONYMIZE_SEED", "20"))
 _TESTS = Path(__file__).parent
 # Of the modules of a folder whose tests start dbt, besides those of the demonstrations and leaks.
-_SHARE_OF_MODULES = 0.15
+_SHARE_OF_MODULES = 0.1
 # Of each of these; where they are always drawn, all.
-_TESTS_OF_A_MODULE = 3
+_TESTS_OF_A_MODULE = 2
 _TESTS_OF_DBT = "tests of modules that start dbt"
 # Of the modules of a folder that are marked, whose tests calculate for long.
-_SHARE_OF_COSTLY = 0.3
+_SHARE_OF_COSTLY = 0.2
 _ALWAYS = {
     "end_to_end/test_demo.py",
     "end_to_end/test_verify.py",
@@ -34,7 +34,7 @@ _ALWAYS = {
 }
 # Of costly tests that several modules have, how many run of each group.
 GROUPS = {
-    "builds": 2,
+    "builds": 1,
     "bytes": 1,
     "commands": 1,
     "fail closed": 1,

@@ -61,12 +61,14 @@ def test_published_figures_give_the_published_choices() -> None:
     assert all(best(PUBLISHED, alpha / 10_000).number != 2 for alpha in range(1, 10_000))
 
 
+@pytest.mark.sampled_tests(group="figures")
 def test_noise_leaves_the_published_r2() -> None:
     assert RAW_R2 == 0.979
     assert noisy(1).shape == (80,)
     assert drawn()["logistic", "midpoint", 1][:, 1].mean() == pytest.approx(RAW_R2, abs=0.002)
 
 
+@pytest.mark.sampled_tests(group="figures")
 def test_two_groups_do_not_tell_curves_apart() -> None:
     logistic = drawn()["logistic", "lower bound", 40]
     for curve, original in (("logarithm", -0.17), ("line", -0.13)):
@@ -81,6 +83,7 @@ def is_within_noise(published: float, values: NDArray[np.float64]) -> bool:
     return bool(low <= published <= high)
 
 
+@pytest.mark.sampled_tests(group="figures")
 def test_published_figures_of_the_masking_example_are_compared() -> None:
     def is_met(published: float, k: int, tested_on: int, curve: str = "logistic") -> list[bool]:
         return [
