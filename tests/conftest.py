@@ -17,7 +17,7 @@ from dbt_anonymize.extension import extensions
 from tests import sampling, tiers
 from tests.differential_privacy.private import sampled_and_private
 from tests.extensions import of_extensions
-from tests.projects import Project, copy_consumer, copy_demo, run_command
+from tests.projects import Project, copy_consumer, copy_demo, make_demo_small, run_command
 from tests.quick_dbt import make_dbt_quick
 from tests.vault.projects import copy_with
 from tests.written import LOG_LEVEL, logging_everything
@@ -67,7 +67,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         item.add_marker(tier)
         group = f"fast {item.path}" if tier == "fast" else f"dbt {item.path.parent}"
         fixtures = getattr(item, "fixturenames", ())
-        if "demonstration" in fixtures:
+        if {"demonstration", "shipped"}.intersection(fixtures):
             group = "demonstration"
         elif reads_compiled(item) or item.path.name == "test_pycanon.py":
             # They share the SQL of macros that dbt compiled.
@@ -212,13 +212,29 @@ def built_once(
         return Project(folder, warehouse.read_text("utf-8")).copy(factory.mktemp(name) / "project")
 
 
-@pytest.fixture(scope="session")
-def demonstration(tmp_path_factory: pytest.TempPathFactory) -> Demonstration:
-    """Give the demonstration, built once by the README's own command."""
-    project = copy_demo(tmp_path_factory.mktemp("demo") / "project")
+def _make_demo(project: Project) -> Demonstration:
     # One worker: the tests of another process have the other core.
     command = f"make demo {UP_TO_DATE} DBT_ANONYMIZE_WORKERS=1"
     return Demonstration(project, run_command(command, project.folder))
+
+
+@pytest.fixture(scope="session")
+def shipped(tmp_path_factory: pytest.TempPathFactory) -> Demonstration:
+    """Give the demonstration as it ships, whose figures pages show; `make test-slow` builds it."""
+    return _make_demo(copy_demo(tmp_path_factory.mktemp("shipped") / "project"))
+
+
+@pytest.fixture(scope="session")
+def demonstration(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Demonstration:
+    """Give the demonstration, built once by the README's own command, smaller unless in full."""
+    if sampling.FULL:
+        found: Demonstration = request.getfixturevalue("shipped")
+        return found
+    project = copy_demo(tmp_path_factory.mktemp("demo") / "project")
+    make_demo_small(project)
+    return _make_demo(project)
 
 
 @pytest.fixture(scope="session")

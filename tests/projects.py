@@ -18,6 +18,7 @@ from typing import Any
 import duckdb
 import yaml
 
+from dbt_anonymize.project.generate import generate
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.warehouse import Warehouse, open_warehouse
 
@@ -150,6 +151,18 @@ def copy_demo(folder: Path) -> Project:
         (folder / place).mkdir()
     (folder / ".venv").symlink_to(sys.prefix)
     return Project(folder, "warehouse/dbt_anonymize.duckdb")
+
+
+def make_demo_small(project: Project) -> None:
+    """Let a copy train as few models as intervals of QF need, and hide the cells of one table."""
+    for file in (project.folder / "anonymizations").glob("*.yml"):
+        spec = yaml.safe_load(file.read_text(encoding="utf-8"))
+        if "quality" in spec:
+            spec["quality"]["repetitions"] = 5
+        if "table" in spec:
+            spec["table"]["efforts"] = spec["table"]["efforts"][1:2]
+        file.write_text(yaml.safe_dump(spec, sort_keys=False), encoding="utf-8")
+    generate(project.folder)
 
 
 def run_command(command: str, folder: Path) -> str:

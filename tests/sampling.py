@@ -21,11 +21,12 @@ IS_SEEDED = "DBT_ANONYMIZE_SEED" in os.environ
 SEED = int(os.environ.get("DBT_ANONYMIZE_SEED", "20"))
 _TESTS = Path(__file__).parent
 # Of the modules of a folder whose tests start dbt, besides those of the demonstrations and leaks.
-_SHARE_OF_MODULES = 0.15
-# Of each of these.
-_TESTS_OF_A_MODULE = 3
+_SHARE_OF_MODULES = 0.1
+# Of each of these; where they are always drawn, all.
+_TESTS_OF_A_MODULE = 2
+_TESTS_OF_DBT = "tests of modules that start dbt"
 # Of the modules of a folder that are marked, whose tests calculate for long.
-_SHARE_OF_COSTLY = 0.3
+_SHARE_OF_COSTLY = 0.2
 _ALWAYS = {
     "end_to_end/test_demo.py",
     "end_to_end/test_verify.py",
@@ -33,15 +34,13 @@ _ALWAYS = {
 }
 # Of costly tests that several modules have, how many run of each group.
 GROUPS = {
-    "builds": 2,
+    "builds": 1,
     "bytes": 1,
     "commands": 1,
     "fail closed": 1,
     "faults": 1,
-    "figures": 2,
+    "figures": 1,
     "installation": 1,
-    "postgres": 1,
-    "processes": 1,
     "recipes": 1,
     "relink": 1,
     "workers": 1,
@@ -66,7 +65,7 @@ def examples(of: settings, full: int, sampled: int | None = None) -> settings:
 
 
 def mark_undrawn(items: Iterable[pytest.Item]) -> None:
-    """Make slow what the seed does not draw.
+    """Make slow what the seed does not draw, and what needs the demonstrations as they ship.
 
     Of the cases of a test with the mark ``sampled(n)`` n run, and of what is left of a module with
     the mark ``sampled_tests(n)``, n again; of all with ``sampled_tests(group="...")`` as many as
@@ -75,6 +74,8 @@ def mark_undrawn(items: Iterable[pytest.Item]) -> None:
     each some tests, with all of their cases.
     """
     items = list(items)
+    if not FULL:
+        _make_slow(item for item in items if "shipped" in getattr(item, "fixturenames", ()))
     _draw_of_each(
         items, "sampled", "cases", lambda item: f"{item.path} {getattr(item, 'originalname', '')}"
     )
@@ -142,8 +143,8 @@ def _draw_tests(label: str, items: Iterable[pytest.Item]) -> None:
     chosen = random.Random(f"{SEED} {label}").sample(sorted(tests), number)
     for name in tests.keys() - chosen:
         _make_slow(tests[name])
-    ran, of = drawn.get("tests of them", (0, 0))
-    drawn["tests of them"] = (ran + number, of + len(tests))
+    ran, of = drawn.get(_TESTS_OF_DBT, (0, 0))
+    drawn[_TESTS_OF_DBT] = (ran + number, of + len(tests))
 
 
 def _draw_of_each(

@@ -92,6 +92,7 @@ def test_a_step_that_a_spec_has_not_is_refused(commanded: Project) -> None:
     )
 
 
+@pytest.mark.slow  # builds twice
 @pytest.mark.parametrize(
     ("step", "change"),
     [

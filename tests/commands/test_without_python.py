@@ -69,6 +69,7 @@ def test_with_python_the_list_is_not_empty(built_members: Project, tmp_path: Pat
     assert python_models(project) == {"members_evaluation"}
 
 
+@pytest.mark.slow
 def test_without_it_a_build_from_nothing_runs_no_python(
     built_members: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,6 +16,7 @@ from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.spec import load_specs
 from dbt_anonymize.verify import run as verification
 from dbt_anonymize.verify.recomputation.guarantees import Recount
+from tests.conftest import Demonstration
 from tests.docs.pages import DOCS
 from tests.projects import Project
 
@@ -48,11 +49,11 @@ def cells(row: tuple[Any, ...]) -> str:
     return f"| {' | '.join(texts)} |"
 
 
-def test_rows_are_those_of_a_build(demo: Project) -> None:
+def test_rows_are_those_of_a_build(shipped: Demonstration) -> None:
     assert len(QUERIES) == PAGE.count("```sql") >= 10
     for sql, table in QUERIES:
         _, _, *rows = table.splitlines()
-        assert rows == [cells(row) for row in demo.query(sql)], sql
+        assert rows == [cells(row) for row in shipped.project.query(sql)], sql
 
 
 def files_named() -> Iterator[str]:

@@ -168,7 +168,9 @@ def test_scores_are_complete_and_paired(demo: Project, name: str) -> None:
         f" count(value) as scored from {name}_scores where class is null"
         f" and (model, measure) = {DECIDING[name]} group by all",
     )
-    repetitions = 100 if name == "wdbc" else 30
+    quality = load_spec(demo.folder / "anonymizations" / f"{name}.yml").quality
+    assert quality is not None
+    repetitions = quality.repetitions
     assert len(counts) == 7 * 2
     assert {(r["n"], r["repetitions"], r["scored"]) for r in counts} == {(repetitions,) * 3}
     differing = demo.query(

@@ -23,14 +23,14 @@ def section(title: str) -> str:
     return README.split(f"\n## {title}\n")[1].split("\n## ")[0]
 
 
-def test_make_demo_prints_the_results_of_the_readme(demonstration: Demonstration) -> None:
+def test_make_demo_prints_the_results_of_the_readme(shipped: Demonstration) -> None:
     (shown,) = [text for language, _, text in BLOCK.findall(README) if language == "text"]
-    printed = "\n".join(line.rstrip() for line in demonstration.printed.splitlines())
+    printed = "\n".join(line.rstrip() for line in shipped.printed.splitlines())
     assert shown.strip() in printed
 
 
-def test_make_demo_shows_progress_while_models_train(demonstration: Demonstration) -> None:
-    assert re.search(r"wdbc: [\d,]+ of 1,?400 models", demonstration.printed)
+def test_make_demo_shows_progress_while_models_train(shipped: Demonstration) -> None:
+    assert re.search(r"wdbc: [\d,]+ of 1,?400 models", shipped.printed)
 
 
 def test_the_record_of_the_readme_is_in_source_and_release(demo: Project) -> None:

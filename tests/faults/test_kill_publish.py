@@ -22,7 +22,7 @@ def publish(launcher: Launcher, folder: Path, relation: str) -> Child:
     )
 
 
-@pytest.mark.sampled_tests(group="processes")
+@pytest.mark.sampled_tests(group="faults")
 def test_killed_before_any_line_of_publishing(tmp_path: Path, launcher: Launcher) -> None:
     """Places in our code where a process can die; the next removes what the last one left.
 
@@ -58,7 +58,7 @@ def test_killed_before_any_line_of_publishing(tmp_path: Path, launcher: Launcher
     assert files_of_release(tmp_path) == {"people.duckdb"}
 
 
-@pytest.mark.sampled_tests(group="processes")
+@pytest.mark.sampled_tests(group="faults")
 def test_killed_at_random_moments_of_publishing(tmp_path: Path, launcher: Launcher) -> None:
     """Also inside the engine, while it writes."""
     people = write_people(tmp_path, records=30_000)

@@ -119,7 +119,7 @@ def test_who_comes_second_waits_until_the_first_has_published(
     assert files_of_release(tmp_path) == {"people.duckdb"}
 
 
-@pytest.mark.sampled_tests(group="processes")
+@pytest.mark.sampled_tests(group="faults")
 def test_two_builds_of_one_release_take_turns(
     shop: Project, launcher: Launcher, tmp_path: Path
 ) -> None:

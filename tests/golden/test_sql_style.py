@@ -12,7 +12,7 @@ from tests.projects import REPOSITORY
 GOLDEN = sorted((Path(__file__).parent / "sql").glob("*.sql"))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
 def test_the_linter_finds_nothing(path: Path) -> None:
     text = path.read_text(encoding="utf-8")

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from tests.case_studies.clusters import ARE_AVAILABLE, SIZES, TABLES, row
+from tests.conftest import Demonstration
 from tests.papers.pages import table_of, with_queries
 from tests.papers.systematic_clustering import (
     PAGE,
@@ -17,13 +18,12 @@ from tests.papers.systematic_clustering import (
     drawn,
     shown,
 )
-from tests.projects import Project
 
 TEXT = PAGE.read_text("utf-8")
 
 
-def test_the_page_shows_what_a_build_gives(demo: Project) -> None:
-    assert with_queries(TEXT, demo.query) == TEXT
+def test_the_page_shows_what_a_build_gives(shipped: Demonstration) -> None:
+    assert with_queries(TEXT, shipped.project.query) == TEXT
 
 
 @pytest.mark.sampled_tests(group="figures")

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests.conftest import Demonstration
 from tests.papers.alpha import ALPHAS, Effort, best, stable_until
 from tests.papers.noisy_masking import RAW_R2, best_families, drawn, noisy
 from tests.papers.pages import PAGE, efforts, efforts_of_case_study, with_builds, with_curves
-from tests.projects import Project
 
 TEXT = PAGE.read_text("utf-8")
 PUBLISHED = [Effort(0, 1, 0.979), Effort(1, 5, 0.971), Effort(2, 10, 0.68), Effort(3, 40, 0.11)]
 
 
-def test_the_page_shows_what_a_build_gives(demo: Project) -> None:
-    assert with_builds(TEXT, demo.query) == TEXT
+def test_the_page_shows_what_a_build_gives(shipped: Demonstration) -> None:
+    assert with_builds(TEXT, shipped.project.query) == TEXT
 
 
 @pytest.mark.sampled_tests(group="figures")
@@ -24,7 +24,8 @@ def test_the_page_shows_the_fitted_curves() -> None:
     assert with_curves(TEXT) == TEXT
 
 
-def test_the_published_effort_of_wisconsin_is_chosen(demo: Project) -> None:
+def test_the_published_effort_of_wisconsin_is_chosen(shipped: Demonstration) -> None:
+    demo = shipped.project
     columns = "effort, k, is_non_inferior, qf_difference_high < 0"
     rows = demo.query(f"select {columns} from wdbc_results where is_chosen")
     assert rows == [(3, 5, False, True)]
@@ -40,8 +41,8 @@ def test_the_published_effort_of_medical_cost_is_chosen() -> None:
 
 
 @pytest.mark.parametrize("name", ["wdbc", "medical_cost"])
-def test_alpha_decides_within_the_stable_range(name: str, demo: Project) -> None:
-    table = efforts(demo.query, name)
+def test_alpha_decides_within_the_stable_range(name: str, shipped: Demonstration) -> None:
+    table = efforts(shipped.project.query, name)
     until = stable_until(table)
     assert until > 0.016
     assert f"stable up to alpha {f'{until:.3f}'.removeprefix('0')}:" in TEXT
@@ -60,12 +61,14 @@ def test_published_figures_give_the_published_choices() -> None:
     assert all(best(PUBLISHED, alpha / 10_000).number != 2 for alpha in range(1, 10_000))
 
 
+@pytest.mark.sampled_tests(group="figures")
 def test_noise_leaves_the_published_r2() -> None:
     assert RAW_R2 == 0.979
     assert noisy(1).shape == (80,)
     assert drawn()["logistic", "midpoint", 1][:, 1].mean() == pytest.approx(RAW_R2, abs=0.002)
 
 
+@pytest.mark.sampled_tests(group="figures")
 def test_two_groups_do_not_tell_curves_apart() -> None:
     logistic = drawn()["logistic", "lower bound", 40]
     for curve, original in (("logarithm", -0.17), ("line", -0.13)):
@@ -80,6 +83,7 @@ def is_within_noise(published: float, values: NDArray[np.float64]) -> bool:
     return bool(low <= published <= high)
 
 
+@pytest.mark.sampled_tests(group="figures")
 def test_published_figures_of_the_masking_example_are_compared() -> None:
     def is_met(published: float, k: int, tested_on: int, curve: str = "logistic") -> list[bool]:
         return [

@@ -1,12 +1,12 @@
-"""Everything that properties and oracles run, compiled by one call of dbt."""
+"""Everything that properties and oracles run, compiled part by part when it is first asked for."""
 
 from __future__ import annotations
 
 import functools
+import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 
 from tests.extensions import of_extensions
 from tests.properties.compilation import (
@@ -62,26 +62,47 @@ ORACLE_SHAPES = {
 }
 
 
+_REF = re.compile(r"ref\('([^']+)'\)")
+_CORE: tuple[tuple[Mapping[str, str], Sequence[str]], ...] = (
+    *((shape_models(shape), shape_seeds(shape)) for shape in (*SHAPES, *ORACLE_SHAPES.values())),
+    (GUARDED_MODELS, GUARDED_SEEDS),
+    (SAMPLED_MODELS, SAMPLED_SEEDS),
+    (GENERIC_MODELS, GENERIC_SEEDS),
+    (FURTHER_MODELS, FURTHER_SEEDS),
+    (GAME_MODELS, GAME_SEEDS),
+    (MEASURED_MODELS, MEASURED_SEEDS),
+    (TARGET_MODELS, TARGET_SEEDS),
+    (OUTER_MODELS, OUTER_SEEDS),
+)
+
+
+class _Statements(Mapping[str, str]):
+    """The SQL of all models by name; dbt compiles a part when the first of its models is read."""
+
+    def __init__(self) -> None:
+        parts = [*_CORE, *((one.MODELS, one.SEEDS) for one in of_extensions("compiled"))]
+        self._part_of = {name: part for part in parts for name in part[0]}
+        self._compiled: dict[str, str] = {}
+
+    def __getitem__(self, name: str) -> str:
+        if name not in self._compiled:
+            models, seeds = self._part_of[name]
+            # Models of another part are read as seeds are: by their names.
+            read = {ref for text in models.values() for ref in _REF.findall(text)}
+            with tempfile.TemporaryDirectory() as folder:
+                self._compiled |= compile_models(
+                    Path(folder), models, sorted({*seeds, *read} - models.keys())
+                )
+        return self._compiled[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._part_of)
+
+    def __len__(self) -> int:
+        return len(self._part_of)
+
+
 @functools.cache
 def statements() -> Mapping[str, str]:
     """Return the compiled SQL of all models by name."""
-    shapes = [*SHAPES, *ORACLE_SHAPES.values()]
-    models = {name: text for shape in shapes for name, text in shape_models(shape).items()}
-    seeds = [name for shape in shapes for name in shape_seeds(shape)]
-    models |= GUARDED_MODELS | SAMPLED_MODELS | GENERIC_MODELS | FURTHER_MODELS | GAME_MODELS
-    models |= MEASURED_MODELS | TARGET_MODELS | OUTER_MODELS
-    seeds += [
-        *GUARDED_SEEDS,
-        *SAMPLED_SEEDS,
-        *GENERIC_SEEDS,
-        *GAME_SEEDS,
-        *FURTHER_SEEDS,
-        *MEASURED_SEEDS,
-        *TARGET_SEEDS,
-        *OUTER_SEEDS,
-    ]
-    for one in of_extensions("compiled"):
-        models |= one.MODELS
-        seeds += one.SEEDS
-    with tempfile.TemporaryDirectory() as folder:
-        return MappingProxyType(compile_models(Path(folder), models, seeds))
+    return _Statements()

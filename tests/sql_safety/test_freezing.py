@@ -18,11 +18,8 @@ from tests.sql_safety.hostile import TEXTS, own_sql_names
 from tests.sql_safety.namings import FOLDER, namings
 from tests.worlds.hostile import NAME, Naming, spec_of, write
 
-# Each builds twice.
-pytestmark = [
-    pytest.mark.sampled_tests(group="builds"),
-    pytest.mark.needs("fidelity", "second_month"),
-]
+# Each builds twice, and so does what it is compared with.
+pytestmark = [pytest.mark.slow, pytest.mark.needs("fidelity", "second_month")]
 ONE = settings(
     max_examples=1,
     deadline=None,
@@ -74,7 +71,6 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "drawn",
     [namings(TEXTS, extra=20), namings(own_sql_names(), extra=5)],

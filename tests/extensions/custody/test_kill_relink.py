@@ -26,7 +26,7 @@ def wait_for_first(child: Child) -> None:
         time.sleep(0.005)
 
 
-@pytest.mark.sampled_tests(group="processes")
+@pytest.mark.sampled_tests(group="faults")
 def test_who_is_shown_is_in_the_audit_whenever_relinking_is_killed(
     shop: Project, launcher: Launcher
 ) -> None:

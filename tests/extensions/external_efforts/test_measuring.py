@@ -16,7 +16,7 @@ from tests.extensions.external_efforts import naive
 from tests.extensions.external_efforts.world import COLUMNS, World, marginals, people, world_of
 from tests.sampling import number_of
 
-pytestmark = pytest.mark.sampled_tests(2)
+pytestmark = pytest.mark.sampled_tests(1)
 
 RECORDS = people()
 INNER = RECORDS[~RECORDS.is_outer]

@@ -27,6 +27,8 @@ from tests.extensions.postgres.server import Server
 from tests.oracle.subsets import MODEL, TUPLES, expected_risk
 from tests.projects import Project
 
+pytestmark = pytest.mark.slow
+
 
 @dataclass(frozen=True)
 class OnPostgres:

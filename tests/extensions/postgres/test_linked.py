@@ -13,7 +13,7 @@ from tests.extensions.postgres.server import Server
 projects = pytest.importorskip("tests.extensions.linked.projects")
 
 pytestmark = [
-    pytest.mark.sampled_tests(group="postgres"),
+    pytest.mark.slow,
     pytest.mark.dbt,
     pytest.mark.needs("linked"),
 ]

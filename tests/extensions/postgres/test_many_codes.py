@@ -17,7 +17,7 @@ from tests.extensions.postgres.server import Server
 from tests.projects import Project
 from tests.worlds.codes import CODES, EFFORTS, HIERARCHY, NAME, K, class_sizes, write
 
-pytestmark = [pytest.mark.sampled_tests(group="postgres"), pytest.mark.dbt]
+pytestmark = [pytest.mark.slow, pytest.mark.dbt]
 
 # Each model keeps whether it loops over rows to join them, and the classes keep their plan.
 _KEPT = """
@@ -43,7 +43,6 @@ def written(folder: Path, server: Server, **settings: Any) -> Project:
     return project
 
 
-@pytest.mark.slow  # DuckDB has the same in the sample
 def test_a_model_of_many_codes_is_a_hierarchy(server: Server, tmp_path: Path) -> None:
     """As on DuckDB: `tests/end_to_end/test_many_codes.py` has views, a search and all checks."""
     project = written(tmp_path / "project", server)

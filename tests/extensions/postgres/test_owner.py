@@ -13,7 +13,7 @@ from tests.extensions.postgres.conftest import connect
 from tests.extensions.postgres.server import Server
 from tests.projects import copy_consumer
 
-pytestmark = [pytest.mark.sampled_tests(group="postgres"), pytest.mark.dbt]
+pytestmark = [pytest.mark.slow, pytest.mark.dbt]
 
 OWNER = "shop_vault.dbt_anonymize_owner"
 PEOPLE = ("seed", "-s", "path:seeds/customers.csv")

@@ -14,7 +14,7 @@ from tests.projects import Outcome, Project
 from tests.worlds.monthly import MONTHS, PARTED, RELATIONS, WHOLE, Visits, write
 
 pytestmark = [
-    pytest.mark.sampled_tests(group="postgres"),
+    pytest.mark.slow,
     pytest.mark.dbt,
     pytest.mark.needs("partitions"),
 ]

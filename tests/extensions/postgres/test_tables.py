@@ -33,7 +33,7 @@ is_shown = on_duckdb.is_shown
 rows_of = on_duckdb.rows_of
 
 pytestmark = [
-    pytest.mark.sampled_tests(group="postgres"),
+    pytest.mark.slow,
     pytest.mark.dbt,
     pytest.mark.needs("tables"),
 ]

@@ -16,7 +16,7 @@ from tests.extensions.postgres.server import Server, temporary_server
 from tests.extensions.postgres.test_demonstration import on_postgres
 from tests.projects import Project
 
-pytestmark = [pytest.mark.sampled_tests(group="postgres"), pytest.mark.dbt]
+pytestmark = [pytest.mark.slow, pytest.mark.dbt]
 
 CI = ("--target", "ci", "--state", "state")
 RELEASED = "select * from {}_release.customers_anonymized order by 1, 2, 3, 4, 5, 6, 7, 8, 9"

@@ -177,6 +177,7 @@ def test_draws_that_are_lost_are_told(built: Project, tmp_path: Path) -> None:
     assert released(project) == released(built)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("other", "reason"),
     [

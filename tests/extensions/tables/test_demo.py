@@ -53,12 +53,13 @@ def test_no_cell_of_few_patients_is_shown(demo: Project) -> None:
 
 
 def test_the_finest_table_answers_nothing_and_the_best_of_the_others_is_chosen(
-    demo: Project, demonstration: Demonstration
+    shipped: Demonstration,
 ) -> None:
     columns = "effort, qualifies, is_chosen"
+    demo = shipped.project
     results = demo.query(f"select {columns} from {NAME}_table_results order by effort")
     assert results == [(1, False, False), (2, True, True), (3, True, False)]
-    printed = " ".join(demonstration.printed.split())
+    printed = " ".join(shipped.printed.split())
     spec = load_spec(demo.folder / "anonymizations" / f"{NAME}.yml")
     assert f"{NAME}: {spec.description}" in printed
     assert "effort 2, hide (age 2, visited_on 1), is chosen: the best Q" in printed
