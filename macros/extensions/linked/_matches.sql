@@ -141,7 +141,7 @@ sets_{{ number }} as (
         sets.{{ column }},
         {%- endfor %}
         items.number as record_{{ number }},
-        items.copy_number as copy_{{ number }},
+        items.copy_number as last_copy,
         sets.subject
     from sets_{{ number - 1 }} as sets
     inner join support_{{ number - 1 }} as support
@@ -156,7 +156,7 @@ sets_{{ number }} as (
         {%- else %}
         and (
             (items.number > sets.record_{{ number - 1 }} and items.copy_number = 1)
-            or (items.number = sets.record_{{ number - 1 }} and items.copy_number = sets.copy_{{ number - 1 }} + 1)
+            or (items.number = sets.record_{{ number - 1 }} and items.copy_number = sets.last_copy + 1)
         )
         {%- endif %}
 
@@ -232,11 +232,11 @@ uniform_subjects_{{ number }} as (
 {%- endmacro %}
 
 
-{# Columns that tell what is known: the class, and each record with which of equal ones it is. #}
+{# Columns that tell what is known: the class, and each record, equal ones one after the other. #}
 {% macro _set_columns(number) -%}
     {%- set columns = ["known_class"] -%}
     {%- for place in range(1, number + 1) -%}
-        {%- do columns.extend(["record_" ~ place, "copy_" ~ place]) -%}
+        {%- do columns.append("record_" ~ place) -%}
     {%- endfor -%}
     {{ return(columns) }}
 {%- endmacro %}

@@ -181,7 +181,7 @@ sets_1 as (
     select
         sets.known_class,
         items.number as record_1,
-        items.copy_number as copy_1,
+        items.copy_number as last_copy,
         sets.subject
     from sets_0 as sets
     inner join support_0 as support
@@ -200,10 +200,9 @@ support_1 as (
     select
         known_class,
         record_1,
-        copy_1,
         count(*) as subjects
     from sets_1
-    group by known_class, record_1, copy_1
+    group by known_class, record_1
 
 ),
 
@@ -215,7 +214,6 @@ rare_subjects_1 as (
         on
             sets.known_class = support.known_class
             and sets.record_1 = support.record_1
-            and sets.copy_1 = support.copy_1
     where support.subjects < 3
 
 ),
@@ -225,23 +223,21 @@ sets_2 as (
     select
         sets.known_class,
         sets.record_1,
-        sets.copy_1,
         items.number as record_2,
-        items.copy_number as copy_2,
+        items.copy_number as last_copy,
         sets.subject
     from sets_1 as sets
     inner join support_1 as support
         on
             sets.known_class = support.known_class
             and sets.record_1 = support.record_1
-            and sets.copy_1 = support.copy_1
     inner join items
         on sets.subject = items.subject
     where
         support.subjects >= 3
         and (
             (items.number > sets.record_1 and items.copy_number = 1)
-            or (items.number = sets.record_1 and items.copy_number = sets.copy_1 + 1)
+            or (items.number = sets.record_1 and items.copy_number = sets.last_copy + 1)
         )
 
 ),
@@ -251,12 +247,10 @@ support_2 as (
     select
         known_class,
         record_1,
-        copy_1,
         record_2,
-        copy_2,
         count(*) as subjects
     from sets_2
-    group by known_class, record_1, copy_1, record_2, copy_2
+    group by known_class, record_1, record_2
 
 ),
 
@@ -268,9 +262,7 @@ rare_subjects_2 as (
         on
             sets.known_class = support.known_class
             and sets.record_1 = support.record_1
-            and sets.copy_1 = support.copy_1
             and sets.record_2 = support.record_2
-            and sets.copy_2 = support.copy_2
     where support.subjects < 3
 
 ),

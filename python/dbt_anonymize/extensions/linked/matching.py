@@ -54,7 +54,7 @@ def rare_sets(items: Items, k: int, most: int) -> Iterator[Integers]:
     last = np.flatnonzero(copy == 0)
     sets, known = last[:, None], combined_codes(seen[last], value[last])
     for number in range(1, most + 1):
-        is_rare = np.bincount(known)[known] < k if len(known) else known > 0
+        is_rare = np.bincount(known)[known] < k
         if is_rare.any():
             yield places[sets[is_rare]]
         if number == most or not len(last):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 Integers = NDArray[np.int64]
 Booleans = NDArray[np.bool_]
+SUBJECTS = "subjects"
 _KEYS = {"rows", "key", "to_subject", "quasi_identifiers"}
 
 
@@ -53,8 +54,8 @@ def read_links(
     Raises a `LinkError` for keys that are missing, repeated, or lead nowhere, and for columns that
     are missing or of types that SQL compares otherwise.
     """
-    _check_table("subjects", subjects, _KEYS - {"to_subject"})
-    places = {"": _places("subjects", subjects)}
+    _check_table(SUBJECTS, subjects, _KEYS - {"to_subject"})
+    places = {"": _places(SUBJECTS, subjects)}
     order = _ordered(tables)
     parts: list[tuple[Integers, ...]] = []
     first = dict.fromkeys(order, 0)

@@ -16,6 +16,7 @@ from dbt_anonymize.extensions.linked.matching import (
     subjects_with_rare_lists,
 )
 from dbt_anonymize.extensions.linked.records import (
+    SUBJECTS,
     Booleans,
     Integers,
     LinkError,
@@ -28,7 +29,6 @@ from dbt_anonymize.extensions.linked.records import (
 if TYPE_CHECKING:
     import pandas as pd
 
-SUBJECTS = "subjects"
 STATUSES = ("released", "hidden", "left out")
 _RELEASED, _HIDDEN, _LEFT_OUT = range(3)
 
