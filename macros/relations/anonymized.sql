@@ -63,14 +63,14 @@
 {%- set chosen = dbt_anonymize._chosen_effort(given.anonymization, given.results, given.efforts, given.fingerprint) -%}
 {%- if dbt_anonymize._is_building() -%}
     {%- if chosen in given.external -%}
-        {%- do adapter.dispatch("_check_external_release", "dbt_anonymize")(given, chosen) -%}
+        {%- do dbt_anonymize._check_external_release(given, chosen) -%}
     {%- else -%}
         {%- do dbt_anonymize._check_context(given, chosen) -%}
     {%- endif -%}
 {%- endif -%}
 {%- set middles = dbt_anonymize._midpoints(given.efforts[chosen], intervals) -%}
 {%- if given.membership -%}
-    {{ return(adapter.dispatch("_released_members", "dbt_anonymize")(
+    {{ return(dbt_anonymize._released_members(
         given.membership, generalized + given.kept_columns, given.tokens if given.mapping == "token" else none,
         given.mapping == "class", is_counted, shown + given.kept_columns, middles
     )) }}

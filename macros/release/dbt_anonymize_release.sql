@@ -40,10 +40,10 @@
     {%- if cost -%}{%- do dbt_anonymize._spend_budget(cost) -%}{%- endif -%}
     {%- if not dbt_anonymize._is_trial() -%}
         {%- if model.config.meta.dbt_anonymize.aggregates -%}
-            {%- do adapter.dispatch("_record_aggregates", "dbt_anonymize")(model.config.meta.dbt_anonymize) -%}
+            {%- do dbt_anonymize._record_aggregates(model.config.meta.dbt_anonymize) -%}
         {%- endif -%}
         {%- if model.config.meta.dbt_anonymize.waits -%}
-            {%- do adapter.dispatch("_record_members", "dbt_anonymize")(model.config.meta.dbt_anonymize) -%}
+            {%- do dbt_anonymize._record_members(model.config.meta.dbt_anonymize) -%}
         {%- endif -%}
     {%- endif -%}
 

@@ -274,7 +274,7 @@ from classes
 
 
 {# Stops where the rows of another tool are not those that were evaluated and attacked. #}
-{% macro default___check_external_release(given, chosen) -%}
+{% macro _check_external_release(given, chosen) -%}
     {%- set effort, name = given.efforts[chosen], given.anonymization -%}
     {%- set evaluated = run_query(
         "select name from " ~ ref(name ~ "_evaluation") ~ " where kind = 'rows' and effort = " ~ chosen

@@ -44,10 +44,10 @@
         {%- do dbt_anonymize._check_release(candidate) -%}
         {%- do dbt_anonymize._pay_for_release(candidate) -%}
         {%- if declaration.aggregates -%}
-            {%- do adapter.dispatch("_record_aggregates", "dbt_anonymize")(declaration) -%}
+            {%- do dbt_anonymize._record_aggregates(declaration) -%}
         {%- endif -%}
         {%- if declaration.waits -%}
-            {%- do adapter.dispatch("_record_members", "dbt_anonymize")(declaration) -%}
+            {%- do dbt_anonymize._record_members(declaration) -%}
         {%- endif -%}
         {%- do dbt_anonymize._register_release(declaration, candidate) -%}
         {%- do dbt_anonymize._remember_release(declaration) -%}

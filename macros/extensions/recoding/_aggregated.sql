@@ -146,7 +146,7 @@ open_classes as (
 
 {# Before publishing, in a transaction of its own: a release that is remembered and was never published only makes later
    ones stricter. What another build released since the aggregates were made, they were not compared with. #}
-{% macro default___record_aggregates(declaration) -%}
+{% macro _record_aggregates(declaration) -%}
     {%- set name = declaration.anonymization -%}
     {%- if not dbt_anonymize._is_published(name) -%}{{ return("") }}{%- endif -%}
     {%- set aggregated = dbt_anonymize._aggregated_relation(name) -%}

@@ -92,7 +92,7 @@ where not is_suppressed
 
 
 {# Before publishing; on DuckDB in a transaction of its own, which writes one database at a time. #}
-{% macro default___record_members(declaration) -%}
+{% macro _record_members(declaration) -%}
     {%- set name = declaration.anonymization -%}
     {%- set plan = ref(name ~ "_membership") -%}
     {%- set members = dbt_anonymize._members_relation(plan, name) -%}
@@ -162,7 +162,7 @@ where state = 'joined'
 
 
 {# Query of the release where new records wait: of the members, ordered by what is released. #}
-{% macro default___released_members(
+{% macro _released_members(
     membership, columns, tokens, has_class, is_counted=false, shown=none, middles=""
 ) -%}
 {%- set released = [] -%}
