@@ -77,7 +77,7 @@ def read_keys(name: str, mapping: str | None = None) -> set[str]:
             (called, macros()[called].args[place].name)
             for called, call in calls(macro)
             for place, argument in enumerate(call.args)
-            if _is(argument, mapping) and called not in _DECLARING
+            if _is(argument, mapping) and called in macros() and called not in _DECLARING
         }
         waiting += passed - seen
     return found - {"update"}

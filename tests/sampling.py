@@ -54,7 +54,7 @@ drawn: dict[str, tuple[int, int]] = {}
 
 def number_of(what: str, full: int, sampled: int) -> int:
     """Return how many to run, and keep it for the closing line."""
-    drawn[what] = (full if FULL else sampled, full)
+    drawn[what] = (full if FULL else min(sampled, full), full)
     return drawn[what][0]
 
 

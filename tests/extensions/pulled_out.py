@@ -1,4 +1,4 @@
-"""Copies of the project without an extension, and without those that need it."""
+"""Copies of the project without an extension and those that need it, or without any."""
 
 from __future__ import annotations
 
@@ -37,6 +37,22 @@ def with_dependents(name: str) -> set[str]:
     found = {name}
     while more := {one.name for one in extensions() if found & {*one.needs}} - found:
         found |= more
+    return found
+
+
+def with_needs(name: str) -> set[str]:
+    """Return an extension and those that it needs.
+
+    Examples
+    --------
+    >>> with_needs("needs_nobody")
+    {'needs_nobody'}
+    """
+    found, waiting = {name}, [name]
+    while waiting:
+        needed = {more for one in extensions() if one.name == waiting[0] for more in one.needs}
+        waiting = [*waiting[1:], *(needed - found)]
+        found |= needed
     return found
 
 
@@ -88,9 +104,8 @@ class PulledOut:
         )
 
 
-def pull_out(name: str, folder: Path) -> PulledOut:
+def pull_out(gone: Collection[str], folder: Path) -> PulledOut:
     """Copy what git knows, and delete folders, registry lines, and pages that go with them."""
-    gone = with_dependents(name)
     pages = {page for page in DOCS.rglob("*.md") if needed(page) & gone}
     listed = subprocess.run(
         ["git", "ls-files", "-z"], cwd=REPOSITORY, capture_output=True, text=True, check=True

@@ -13,12 +13,16 @@ import yaml
 
 from dbt_anonymize.cli.main import commands
 from dbt_anonymize.extension import extensions
-from tests.extensions.pulled_out import PulledOut, keys_of, pull_out
+from tests.extensions.pulled_out import PulledOut, keys_of, pull_out, with_dependents
 from tests.projects import REPOSITORY
 from tests.sampling import FULL, SEED
 
 pytestmark = pytest.mark.dbt
 TESTS = REPOSITORY / "tests"
+DBT = ("-c", "from dbt.cli.main import cli; cli()")
+NAMES = [one.name for one in extensions()]
+# With all of them gone the core stands alone.
+GONE = {name: with_dependents(name) for name in NAMES} | {"all": {*NAMES}}
 # Demonstrations declare all details; there may be fewer now.
 WITHOUT = """
 import importlib, pathlib, pkgutil, runpy, sys, dbt_anonymize
@@ -68,7 +72,7 @@ def missing_on(project: PulledOut, kind: str) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DBT_PROFILES_DIR", str(folder))
         yield succeeded(project, "-m", "dbt_anonymize", "generate")
-        parsed = project.run("-c", "from dbt.cli.main import cli; cli()", "parse")
+        parsed = project.run(*DBT, "parse")
         assert parsed.returncode != 0
         yield parsed.stdout
 
@@ -87,9 +91,9 @@ def some_folders(name: str) -> list[str]:
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize("name", [one.name for one in extensions()])
+@pytest.mark.parametrize("name", GONE)
 def test_what_is_left_works_without_it(name: str, tmp_path: Path) -> None:
-    project = pull_out(name, tmp_path / "project")
+    project = pull_out(GONE[name], tmp_path / "project")
     (tmp_path / "shared").symlink_to(Path(__file__).parents[3] / "shared")
     keys = [(one, *key) for one in project.gone for key in keys_of({one})]
     said = succeeded(project, "-c", WITHOUT, *(f"{part}{key}" for _, part, key in keys))
@@ -104,11 +108,13 @@ def test_what_is_left_works_without_it(name: str, tmp_path: Path) -> None:
             assert f"{kind}: needs the extension {extension}, which is not here" in said
     tests = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
     if FULL:
-        succeeded(project, *tests, "-m", "fast", "tests")
+        # In a core that stands alone a sample of what starts dbt, too.
+        succeeded(project, *tests, "-m", "not slow" if name == "all" else "fast", "tests")
         # The demonstrations, whose specs are without the keys that are gone.
-        succeeded(project, "-c", "from dbt.cli.main import cli; cli()", "build")
+        succeeded(project, *DBT, "build")
         if find_spec("mkdocs"):
             succeeded(project, "-m", "mkdocs", "build", "--strict", "--quiet")
             succeeded(project, "scripts/check_site.py", "build/site")
     else:
+        succeeded(project, *DBT, "parse")
         succeeded(project, *tests, "--collect-only", "--assert=plain", *some_folders(name))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -21,10 +23,26 @@ from dbt_anonymize.project.engines import (
     find_server,
 )
 from dbt_anonymize.relations import ALL
+from tests.extensions.pulled_out import with_needs
+from tests.projects import REPOSITORY
 
 PACKAGE = Path(dbt_anonymize.__path__[0])
 FOLDER = PACKAGE / "extensions"
 OWN = "dbt_anonymize.extensions."
+MACROS = REPOSITORY / "macros"
+# Macros of an extension that others call where a key of it asks for them.
+OFFERED = {
+    "_check_external_release": "external_efforts",
+    "_check_table": "tables",
+    "_is_table_published": "tables",
+    "_record_aggregates": "recoding",
+    "_record_members": "second_month",
+    "_register_table": "tables",
+    "_released_members": "second_month",
+    "_remember_table": "tables",
+    "_with_aggregates": "recoding",
+    "default___are_subsets_planned": "details",
+}
 
 
 def imports(folder: Path) -> Iterator[tuple[Path, str]]:
@@ -53,6 +71,42 @@ def test_the_core_imports_no_extension() -> None:
     for path, module in imports(PACKAGE):
         if not path.is_relative_to(FOLDER):
             assert not module.startswith(OWN), path
+
+
+def macro_files() -> Iterator[tuple[str, Path, str]]:
+    """Yield files of macros, and templates of models: owner, path and text without comments."""
+    for path in (*MACROS.rglob("*.sql"), *PACKAGE.rglob("*.j2")):
+        root = MACROS if path.suffix == ".sql" else PACKAGE
+        first, second, *_ = path.relative_to(root).parts
+        text = re.sub("{#.*?#}", "", path.read_text("utf-8"), flags=re.DOTALL)
+        yield second if first == "extensions" else "core", path, text
+
+
+@cache
+def owners() -> dict[str, str]:
+    """Return the extension of each macro, or the core."""
+    defined = re.compile(r"{%-?\s*macro\s+(\w+)")
+    return {
+        name: owner
+        for owner, path, text in macro_files()
+        for name in defined.findall(text)
+        if path.suffix == ".sql"
+    }
+
+
+def test_macros_call_those_of_the_core_and_of_extensions_that_theirs_needs() -> None:
+    for owner, path, text in macro_files():
+        for name in re.findall(r"(?<!\.)\bdbt_anonymize\.(\w+)\(", text):
+            known = owners().get(name) if name in OFFERED else owners()[name]
+            assert known in {"core", OFFERED.get(name), *with_needs(owner)}, f"{path}: {name}"
+
+
+def test_macros_dispatch_only_what_has_a_default_without_other_extensions() -> None:
+    """Where one is missing dbt reads calls of its macros, but no dispatch to them."""
+    for owner, path, text in macro_files():
+        for name in re.findall(r'dispatch\(\s*"(\w+)",\s*"dbt_anonymize"', text):
+            default = owners().get(f"default__{name}")
+            assert default in {"core", *with_needs(owner)}, f"{path}: {name}"
 
 
 def test_their_commands_and_functions_are_there() -> None:
