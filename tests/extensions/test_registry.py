@@ -102,7 +102,7 @@ def test_macros_call_those_of_the_core_and_of_extensions_that_theirs_needs() -> 
 
 
 def test_macros_dispatch_only_what_has_a_default_without_other_extensions() -> None:
-    """Where one is missing dbt reads calls of its macros, but no dispatch to them."""
+    """Dispatch to a missing macro stops dbt from reading any project; a plain call does not."""
     for owner, path, text in macro_files():
         for name in re.findall(r'dispatch\(\s*"(\w+)",\s*"dbt_anonymize"', text):
             default = owners().get(f"default__{name}")
