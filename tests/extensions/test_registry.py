@@ -97,8 +97,8 @@ def owners() -> dict[str, str]:
 def test_macros_call_those_of_the_core_and_of_extensions_that_theirs_needs() -> None:
     for owner, path, text in macro_files():
         for name in re.findall(r"(?<!\.)\bdbt_anonymize\.(\w+)\(", text):
-            known = owners().get(name) if name in OFFERED else owners()[name]
-            assert known in {"core", OFFERED.get(name), *with_needs(owner)}, f"{path}: {name}"
+            called = (OFFERED | owners())[name]  # of an extension that may not be here
+            assert called in {"core", OFFERED.get(name), *with_needs(owner)}, f"{path}: {name}"
 
 
 def test_macros_dispatch_only_what_has_a_default_without_other_extensions() -> None:
