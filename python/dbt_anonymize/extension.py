@@ -24,7 +24,7 @@ from typing import Any
 from dbt_anonymize.entry_points import named_entry_points
 
 # Folders of `extensions`, one line each, in the order in which their commands are listed.
-_SHIPPED = (
+_SHIPPED: tuple[str, ...] = (
     "external_efforts",
     "recoding",
     "partitions",
