@@ -51,7 +51,14 @@ def test_dbt_has_nothing_to_warn_of_in_what_is_shipped_and_generated(consumer: P
     assert outcome.succeeded, outcome.messages
 
 
-@pytest.mark.parametrize("command", [["results"], ["verify", "--check", "provenance"]])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["results"],
+        pytest.param(["verify", "--check", "provenance"], marks=pytest.mark.needs("provenance")),
+    ],
+    ids=["results", "verify"],
+)
 def test_the_commands_read_what_dbt_has_built(built_consumer: Project, command: list[str]) -> None:
     result = CliRunner().invoke(app, [*command, "--project-dir", str(built_consumer.folder)])
     assert result.exit_code == 0, result.output

@@ -45,8 +45,9 @@ from tests.docs import test_site
 test_site.test_the_navigation_names_every_page_once()
 for page in test_site.PAGES:
     test_site.test_links_lead_to_files_and_headings(page)
-generate(pathlib.Path.cwd())
-assert not check(pathlib.Path.cwd())
+for project in (pathlib.Path.cwd(), pathlib.Path("tests/consumer_project").resolve()):
+    generate(project)
+    assert not check(project)
 """
 
 

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from dbt_anonymize.literals import markdown, printable
+from tests.extensions import has
 from tests.projects import Project
 from tests.sampling import number_of
 from tests.sql_safety.commands import run, searched
@@ -66,6 +67,12 @@ def check_commands(project: Project, naming: Naming) -> None:
     prose = printable(naming.prose).split("\n")[0]
     assert " ".join(prose.split()) in " ".join(shown.split())
     assert naming.release_folder in shown
+    if has("drafting"):
+        check_draft(project, naming)
+
+
+def check_draft(project: Project, naming: Naming) -> None:
+    """Draft a spec of the same table."""
     run(project, "init", "drafted", "--source", f"registry.{NAME}")
     draft = yaml.safe_load((project.folder / "anonymizations" / "drafted.yml").read_text("utf-8"))
     columns = {naming.column(column) for column in COLUMNS} | set(naming.extra)
