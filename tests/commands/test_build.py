@@ -11,14 +11,16 @@ from dbt_anonymize.project.layout import Project as Layout
 from dbt_anonymize.project.stages import Stage, stages_of
 from dbt_anonymize.spec import load_spec
 from tests.commands.conftest import command, rows_written
+from tests.extensions import has
 from tests.projects import CONSUMER_PROJECT, Project
 
 pytestmark = pytest.mark.sampled_tests(group="commands")
 
 SPEC = load_spec(CONSUMER_PROJECT / "anonymizations" / "customers.yml")
+CLUSTERS = [SPEC.efforts[0].model_copy(update={"recoding": "clustering"})]
 CLUSTERED = SPEC.model_copy(
     update={
-        "efforts": [*SPEC.efforts, SPEC.efforts[0].model_copy(update={"recoding": "clustering"})],
+        "efforts": [*SPEC.efforts, *(CLUSTERS if has("recoding") else [])],
         "quality": SPEC.quality.model_copy(update={"outer_share": 0.2}),
     }
 )
@@ -31,23 +33,19 @@ def stages(tmp_path: Path, *, has_python: bool = False) -> list[Stage]:
 
 def test_each_step_comes_before_what_follows_from_it(tmp_path: Path) -> None:
     found = stages(tmp_path)
-    names = [stage.step.model if stage.step else None for stage in found]
-    assert names == [
-        None,
-        "customers_recoding_4",
-        "customers_evaluation",
-        "customers_outer_quality",
-    ]
+    recoded = ["customers_recoding_4"] if has("recoding") else []
+    steps = [*recoded, "customers_evaluation", "customers_outer_quality"]
+    assert [stage.step.model if stage.step else None for stage in found] == [None, *steps]
     own = "+path:models/customers"
     assert [stage.selected for stage in found] == [
         (own,),
-        (f"customers_recoding_4+,{own}",),
-        (f"customers_evaluation+,{own}",),
-        (f"customers_outer_quality+,{own}",),
+        *((f"{step}+,{own}",) for step in steps),
     ]
-    later = ("customers_recoding_4+", "customers_evaluation+", "customers_outer_quality+")
-    assert [stage.excluded for stage in found] == [later, later[1:], later[2:], ()]
-    assert [stage.has_results for stage in found] == [False, False, True, False]
+    later = tuple(f"{step}+" for step in steps)
+    assert [stage.excluded for stage in found] == [later[n:] for n in range(len(found))]
+    assert [stage.has_results for stage in found] == [
+        step == "customers_evaluation" for step in (None, *steps)
+    ]
 
 
 def test_where_models_may_be_python_dbt_is_called_once(tmp_path: Path) -> None:

@@ -96,7 +96,11 @@ def test_a_step_that_a_spec_has_not_is_refused(commanded: Project) -> None:
 @pytest.mark.parametrize(
     ("step", "change"),
     [
-        ("recoding_4", {"efforts": [{"recoding": "clustering"}]}),
+        pytest.param(
+            "recoding_4",
+            {"efforts": [{"recoding": "clustering"}]},
+            marks=pytest.mark.needs("recoding"),
+        ),
         (
             "outer_quality",
             {"quality": {"outer_share": 0.3, "fit": "per_split", "measure": "roc_auc"}},

@@ -7,6 +7,7 @@ import re
 import duckdb
 import pytest
 
+from dbt_anonymize.spec.of_extensions import owner_of
 from tests.docs.pages import DOCS
 from tests.projects import Project
 
@@ -23,7 +24,16 @@ def test_all_queries_are_read() -> None:
     assert len(QUERIES) == PAGE.count("```sql") >= 10
 
 
-@pytest.mark.parametrize("title", QUERIES)
+def owners(sql: str) -> set[str]:
+    """Return the extensions of the details that a query reads."""
+    found = (owner_of(f"details.{name}") for name in re.findall(r"customers_(\w+)", sql))
+    return {*filter(None, found)}
+
+
+@pytest.mark.parametrize(
+    "title",
+    [pytest.param(title, marks=pytest.mark.needs(*owners(QUERIES[title][1]))) for title in QUERIES],
+)
 def test_a_query_finds_what_its_heading_says(built_consumer: Project, title: str) -> None:
     place, sql = QUERIES[title]
     if place == "warehouse":

@@ -15,6 +15,7 @@ from scipy.stats import poisson
 
 from dbt_anonymize.privacy.distances import Distribution, grassberger, grassberger_entropy
 from dbt_anonymize.privacy.registry import MODELS as PRIVACY_MODELS
+from dbt_anonymize.relations import ALL
 from tests.docs.examples import (
     BASIS,
     QUASI_IDENTIFIERS,
@@ -236,6 +237,8 @@ def test_columns_exist_that_the_page_names(built: Built, name: str) -> None:
     assert page.columns
     existing: set[str] = set()
     for relation, columns in page.columns:
+        if relation not in ALL:
+            continue  # of an extension that is not here
         assert columns or "the same" in page.text
         found = {
             column
@@ -317,6 +320,7 @@ def test_risks_are_as_printed(built: Built) -> None:
         assert _agrees(printed["value"], computed), (printed["measure"], computed)
 
 
+@pytest.mark.needs("details")
 def test_risks_of_columns_are_as_printed(built: Built) -> None:
     rows = built.rows(f"select * from {name_of_spec(SUBSETS, 1)}_quasi_identifier_risk")
     computed = {row["quasi_identifiers"]: row for row in rows}

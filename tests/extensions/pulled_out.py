@@ -14,10 +14,12 @@ from pathlib import Path
 import yaml
 
 from dbt_anonymize.extension import extensions
+from dbt_anonymize.relations import MODELS
 from scripts.make_index import DOCS, needed
 from tests.projects import REPOSITORY
 
 REGISTRY = Path("python") / "dbt_anonymize" / "extension.py"
+UNIT_TESTS = Path("tests") / "consumer_project" / "models" / "unit_tests.yml"
 PLACES = (
     "python/dbt_anonymize/extensions",
     "macros/extensions",
@@ -78,6 +80,19 @@ def remove_keys(keys: Collection[str], folder: Path) -> None:
             file.write_text(yaml.safe_dump(kept, sort_keys=False), encoding="utf-8")
 
 
+def remove_unit_tests(gone: Collection[str], folder: Path) -> None:
+    """Take unit tests of relations of extensions out of a copy, and what others give for these."""
+    refs = {f"ref('customers_{name}')" for name, of in MODELS.items() if of.extension in gone}
+    file = folder / UNIT_TESTS
+    content = yaml.safe_load(file.read_text("utf-8"))
+    content["unit_tests"] = [
+        {**one, "given": [given for given in one["given"] if given["input"] not in refs]}
+        for one in content["unit_tests"]
+        if f"ref('{one['model']}')" not in refs
+    ]
+    file.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
+
+
 @dataclass(frozen=True)
 class PulledOut:
     """A copy in which some extensions are gone."""
@@ -118,6 +133,7 @@ def pull_out(gone: Collection[str], folder: Path) -> PulledOut:
         for one in gone:
             shutil.rmtree(folder / place / one, ignore_errors=True)
     remove_keys({f"{part}{key}" for part, key in keys_of(gone)}, folder)
+    remove_unit_tests(gone, folder)
     registry = folder / REGISTRY
     lines = "|".join(f'    "{one}",\n' for one in gone)
     registry.write_text(re.sub(lines, "", registry.read_text("utf-8")), encoding="utf-8")
