@@ -71,13 +71,18 @@ def remove_keys(keys: Collection[str], folder: Path) -> None:
     Their seeds stay: they need no extension.
     """
     for file in folder.rglob("anonymizations/*.yml"):
-        content = yaml.safe_load(file.read_text("utf-8"))
+        text = file.read_text("utf-8")
+        content = yaml.safe_load(text)
         kept = {key: value for key, value in content.items() if key not in keys}
         if kept != content and "guarantees" not in kept:
             file.unlink()
             shutil.rmtree(file.parents[1] / "models" / file.stem)
         elif kept != content:
-            file.write_text(yaml.safe_dump(kept, sort_keys=False), encoding="utf-8")
+            # The rest stays as it is written: tests edit it.
+            removed = "|".join(map(re.escape, content.keys() - kept.keys()))
+            text = re.sub(rf"^(?:{removed}):.*\n(?:[ -].*\n)*", "", text, flags=re.MULTILINE)
+            assert yaml.safe_load(text) == kept
+            file.write_text(text, encoding="utf-8")
 
 
 def remove_unit_tests(gone: Collection[str], folder: Path) -> None:
