@@ -144,6 +144,7 @@ def test_the_strongest_non_inferior_effort_is_chosen_and_says_why(evaluated: Pro
         assert all(row["alpha"] == pytest.approx(slope, rel=1e-6) for row in rows)
 
 
+@pytest.mark.needs("details")
 def test_confusion_curves_and_calibration_count_every_test_record(evaluated: Project) -> None:
     by_class: dict[tuple[Any, ...], int] = defaultdict(int)
     for row in fetch(evaluated, "from customers_confusion where test_on = 'original'"):

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from tests.extensions import has
 from tests.projects import Project
 
 pytestmark = pytest.mark.sampled_tests(group="builds")
@@ -16,7 +17,7 @@ TABLES = (
     "customers_privacy",
     "customers_scores",
     "customers_results",
-    "customers_alpha_ranges",
+    *(["customers_alpha_ranges"] if has("details") else []),
     "vault.main.customers_identifiers",
     "release_customers.customers_anonymized",
 )

@@ -8,6 +8,7 @@ import pytest
 
 from tests.end_to_end.test_fail_closed import SEED_AND_RUN, stops
 from tests.end_to_end.test_guarantees import declare, fetch
+from tests.extensions import has
 from tests.projects import Project
 
 pytestmark = pytest.mark.sampled_tests(group="builds")
@@ -33,10 +34,9 @@ def test_where_models_learn_nothing_a_release_takes_a_decision(consumer: Project
     rows = fetch(consumer, "from customers_results order by effort")
     assert [row["beats_zero_rule"] for row in rows] == [False] * 4
     assert all("that of the zero rule, which has 0.5" in row["reason"] for row in rows[1:])
-    ranges = fetch(consumer, "from customers_alpha_ranges")
-    assert [(row["effort"], row["is_releasable"], row["is_usable"]) for row in ranges] == [
-        (0, False, False)
-    ]
+    if has("details"):
+        (row,) = fetch(consumer, "from customers_alpha_ranges")
+        assert (row["effort"], row["is_releasable"], row["is_usable"]) == (0, False, False)
     declare(consumer, lambda spec: spec.update(release={"effort": 3}))
     outcome = consumer.dbt(*SEED_AND_RUN)
     assert outcome.succeeded, outcome.messages

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from dbt_anonymize.cli import app
 from dbt_anonymize.project.generate import generate
+from tests.extensions import has
 from tests.projects import Outcome, Project
 
 SEED = "seeds/customers.csv"
@@ -133,7 +134,8 @@ def test_who_joined_is_reported_remembered_and_stops_a_strict_build(
     assert sorted(project.query(STATE.format(1))) == first
     registered = [*unchanged, (3, effort, 400, 1, 1, 0, 2, 2)]
     assert project.query(REGISTER) == registered
-    assert_verified(project, dict(first), dict(second), kept)
+    if has("attacks"):
+        assert_verified(project, dict(first), dict(second), kept)
 
     declare(project, f"release: {{effort: {effort}, composition: strict}}\n")
     before = project.release_file("customers").read_bytes()

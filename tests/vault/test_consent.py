@@ -169,6 +169,7 @@ def test_what_is_no_consent_stops_the_build(tmp_path: Path, answer: str, said: s
     assert said in outcome.messages
 
 
+@pytest.mark.needs("partitions")
 def test_partitions_follow_consent(agreed: Project, tmp_path: Path) -> None:
     """A partition is made anew when somebody in it withdraws."""
     project = agreed.copy(tmp_path / "project")
