@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from dbt_anonymize.cli import app
 from dbt_anonymize.project.generate import generate
+from tests.extensions import has, with_known_keys
 from tests.projects import Project, copy_consumer
 
 pytestmark = pytest.mark.sampled_tests(group="builds")
@@ -27,6 +28,7 @@ RECODINGS: dict[str, dict[str, Any]] = {
         "k": 4,
     },
 }
+RECODINGS = {name: one for name, one in RECODINGS.items() if with_known_keys([one])}
 
 
 def project_with(folder: Path, effort: dict[str, Any]) -> Project:
@@ -74,7 +76,8 @@ def test_it_is_released_as_a_missing_value_and_verified(
     assert "agender" not in text
     assert "2961" not in text
     command = ["verify", "customers", "--project-dir", str(project.folder)]
-    checks = ["--check", "recomputation", "--check", "guarantees", "--check", "attacks"]
+    checks = ["--check", "recomputation", "--check", "guarantees"]
+    checks += ["--check", "attacks"] if has("attacks") else []
     environment = {"DBT_PROFILES_DIR": str(project.folder)}
     result = CliRunner().invoke(app, [*command, *checks], env=environment)
     assert result.exit_code == 0, result.output
