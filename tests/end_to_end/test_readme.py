@@ -72,6 +72,7 @@ def hospital(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.needs("hierarchy_builders", "installation", "search")
 @pytest.mark.sampled_tests(group="installation")
 def test_the_five_steps_anonymize_a_table_of_ones_own(hospital: Path) -> None:
     printed = ""
