@@ -110,6 +110,8 @@ def test_what_is_left_works_without_it(name: str, tmp_path: Path) -> None:
             assert f"{kind}: needs the extension {extension}, which is not here" in said
     tests = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
     if FULL:
+        if name == "all":
+            succeeded(project, "-m", "mypy")
         # In a core that stands alone a sample of what starts dbt, too.
         succeeded(project, *tests, "-m", "not slow" if name == "all" else "fast", "tests")
         # The demonstrations, whose specs are without the keys that are gone.
