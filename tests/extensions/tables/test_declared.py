@@ -171,7 +171,10 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+FREEZE = pytest.param("freeze", marks=pytest.mark.needs("second_month"))
+
+
+@pytest.mark.parametrize("name", [*(name for name in REFUSED if name != "freeze"), FREEZE])
 def test_it_is_refused(name: str) -> None:
     content, message = REFUSED[name]
     assert any(message in str(problem) for problem in violations(content)), [
