@@ -19,7 +19,7 @@ import yaml
 from dbt_anonymize.project.generate import generate
 from dbt_anonymize.project.templating import environment
 from dbt_anonymize.spec.tested import KEYS
-from tests.extensions import in_parts, of_extensions
+from tests.extensions import has, in_parts, of_extensions
 from tests.projects import Project, copy_consumer
 from tests.properties.compilation import Ref, body, call, compile_models
 from tests.vault.projects import SPECS
@@ -104,7 +104,8 @@ def _declare(project: Project, name: str, change: Callable[[dict[str, Any]], Non
 def _of_consumer(folder: Path) -> dict[str, str]:
     project = copy_consumer(folder)
     others = [Path(shutil.copy(spec, project.folder / "anonymizations")) for spec in OTHER_MAPPINGS]
-    _declare(project, "customers", lambda spec: spec.update(fidelity={"pairs": 4}))
+    if has("fidelity"):
+        _declare(project, "customers", lambda spec: spec.update(fidelity={"pairs": 4}))
     path = project.folder / "anonymizations" / "monthly.yml"
     shutil.copy(SPECS / "guests.yml", path)
     _declare(project, "monthly", lambda spec: spec.update(name="monthly", **in_parts("gender")))
@@ -177,7 +178,7 @@ def _of_searches(folder: Path) -> dict[str, str]:
             levels=2,
         ),
     }
-    queries = {f"search_{name}": text for name, text in queries.items()}
+    queries = {f"search_{name}": text for name, text in queries.items() if has("search")}
     queries["outer_microdata"] = body(
         "microdata",
         anonymization="outer",
