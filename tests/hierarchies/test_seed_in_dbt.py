@@ -49,6 +49,7 @@ def test_a_part_of_a_hierarchy_and_one_that_is_not_loaded_compile(tmp_path: Path
     assert project.dbt("build", "--select", SEED).succeeded
 
 
+@pytest.mark.needs("hierarchy_builders")
 def test_check_and_build_refuse_them_until_the_lines_that_they_give_are_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
