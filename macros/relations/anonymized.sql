@@ -7,7 +7,7 @@
     "identifiers": none, "tokens": none, "composition": "report", "recompute": none, "sample": none,
     "sample_shares": {}, "budget": none, "with_modes": [], "formats": ["duckdb"], "membership": none, "labels": none,
     "hierarchies": [], "is_counted": false, "measured": [], "about": none, "has_midpoints": false,
-    "shown": {}, "people": none, "external": [],
+    "shown": {}, "people": none, "external": [], "beside": {}, "obstacles": {},
 }) -%}
 {%- set is_counted = given.is_counted and dbt_anonymize._is_counted_here() -%}
 {%- set generalized = [] -%}
@@ -48,6 +48,8 @@
         "levels": given.levels.items() | map("list") | list,
         "hierarchies": given.hierarchies,
         "external": given.external,
+        "beside": given.beside.keys() | list,
+        "obstacles": given.obstacles.keys() | list,
         "budget": given.budget,
         "about": {"said": given.about.items() | map("list") | list} if given.about else none,
         "aggregates": aggregated,

@@ -49,7 +49,7 @@
         {%- do dbt_anonymize._warn_of_open_source(given.anonymization, given.source) -%}
     {%- endif -%}
     {%- do dbt_anonymize._check_declaration(given, source_columns) -%}
-    {%- if not given.subject -%}
+    {%- if given.identifiers and not given.subject -%}
         {%- set rows = dbt_anonymize._taking_part(
             given.source, given.anonymization, given.record_key, consent=given.consent
         ) -%}
@@ -95,9 +95,14 @@ with
 
 source as (
 
+    {% if more.is_of_people -%}
     {{ dbt_anonymize._taking_part(
         given.source, given.anonymization, given.record_key, more.condition, given.consent
     ) }}
+    {%- else -%}
+    select * from {{ given.source }}
+    where {{ more.condition }}
+    {%- endif %}
 
 ),
 {%- if more.ctes %}

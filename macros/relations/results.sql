@@ -21,7 +21,8 @@
 ] -%}
 with
 
-{{ dbt_anonymize._qualified_by_loss(given.information_loss, given.privacy, given.qnf) if given.information_loss
+{{ dbt_anonymize._qualified_by_loss(given.information_loss, given.privacy, given.qnf, given.has_refusals)
+    if given.information_loss
     else dbt_anonymize._qualified(given.quality, given.privacy, deciding, given.qnf, given.has_refusals) }}
 
 candidates as (

@@ -1,6 +1,6 @@
 {% macro tokens(given=none) -%}
 {%- set given = dbt_anonymize._declared(given, kwargs, ["anonymization", "source", "person", "microdata"], {
-    "consent": none,
+    "consent": none, "is_renewed": false,
 }) -%}
 {{ config(
     materialized="dbt_anonymize_tokens",
@@ -8,7 +8,9 @@
     database=dbt_anonymize._vault_database(),
     schema=dbt_anonymize._vault_schema(),
     grants=dbt_anonymize._custodian_grants(),
-    meta={"dbt_anonymize": {"anonymization": given.anonymization, "person": given.person, "drawn": "token"}},
+    meta={"dbt_anonymize": {
+        "anonymization": given.anonymization, "person": given.person, "drawn": "token", "is_renewed": given.is_renewed,
+    }},
 ) }}
 {%- if dbt_anonymize._is_building() -%}
     {%- do dbt_anonymize._check_vault_place(given.anonymization) -%}

@@ -19,6 +19,12 @@
         {%- if declaration.mapping == "token" -%}
             {%- do errors.extend(dbt_anonymize._released_token_errors(candidate, declaration)) -%}
         {%- endif -%}
+        {#- What extensions found on what they publish with it. -#}
+        {%- for name in declaration.obstacles -%}
+            {%- for row in run_query("select problem from " ~ ref(name) ~ " where problem is not null").rows -%}
+                {%- do errors.append(row[0]) -%}
+            {%- endfor -%}
+        {%- endfor -%}
     {%- endif -%}
     {%- do dbt_anonymize._raise_errors(declaration.anonymization, errors) -%}
 {%- endmacro %}

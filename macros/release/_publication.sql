@@ -16,6 +16,12 @@
             "release.formats are of files, which DuckDB alone publishes; got " ~ target.type ~ ". Remove them."
         ]) -%}
     {%- endif -%}
+    {%- if declaration.beside -%}
+        {%- do dbt_anonymize._raise_errors(declaration.anonymization, [
+            "several tables are released in one file, which DuckDB alone publishes; got " ~ target.type
+            ~ ". Release them from DuckDB."
+        ]) -%}
+    {%- endif -%}
     {{ return(none) }}
 {%- endmacro %}
 
@@ -33,6 +39,8 @@
         "relation": dbt_anonymize._about_relation(declaration) | string,
         "comments": dbt_anonymize._comments_on_columns(declaration),
     } if declaration.about else none -%}
+    {%- set tables = {} -%}
+    {%- for name in declaration.beside -%}{%- do tables.update({name: ref(name) | string}) -%}{%- endfor -%}
     {{ return(dbt_anonymize._python_step("dbt_anonymize.release.publish", "publish", {
         "relation": candidate | string,
         "table": declaration.anonymization ~ "_anonymized",
@@ -42,7 +50,7 @@
             and dbt_anonymize._is_published(declaration.anonymization)
             and not dbt_anonymize._has_rows_of_another_tool(declaration.anonymization) else none,
         "formats": declaration.formats,
-        "about": about,
+        "beside": {"about": about, "tables": tables},
     })) }}
 {%- endmacro %}
 

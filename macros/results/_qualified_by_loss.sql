@@ -2,7 +2,7 @@
   CTEs that end in `qualified`, with the columns of `_qualified`, where no model is trained: QF is 1 - loss of
   `information_loss`, and what only models tell is NULL.
 #}
-{% macro _qualified_by_loss(information_loss, privacy, qnf) -%}
+{% macro _qualified_by_loss(information_loss, privacy, qnf, has_refusals=false) -%}
 {%- set double, bigint, boolean = dbt_anonymize._type_double(), dbt.type_bigint(), dbt.type_boolean() -%}
 {%- set unknown = [
     ("repetitions", bigint), ("paired_splits", bigint), ("all_splits", bigint), ("qf_low", double), ("qf_high", double),
@@ -21,6 +21,9 @@ combined as (
         privacy.suppressed_records,
         privacy.violating_records,
         privacy.broken_guarantees,
+        {%- if has_refusals %}
+        privacy.refusal,
+        {%- endif %}
         1 - information_loss.loss as qf_mean,
         {%- for name, type in unknown %}
         cast(null as {{ type }}) as {{ name }},

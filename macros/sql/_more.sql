@@ -6,6 +6,7 @@
                   digest of the SQL as it is without data
     checks        post hooks before our own
     condition     of the rows that are read; the data may decide it while a model is built
+    is_of_people  false where the record key is not that of people, whom the vault may withhold
     ctes          each with a comma behind it
     joins         to the source
     columns       behind our own
@@ -14,7 +15,7 @@
 #}
 {% macro _more(more) -%}
     {{ return(dbt_anonymize._checked_keys(more, [], {
-        "materialized": "table", "meta": {}, "checks": [], "condition": none, "ctes": "", "joins": "", "columns": [],
-        "groups": [], "records": "count(*)",
+        "materialized": "table", "meta": {}, "checks": [], "condition": none, "is_of_people": true, "ctes": "",
+        "joins": "", "columns": [], "groups": [], "records": "count(*)",
     })) }}
 {%- endmacro %}

@@ -1,13 +1,14 @@
 {#
   Append only: creates the table where there is none, and gives a token to everybody who has none, or the draw that
   decides in which samples she is (`drawn` of the configuration). Neither a full refresh nor a run on a part of the rows
-  takes or changes one.
+  takes or changes one; only with `is_renewed` each run draws all tokens anew.
 #}
 {% materialization dbt_anonymize_tokens, default %}
     {%- set target_relation = this.incorporate(type="table") -%}
     {%- set is_new = load_cached_relation(this) is none -%}
     {%- set drawn = model.config.meta.dbt_anonymize.drawn -%}
     {%- set mechanism = model.config.meta.dbt_anonymize.get("mechanism") -%}
+    {%- set is_renewed = model.config.meta.dbt_anonymize.get("is_renewed", false) -%}
     {%- set protection = dbt_anonymize._vault_protection() -%}
     {%- if protection -%}
         {% call statement("protect_vault", language="python") -%}
@@ -18,7 +19,7 @@
     {%- do dbt_anonymize._begin_after_hooks() -%}
     {{ run_hooks(pre_hooks, inside_transaction=True) }}
     {%- if is_new -%}
-        {%- if not dbt_anonymize._is_trial() -%}
+        {%- if not dbt_anonymize._is_trial() and not is_renewed -%}
             {%- do dbt_anonymize._warn_of_new_draws(target_relation, drawn) -%}
         {%- endif -%}
         {% call statement("create") -%}
@@ -37,6 +38,11 @@
     {%- elif mechanism -%}
         {% call statement("draws_are_of_mechanisms") -%}
             alter table {{ target_relation }} add column if not exists mechanism {{ dbt.type_string() }}
+        {%- endcall %}
+    {%- endif -%}
+    {%- if is_renewed and not dbt_anonymize._is_trial() -%}
+        {% call statement("forget") -%}
+            delete from {{ target_relation }}
         {%- endcall %}
     {%- endif -%}
     {%- set addition = dbt_anonymize._token_addition(target_relation, sql) -%}

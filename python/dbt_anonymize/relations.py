@@ -25,9 +25,10 @@ NUMBERS = frozenset({"whole", "number"})
 class Relation:
     """A relation; `relations.yml` describes the fields.
 
-    ``condition`` is its ``if``, ``built_from`` its ``from``, ``values`` its ``with``; ``extension``
-    adds it, if it is none of the core. ``replaced`` has the templates by which extensions write its
-    model in place of its own, each behind its condition.
+    ``condition`` is its ``if``, ``built_from`` its ``from``, ``values`` its ``with``; ``each`` the
+    mapping of a spec for whose names it is built. ``extension`` adds it, if it is none of the core.
+    ``replaced`` has the templates by which extensions write its model in place of its own, each
+    behind its condition.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Relation:
     built_from: tuple[str, ...] = ()
     values: Mapping[str, Any] | None = None
     per: str | None = None
+    each: str | None = None
     custodians: str = "false"
     detail: bool = False
     of_classes: bool = False

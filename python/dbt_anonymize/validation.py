@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -75,6 +75,32 @@ WrittenLevels = dict[str, Level | ShownLevel]
 
 # Each level is a column of the hierarchy and a part of the SQL of every effort.
 MOST_LEVELS = 1_000
+
+
+def _read_levels(schema: dict[str, Any]) -> None:
+    """Make levels optional in the schema: they are read from files before validation."""
+    schema["required"].remove("levels")
+
+
+class Hierarchy(Strict):
+    """Place and height of the generalization hierarchy of an attribute."""
+
+    model_config = ConfigDict(json_schema_extra=_read_levels)
+
+    ref: RelationName
+    """Seed or model that holds the hierarchy."""
+    kind: Literal["interval", "categorical"]
+    """Intervals of numbers or dates (lower_bound, upper_bound), or single values (value)."""
+    levels: Annotated[int, Field(ge=1, le=MOST_LEVELS)]
+    """Number of level columns; the last level is *. Read from the header of the seed, or from the
+    columns that the properties of a model list; given where neither says it.
+    """
+    nested: bool = True
+    """True if every level is a coarsening of the one before."""
+    unknown: Literal["*"] | None = None
+    """Release values that the hierarchy does not hold as *, as missing ones; without it, they stop
+    a build.
+    """
 
 
 class Source(Strict):

@@ -44,8 +44,16 @@ def read_by(one: Spec, *, has_python: bool) -> dict[str, set[str]]:
             data = re.sub(r"'measured': \[.*?\]", "", text, flags=re.DOTALL)
             names = re.findall(rf"ref\(['\"]{one.name}_(\w+?)(?:_\d+)?['\"]\)", data)
             part = re.sub(r"(_\d+)?\.\w+$", "", file.removeprefix(f"{one.name}_"))
-            found[part] |= {name for name in names if name in ALL}
+            own, read = _of_each(part), {*map(_of_each, names)} & {*ALL}
+            # A linked table may lead over another one.
+            found[own] |= read - {own} if own in ALL and ALL[own].each else read
     return found
+
+
+def _of_each(part: str) -> str:
+    """Return the relation of a model; some have one for each of several names."""
+    several = (name for name, one in ALL.items() if one.each and part.startswith(f"{name}_"))
+    return part if part in ALL else next(several, part)
 
 
 @pytest.mark.needs("recoding", "second_month")

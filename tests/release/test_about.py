@@ -76,7 +76,7 @@ def publish_as(folder: Path, session: Any, about: str | None, *formats: str) -> 
         folder=str(folder),
         path=file.name,
         formats=("duckdb", *formats),
-        about={"relation": about} if about else None,
+        beside={"about": {"relation": about}} if about else None,
     )
     return file
 

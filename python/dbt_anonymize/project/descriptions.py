@@ -58,7 +58,7 @@ def in_words(
         for name, (low, _) in ranges.items()
         if low == trees[name].levels and name not in effort.aggregates
     ]
-    if len(unchanged) == len(trees) and effort.is_full_domain:
+    if len(unchanged) == len(trees) and effort.is_full_domain and not effort.beside:
         return "leaves everything as it is"
     coarser = [
         f"{name} {span}" for name, span in spans.items() if name not in {*unchanged, *removed}
@@ -71,6 +71,7 @@ def in_words(
         parts.append("then suppresses single cells")
     elif not effort.is_full_domain:
         parts.append("by record")
+    parts += [effort.beside] if effort.beside else []
     return "; ".join(parts)
 
 
@@ -96,6 +97,7 @@ def differing_levels(
             if ranges[number]
         )
         + (_per_record_suffix(effort) if ranges[number] else effort.kind)
+        + (f"; {effort.beside}" if effort.beside else "")
         for number, effort in efforts.items()
     }
 

@@ -22,6 +22,7 @@ from dbt_anonymize.project.layout import Project, find_project
 from dbt_anonymize.project.level_words import words_of_seeds
 from dbt_anonymize.project.models import (
     before_release,
+    models_of,
     relations_of,
     relations_of_effort,
     template_of,
@@ -127,11 +128,12 @@ def render(spec: Spec, *, has_python: bool = True, words: Words | None = None) -
         "before_release": before_release(spec),
     }
     files = {
-        f"{spec.name}_{relation.name}{relation.suffix}": _render(
-            f"{template_of(relation, context)}{relation.suffix}", owner, command, context
+        f"{name}{relation.suffix}": _render(
+            f"{template_of(relation, own)}{relation.suffix}", owner, command, own
         )
         for relation in relations
         if not relation.per
+        for name, own in models_of(relation, spec, context)
     }
     for number, effort in spec.built_efforts.items() if spec.efforts else ():
         of_effort = {**context, "number": number, "effort": effort}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from dbt_anonymize.project.steps import Step
@@ -27,6 +27,22 @@ def relations_of(spec: Spec, steps: Collection[Step] = ()) -> list[Relation]:
         if relation.per
         or ((not relation.detail or name in details) and expression(relation.condition)(**context))
     ]
+
+
+def models_of(
+    relation: Relation, spec: Spec, context: Mapping[str, Any]
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the name of each model of a relation that is not of efforts, and its context.
+
+    A relation with ``each`` has a model for each name of that mapping, which ``part`` is in its
+    context.
+    """
+    own = f"{spec.name}_{relation.name}"
+    if relation.each is None:
+        yield own, context
+        return
+    for name in getattr(spec, relation.each):
+        yield f"{own}_{name}", {**context, "part": name}
 
 
 def relations_of_effort(context: Mapping[str, Any]) -> list[Relation]:
@@ -62,7 +78,7 @@ def before_release(spec: Spec) -> list[str]:
     Otherwise a release could be published although the build fails.
     """
     measured = (part for part in _parts_of(spec) if MODELS[part].reader not in {"vault", "release"})
-    return [f"{spec.name}_{part}" for part in measured]
+    return [name for part in measured for name, _ in models_of(MODELS[part], spec, {})]
 
 
 def read_first(spec: Spec) -> str:

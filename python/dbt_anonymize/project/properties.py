@@ -11,7 +11,13 @@ from typing import Any
 from dbt_anonymize.information_loss import MEASURES
 from dbt_anonymize.project.about import requirement
 from dbt_anonymize.project.descriptions import effort_description
-from dbt_anonymize.project.models import context_of, read_first, relations_of, relations_of_effort
+from dbt_anonymize.project.models import (
+    context_of,
+    models_of,
+    read_first,
+    relations_of,
+    relations_of_effort,
+)
 from dbt_anonymize.project.steps import Step
 from dbt_anonymize.project.templating import expression, text
 from dbt_anonymize.relations import GROUPS, MODELS, Relation
@@ -62,7 +68,9 @@ def describe_all(spec: Spec, steps: Collection[Step] = ()) -> Iterator[RelationD
     for per, group in itertools.groupby(relations, key=lambda relation: relation.per):
         if per is None:
             yield from (
-                describe(relation, f"{spec.name}_{relation.name}", context) for relation in group
+                describe(relation, name, own)
+                for relation in group
+                for name, own in models_of(relation, spec, context)
             )
             continue
         for number, effort in spec.built_efforts.items() if spec.efforts else ():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,10 +76,18 @@ def audit(session: DuckDBPyConnection, *, relations: Mapping[str, str], stage: P
         )
 
 
-def holds_release(session: DuckDBPyConnection, *, relation: str, table: str, file: Path) -> bool:
+def holds_release(
+    session: DuckDBPyConnection,
+    *,
+    relation: str,
+    table: str,
+    file: Path,
+    beside: Collection[str] = (),
+) -> bool:
     """Tell whether a published file holds exactly the rows of a committed relation.
 
-    The file may hold the table that describes the release too, and nothing else. A build killed
+    The file may hold the table that describes the release too, and those ``beside`` it, and nothing
+    else. A build killed
     between publishing and its commit leaves a file newer than the relation. Missing or unreadable
     files and symbolic links return False. Columns, count and the sum of 64-bit hashes are compared,
     in one pass over each that spills nothing to disk.
@@ -90,8 +98,8 @@ def holds_release(session: DuckDBPyConnection, *, relation: str, table: str, fil
     expected = content_of(session, relation)
     try:
         with open_file(session, file, access_mode="read_only") as release:
-            beside = {name for _, name in objects_of(release)} - {table}
-            return beside <= {about_table(table)} and (
+            others = {name for _, name in objects_of(release)} - {table}
+            return others <= {about_table(table), *beside} and (
                 content_of(release, f"main.{quote_name(table)}") == expected
             )
     except duckdb.Error:  # not a database, or broken

@@ -45,21 +45,26 @@ def publish(
     path: str,
     composition: Mapping[str, Any] | None = None,
     formats: Sequence[str] = ("duckdb",),
-    about: Mapping[str, Any] | None = None,
+    beside: Mapping[str, Any] | None = None,
 ) -> None:
     """Publish a committed relation, in its row order, as the only table of a DuckDB file.
 
-    ``about`` describes it: another ``relation``, which becomes a table of the file too, and
-    ``comments`` on released columns, by name. Further ``formats`` are copies of that file beside
-    it; those of other formats are removed. ``relation`` is a quoted name, ``path`` is relative to
-    the project ``folder`` or absolute; its folder is created, an existing file replaced atomically.
-    ``composition`` are the fields of a `Composition`. Raises a `PublishError`, without a value, and
-    leaves the earlier release in place if the file cannot be written or fails its audit, if a
-    strict ``composition`` stops it, or if the lock cannot be had (`exclusive_publication`).
+    ``beside`` it are ``about``, which describes it: another ``relation``, which becomes a table of
+    the file too, and ``comments`` on released columns, by name; and ``tables``, relations by name
+    that become tables of the file, without copies. Further ``formats`` are copies of that file
+    beside it; those of other formats are removed. ``relation`` is a quoted name, ``path`` is
+    relative to the project ``folder`` or absolute; its folder is created, an existing file replaced
+    atomically. ``composition`` are the fields of a `Composition`. Raises a `PublishError`, without
+    a value, and leaves the earlier release in place if the file cannot be written or fails its
+    audit, if a strict ``composition`` stops it, or if the lock cannot be had
+    (`exclusive_publication`).
     """
     target = Path(folder) / path
+    about = (beside or {}).get("about") or {}
     relations = {table: relation} | ({about_table(table): about["relation"]} if about else {})
-    comments = about.get("comments", {}) if about else {}
+    copied = [*relations]
+    relations |= (beside or {}).get("tables", {})
+    comments = about.get("comments", {})
     try:
         _make_folder(target.parent)
         if target.is_symlink():
@@ -85,7 +90,7 @@ def publish(
                     target=target,
                     composition=Composition(**composition),
                 )
-            copies = write_copies(session, tables=[*relations], stage=stage, formats=formats)
+            copies = write_copies(session, tables=copied, stage=stage, formats=formats)
             for file in (*copies.values(), stage):
                 file.chmod(RELEASE_MODE)
                 _sync(file)

@@ -28,7 +28,10 @@ TARGET_SUFFIXES = ("_majority_records", "_has_majority")
 # Our own relations: `<name>_<suffix>` of an anonymization. Numbers of efforts change with every
 # search, so those of efforts that do not exist yet count too.
 OWN_RELATIONS = re.compile(
-    "|".join(f"{name}{'_[0-9]+' if relation.per else ''}" for name, relation in ALL.items())
+    "|".join(
+        f"{name}{'_[0-9]+' if relation.per else '_.+' if relation.each else ''}"
+        for name, relation in ALL.items()
+    )
 )
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
-from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from dbt_anonymize.extension import Part, keys
 from dbt_anonymize.spec.masks import Mask, check_mask
-from dbt_anonymize.validation import MOST_LEVELS, ColumnName, RelationName, Strict, rule_error
+from dbt_anonymize.validation import ColumnName, Hierarchy, Strict, rule_error
 
 Role = Literal["identifier", "quasi_identifier", "sensitive", "insensitive", "masked", "dropped"]
 
@@ -30,32 +30,6 @@ DataType = Annotated[str, Field(max_length=100), BeforeValidator(_type_name)]
 
 def _one_or_several(value: object) -> object:
     return [value] if isinstance(value, str) else value
-
-
-def _read_levels(schema: dict[str, Any]) -> None:
-    """Make levels optional in the schema: they are read from files before validation."""
-    schema["required"].remove("levels")
-
-
-class Hierarchy(Strict):
-    """Place and height of the generalization hierarchy of an attribute."""
-
-    model_config = ConfigDict(json_schema_extra=_read_levels)
-
-    ref: RelationName
-    """Seed or model that holds the hierarchy."""
-    kind: Literal["interval", "categorical"]
-    """Intervals of numbers or dates (lower_bound, upper_bound), or single values (value)."""
-    levels: Annotated[int, Field(ge=1, le=MOST_LEVELS)]
-    """Number of level columns; the last level is *. Read from the header of the seed, or from the
-    columns that the properties of a model list; given where neither says it.
-    """
-    nested: bool = True
-    """True if every level is a coarsening of the one before."""
-    unknown: Literal["*"] | None = None
-    """Release values that the hierarchy does not hold as *, as missing ones; without it, they stop
-    a build.
-    """
 
 
 class CoreColumn(Strict):

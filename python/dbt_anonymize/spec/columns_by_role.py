@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dbt_anonymize.spec.columns import Column, Hierarchy, Role
+from dbt_anonymize.spec.columns import Column, Role
 from dbt_anonymize.spec.masks import Mask
+from dbt_anonymize.validation import Hierarchy
 
 
 class ColumnsByRole:

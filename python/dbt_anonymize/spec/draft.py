@@ -47,7 +47,7 @@ class RawSpec:
         # The whole spec, for keys of extensions.
         self.raw = raw
         self.name = text(raw.get("name"))
-        self.refs = _refs(raw, columns)
+        self.refs = _refs(raw)
         self.record_key = text(raw.get("record_key"))
         self.subject = text(raw.get("subject"))
         self.consent = text(raw.get("consent"))
@@ -99,15 +99,17 @@ class RawSpec:
         return self.roles is not None and None not in self.roles.values()
 
 
-def _refs(raw: Mapping[str, Any], columns: Mapping[str, Mapping[str, Any]]) -> dict[KeyPath, str]:
+def _refs(raw: Mapping[str, Any], place: KeyPath = ()) -> dict[KeyPath, str]:
     """Return each model or seed that a spec names, by its place."""
-    places: dict[KeyPath, object] = {("source",): raw, ("population",): raw}
-    places |= {("columns", name, "hierarchy"): column for name, column in columns.items()}
-    refs = {
-        (*place, "ref"): text(mapping(mapping(holder).get(place[-1])).get("ref"))
-        for place, holder in places.items()
-    }
-    return {place: ref for place, ref in refs.items() if ref is not None}
+    refs: dict[KeyPath, str] = {}
+    for key, value in raw.items():
+        own = (*place, str(key))
+        if key in {"source", "population", "hierarchy"}:
+            ref = text(mapping(value).get("ref"))
+            refs |= {(*own, "ref"): ref} if ref is not None else {}
+        elif isinstance(value, Mapping):
+            refs |= _refs(value, own)
+    return refs
 
 
 def unknown_column(

@@ -8,11 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from dbt_anonymize.extension import Part, keys
-from dbt_anonymize.spec.columns import Hierarchy
 from dbt_anonymize.spec.guarantees import EffortGuarantees
 from dbt_anonymize.spec.of_extensions import extension_keys
 from dbt_anonymize.spec.sample import EffortSample
-from dbt_anonymize.validation import Levels, ShownLevel, Strict, WrittenLevels, rule_error
+from dbt_anonymize.validation import (
+    Hierarchy,
+    Levels,
+    ShownLevel,
+    Strict,
+    WrittenLevels,
+    rule_error,
+)
 
 FULL_DOMAIN = "full_domain"
 
@@ -53,6 +59,8 @@ class CoreEffort(Strict):
     """Quasi-identifiers of which an aggregate of the class is shown, where it may be."""
     recomputation: ClassVar[Any] = None
     """Module that recomputes labels that differ per record, and aggregates of classes."""
+    beside: ClassVar[str] = ""
+    """Generalization of linked tables, in words."""
     way: ClassVar[str] = ""
     """The recoding where no levels are declared, in words."""
 

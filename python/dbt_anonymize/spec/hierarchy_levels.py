@@ -15,40 +15,52 @@ from dbt_anonymize.hierarchies.seed_csv import read_header
 from dbt_anonymize.hierarchies.table import LEAF_COLUMNS, count_levels
 from dbt_anonymize.project_file import PROJECT_FILE, project_folder
 from dbt_anonymize.spec.draft import integer, items, mapping, text
-from dbt_anonymize.spec.problems import Problem, short_repr
+from dbt_anonymize.spec.problems import KeyPath, Problem, short_repr
 from dbt_anonymize.spec.yaml_file import read_yaml
 
 
 def with_levels(raw: Mapping[str, Any], path: Path) -> tuple[dict[str, Any], list[Problem]]:
     """Return a raw spec with the levels of its hierarchies filled in, and the problems.
 
-    Undeclared levels are read from files; declared ones must agree with them.
+    Undeclared levels are read from files; declared ones must agree with them. Hierarchies are those
+    of columns, also of columns that stand deeper.
     """
-    hierarchies = {
-        name: dict(tree)
-        for name, column in mapping(raw.get("columns")).items()
-        if (tree := mapping(mapping(column).get("hierarchy")))
-    }
-    if not hierarchies:
+    if not _has_hierarchy(raw):
         return dict(raw), []
-    project = _ProjectFiles.around(path)
-    problems = [
-        problem
-        for name, tree in hierarchies.items()
-        if (problem := _fill_in_levels(str(name), tree, project))
-    ]
-    columns = {
-        name: {**column, "hierarchy": hierarchies[name]} if name in hierarchies else column
-        for name, column in raw["columns"].items()
-    }
-    return {**raw, "columns": columns}, problems
+    problems: list[Problem] = []
+    filled = _filled_in((), raw, _ProjectFiles.around(path), problems)
+    return filled, problems
+
+
+def _has_hierarchy(raw: object) -> bool:
+    return isinstance(raw, Mapping) and (
+        bool(mapping(raw.get("hierarchy"))) or any(map(_has_hierarchy, raw.values()))
+    )
+
+
+def _filled_in(
+    place: KeyPath, raw: Any, project: _ProjectFiles | None, problems: list[Problem]
+) -> Any:
+    """Return content with the levels of all hierarchies of columns in it; add the problems."""
+    if not isinstance(raw, Mapping):
+        return raw
+    filled = {}
+    for key, value in raw.items():
+        own = (*place, str(key))
+        if key == "hierarchy" and place[-2:-1] == ("columns",) and mapping(value):
+            filled[key] = dict(value)
+            problem = _fill_in_levels((*own, "levels"), filled[key], project)
+            problems += [problem] if problem else []
+        else:
+            filled[key] = _filled_in(own, value, project, problems)
+    return filled
 
 
 def _fill_in_levels(
-    column: str, tree: dict[str, Any], project: _ProjectFiles | None
+    place: KeyPath, tree: dict[str, Any], project: _ProjectFiles | None
 ) -> Problem | None:
     """Add undeclared levels to a hierarchy; return the problem if there is one."""
-    place, ref, declared = ("columns", column, "hierarchy", "levels"), text(tree.get("ref")), None
+    ref, declared = text(tree.get("ref")), None
     if tree.get("levels") is not None:
         declared = integer(tree["levels"])
         if declared is None:

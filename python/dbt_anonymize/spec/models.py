@@ -5,7 +5,7 @@ Types and single values are checked here; what must hold between keys is in ``ru
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
@@ -22,7 +22,7 @@ from dbt_anonymize.extension import Part, keys
 from dbt_anonymize.privacy.differential_privacy import DifferentialPrivacy
 from dbt_anonymize.privacy.model import PrivacyModel
 from dbt_anonymize.privacy.registry import measures_of
-from dbt_anonymize.spec.columns import Column, Hierarchy
+from dbt_anonymize.spec.columns import Column
 from dbt_anonymize.spec.details import Details
 from dbt_anonymize.spec.efforts import AnyEffort, Effort
 from dbt_anonymize.spec.fingerprint import (
@@ -43,6 +43,7 @@ from dbt_anonymize.spec.sources import Population, Source
 from dbt_anonymize.spec.tested import TestedByModels
 from dbt_anonymize.validation import (
     ColumnName,
+    Hierarchy,
     Strict,
     rule_error,
 )
@@ -174,6 +175,12 @@ class CoreSpec(TestedByModels, Strict):
     """The seed that holds the labels of a frozen effort."""
     recomputation: ClassVar[Any] = None
     """Module that recomputes frozen labels, and releases in which new records wait."""
+    tables_beside: ClassVar[Sequence[str]] = ()
+    """Models that are published with the release, as tables of its file."""
+    obstacles: ClassVar[Sequence[str]] = ()
+    """Models whose ``problem`` says why nothing may be published."""
+    renews_tokens: ClassVar[bool] = False
+    """True where each build draws new tokens."""
 
     @field_validator("qnf")
     @classmethod

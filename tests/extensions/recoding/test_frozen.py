@@ -17,7 +17,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dbt_anonymize.errors import SpecError
-from dbt_anonymize.spec.columns import Hierarchy
+from dbt_anonymize.spec import Hierarchy
 from dbt_anonymize.verify.recomputation.labels import Generalization
 from dbt_anonymize.verify.recomputation.tables import Tables
 from tests.extensions.recoding.compilation import (

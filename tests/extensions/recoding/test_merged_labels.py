@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 from dbt_anonymize.extensions.recoding.recomputation.covering import is_hierarchy_label
-from dbt_anonymize.spec.columns import Hierarchy
+from dbt_anonymize.spec import Hierarchy
 from dbt_anonymize.verify.recomputation.labels import Generalization
 from tests.extensions.recoding.test_multidimensional import NOTATIONS
 

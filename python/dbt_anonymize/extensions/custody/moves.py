@@ -301,10 +301,10 @@ def copy_release(file: Path, before: str, after: str) -> Path | None:
         stage = folder / target.name
         shutil.copyfile(file, stage)
         with duckdb.connect(str(stage)) as connection:
-            # Older releases have no table about them.
-            for kind in (*RELEASED, "about"):
-                old, new = quote_name(f"{before}_{kind}"), quote_name(f"{after}_{kind}")
-                connection.execute(f"alter table if exists main.{old} rename to {new}")
+            tables = connection.execute("select table_name from duckdb_tables()").fetchall()
+            for (old,) in tables:
+                new = f"{after}{old.removeprefix(before)}"
+                connection.execute(f"alter table {quote_name(old)} rename to {quote_name(new)}")
             connection.execute("checkpoint")
         new_copies = places_of_copies(target)
         for form, copy in places_of_copies(file).items():

@@ -12,7 +12,7 @@ from itertools import chain
 
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.literals import quote_name, quote_text
-from dbt_anonymize.spec.columns import Hierarchy
+from dbt_anonymize.validation import Hierarchy
 from dbt_anonymize.verify.recomputation.tables import Tables
 
 ROOT = "*"

@@ -57,7 +57,10 @@ def check_release(
         columns = released.columns
         name = _printed_path(release.resolve(), project.root.resolve())
         table, comments = f"{spec.name}_anonymized", _comments(warehouse, spec)
-        findings = list(check_file(released, release, table, name, comments=comments))
+        beside = spec.tables_beside
+        findings = list(
+            check_file(released, release, table, name, comments=comments, tables_beside=beside)
+        )
         if comments is not None and released.has_about:
             about = quote_name(about_table(table))
             findings += check_about(warehouse, spec, released, about, "release file, ")

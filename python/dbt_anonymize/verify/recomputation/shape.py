@@ -43,8 +43,9 @@ def check_file(
     printed: str,
     *,
     comments: Mapping[str, str] | None = None,
+    tables_beside: Collection[str] = (),
 ) -> Iterator[Finding]:
-    """Require a read-only file with one plain table and nothing else.
+    """Require a read-only file with one plain table, those ``tables_beside`` it and nothing else.
 
     With ``comments`` it may also hold the description of the release, and these comments on
     columns. ``printed`` is its name in findings. Unused space may hold deleted values: there must
@@ -56,7 +57,8 @@ def check_file(
     # A release from before its spec declared `about` has no description.
     beside = {*tables} - {("main", table)}
     about = set() if comments is None else {("main", about_table(table))}
-    is_expected = beside <= about and ("main", table) in tables
+    wanted = {("main", name) for name in (table, *tables_beside)}
+    is_expected = beside <= about | wanted and wanted <= {*tables}
     problems = [] if is_expected else [f"{len(tables)} tables"]
     problems += _other_comments(released, table, comments or {})
     for kind, catalog in _CATALOG.items():
@@ -69,10 +71,11 @@ def check_file(
             problems += ["a table that is not plain"] if not _is_plain(released, name) else []
             problems += _leftover_rows(released, name)
         problems += _leftover_bytes(released, file)
-    message = f"the file holds the table {table} and nothing else."
+    held = f"the {'tables' if tables_beside else 'table'} {', '.join([table, *tables_beside])}"
+    message = f"the file holds {held} and nothing else."
     if problems:
         message = (
-            f"the file must hold the table {table} and nothing else; got {', '.join(problems)}. "
+            f"the file must hold {held} and nothing else; got {', '.join(problems)}. "
             "Delete the file and build again."
         )
     yield Finding("recomputation", printed, not problems, message)

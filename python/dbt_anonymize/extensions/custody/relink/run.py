@@ -231,8 +231,8 @@ def _check_file(links: Links) -> None:
     # Relative to the project, which is the working directory while its warehouse is open.
     file = release_file(links.warehouse, links.spec.name)
     session = links.warehouse.cursor()
-    table = f"{links.spec.name}_anonymized"
-    if not holds_release(session, relation=str(relation), table=table, file=file):
+    table, beside = f"{links.spec.name}_anonymized", links.spec.tables_beside
+    if not holds_release(session, relation=str(relation), table=table, file=file, beside=beside):
         raise RelinkingError(
             f"{links.spec.name}: the published file must hold the rows of {table} in "
             f"the warehouse; {file} does not or cannot be read, as after a build that was killed "
