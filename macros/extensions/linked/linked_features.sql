@@ -1,0 +1,109 @@
+{#
+  Body of an effort with aggregates of the linked records of each subject: as they are released, by the `decisions`, or
+  without those as they are in the microdata.
+#}
+{% macro linked_features(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, ["effort", "record_key", "tables"], {"decisions": none}) -%}
+{{ config(materialized="view") }}
+{%- set with_features = given.tables | selectattr("features") | list -%}
+with
+{%- for table in given.tables %}
+
+{{ dbt_anonymize._records_of_subjects(table) }}
+{%- endfor %}
+{%- for table in with_features %}
+{{- dbt_anonymize._aggregated_records(table, given.decisions) }}
+{%- endfor %}
+
+effort as (
+
+    select * from {{ given.effort }}
+
+)
+
+select
+    effort.*
+    {%- for table in with_features %}
+    {%- for feature in table.features %},
+    {%- set value = "features_" ~ table.name ~ "." ~ dbt_anonymize._quote(feature.name) %}
+    {{ value if feature.aggregate == "mean"
+        else "coalesce(" ~ value ~ ", 0) as " ~ dbt_anonymize._quote(feature.name) }}
+    {%- endfor %}
+    {%- endfor %}
+from effort
+{%- for table in with_features %}
+left join features_{{ table.name }}
+    on {{ dbt_anonymize._key_text(given.record_key, "effort") }} = features_{{ table.name }}.subject_key
+{%- endfor %}
+{%- endmacro %}
+
+
+{# CTE `records_<table>`: its rows with the key of their subject. #}
+{% macro _records_of_subjects(table) -%}
+records_{{ table.name }} as (
+
+    {%- if table.over == "subjects" %}
+
+    select
+        *,
+        {{ dbt_anonymize._key_text(table.key) }} as own_key,
+        {{ dbt_anonymize._key_text(table.parent) }} as subject_key
+    from {{ table.relation }}
+    {%- else %}
+
+    select
+        records.*,
+        {{ dbt_anonymize._key_text(table.key, "records") }} as own_key,
+        parents.subject_key
+    from {{ table.relation }} as records
+    inner join records_{{ table.over }} as parents
+        on {{ dbt_anonymize._key_text(table.parent, "records") }} = parents.own_key
+    {%- endif %}
+
+),
+{%- endmacro %}
+
+
+{# CTEs that end in `features_<table>`: a row per subject with records. #}
+{% macro _aggregated_records(table, decisions) -%}
+{%- set means = table.features | selectattr("aggregate", "equalto", "mean") | map(attribute="column") | list -%}
+{%- set prefix = "of_" ~ table.name ~ "_" -%}
+{%- if table.quasi_identifiers -%}
+{{ dbt_anonymize.generalize(
+    "records_" ~ table.name, table.quasi_identifiers, [table.key, "subject_key"] + means, prefix
+) }}
+{%- endif %}
+
+features_{{ table.name }} as (
+
+    select
+        listed.subject_key
+        {%- for feature in table.features %},
+        {{ dbt_anonymize._aggregate_of_records(feature, decisions) }} as {{ dbt_anonymize._quote(feature.name) }}
+        {%- endfor %}
+    from {{ prefix ~ "generalized" if table.quasi_identifiers else "records_" ~ table.name }} as listed
+    {%- if decisions %}
+    inner join {{ decisions }} as decided
+        on
+            decided.linked_table = {{ dbt_anonymize._literal(table.name) }}
+            and {{ dbt_anonymize._as_text(dbt_anonymize._quote(table.key, "listed")) }} = decided.record
+    where decided.status <> 'left out'
+    {%- endif %}
+    group by listed.subject_key
+
+),
+{%- endmacro %}
+
+
+{% macro _aggregate_of_records(feature, decisions) -%}
+    {%- if feature.aggregate == "count" -%}{{ return("count(*)") }}{%- endif -%}
+    {%- if feature.aggregate == "mean" -%}
+        {{ return("avg(" ~ dbt_anonymize._quote(feature.column, "listed") ~ ")") }}
+    {%- endif -%}
+    {%- set labels = [] -%}
+    {%- for label in feature.labels -%}{%- do labels.append(dbt_anonymize._literal(label)) -%}{%- endfor -%}
+    {{ return(
+        "max(case when " ~ dbt_anonymize._quote(feature.labelled, "listed") ~ " in (" ~ labels | join(", ") ~ ")"
+        ~ (" and decided.status = 'released'" if decisions else "") ~ " then 1 else 0 end)"
+    ) }}
+{%- endmacro %}

@@ -1,0 +1,54 @@
+{#
+  Body of what the tables of the release tell of subjects together, by `joined_risk`. A view, so that the rows count
+  that are about to be published, of whichever build they are: a row with a `problem` stops the release.
+#}
+{% macro linked_risk(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, [
+    "anonymization", "results", "efforts", "fingerprint", "record_key", "identifiers", "quasi_identifiers", "tables",
+    "k", "known_records",
+], {"known_count": false}) -%}
+{{ config(materialized="view") }}
+{%- set chosen = dbt_anonymize._chosen_effort(given.anonymization, given.results, given.efforts, given.fingerprint) -%}
+{%- set key = dbt_anonymize._quote(given.record_key, "effort") -%}
+{%- set subjects -%}
+(
+        select
+            effort.*,
+            identifiers.token
+        from {{ given.efforts[chosen] }} as effort
+        inner join {{ given.identifiers }} as identifiers
+            on {{ key }} = {{ dbt_anonymize._quote(given.record_key, "identifiers") }}
+        where not effort.is_suppressed
+    )
+{%- endset -%}
+{%- set known = "known_records " ~ ("is null" if given.known_records == "all" else "= " ~ given.known_records) -%}
+select
+    known_records,
+    subjects_at_risk,
+    coalesce(
+        problem,
+        case
+            when {{ known }} and subjects_at_risk > 0
+                then
+                    cast(subjects_at_risk as {{ dbt.type_string() }})
+                    || ' subjects would be found by their own values and linked records; the tables of the release are'
+                    || ' not of one build. Run `dbt build -s +{{ given.anonymization }}_anonymized`.'
+        end
+    ) as problem
+from (
+    {{ dbt_anonymize.joined_risk(
+        {"relation": subjects ~ " as effort_rows", "key": "token", "quasi_identifiers": given.quasi_identifiers},
+        given.tables, given.k, given.known_records, given.known_count
+    ) | indent(4) }}
+) as risks
+union all
+select
+    null as known_records,
+    null as subjects_at_risk,
+    'the linked tables must be counted with the chosen effort; they were with effort {{ chosen }}. Run `dbt build -s'
+    || ' +{{ given.anonymization }}_anonymized`.' as problem
+from {{ given.results }}
+where
+    is_chosen
+    and effort <> {{ chosen }}
+{%- endmacro %}

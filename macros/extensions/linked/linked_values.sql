@@ -1,0 +1,32 @@
+{# Body of the linked records of an effort in one table: key, where it leads, and its labels as one text. #}
+{% macro linked_values(given=none) -%}
+{%- set given = dbt_anonymize._declared(given, kwargs, ["tables"], {}) -%}
+{{ config(materialized="view") }}
+with
+{%- for table in given.tables %}
+{%- set rows = "rows_" ~ loop.index %}
+
+{{ rows }} as (
+
+    select * from {{ table.relation }}
+
+),
+{{- dbt_anonymize.generalize(rows, table.quasi_identifiers, [table.key, table.parent], "table_" ~ loop.index ~ "_") }}
+{%- endfor %}
+
+linked_values as (
+    {%- for table in given.tables %}
+
+    select
+        {{ dbt_anonymize._as_text(dbt_anonymize._literal(table.name)) }} as linked_table,
+        {{ dbt_anonymize._as_text(dbt_anonymize._quote(table.key)) }} as record,
+        {{ dbt_anonymize._as_text(dbt_anonymize._quote(table.parent)) }} as parent,
+        {{ dbt_anonymize.equivalence_class(table.quasi_identifiers) | indent(8) }} as value
+    from table_{{ loop.index }}_generalized
+    {{- "\n    union all" if not loop.last }}
+    {%- endfor %}
+
+)
+
+select * from linked_values
+{%- endmacro %}

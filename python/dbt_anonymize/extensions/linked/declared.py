@@ -1,0 +1,226 @@
+"""Keys of a spec whose source is the subjects of linked tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from dbt_anonymize.validation import ColumnName, Hierarchy, Levels, Source, Strict, rule_error
+
+# A record of a subject, in which its key is that of the subject.
+SUBJECTS = "subjects"
+TOKEN = "token"  # noqa: S105 (the name of a column)
+_KEPT = ("sensitive", "insensitive")
+
+TableName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=30)]
+Columns = Annotated[
+    tuple[ColumnName, ...],
+    Field(strict=False),
+    BeforeValidator(
+        lambda value: [value] if isinstance(value, str) else value,
+        json_schema_input_type=str | list[ColumnName],
+    ),
+]
+
+
+class LinkedColumn(Strict):
+    """Role and hierarchy of a column of a linked table."""
+
+    role: Literal["quasi_identifier", "sensitive", "insensitive", "dropped"]
+    """quasi_identifier: what somebody may know of a record, released generalized; sensitive and
+    insensitive: released as they are; dropped: read by nothing, as what names a person.
+    """
+    hierarchy: Hierarchy | None = None
+    """Generalization of a quasi-identifier."""
+    free_text: Literal["accepted"] | None = None
+    """accepted: release texts that look like prose as they are."""
+    unique: Literal["accepted"] | None = None
+    """accepted: release a column in which nearly every record has a value of its own."""
+
+    @model_validator(mode="after")
+    def _has_a_hierarchy_where_generalized(self) -> Self:
+        is_generalized = self.role == "quasi_identifier"
+        if is_generalized and self.hierarchy is None:
+            raise rule_error(
+                "must have a hierarchy: a quasi-identifier is released generalized",
+                "Add hierarchy: {ref: ..., kind: interval or categorical}.",
+            )
+        beside: dict[str, object] = {} if is_generalized else {"hierarchy": self.hierarchy}
+        if self.role not in _KEPT:
+            beside |= {"free_text": self.free_text, "unique": self.unique}
+        if wrong := [key for key, value in beside.items() if value]:
+            raise rule_error(f"must not have {wrong[0]} with the role {self.role}", "Remove it.")
+        return self
+
+
+class LinkedTable(Strict):
+    """A table whose records lead to subjects."""
+
+    source: Source
+    """The table."""
+    key: ColumnName
+    """Column that is unique and never NULL; the release has a new one in its place."""
+    to_subject: ColumnName | Annotated[dict[TableName, ColumnName], Field(min_length=1)]
+    """Column with the record key of the subject, or one such column by the name of another table.
+    """
+    columns: Annotated[dict[ColumnName, LinkedColumn], Field(min_length=1)]
+    """Every other column, with its role."""
+    suppression_limit: Annotated[float, Field(ge=0, le=1)] | None = None
+    """Largest share of its records that may be hidden or left out; that of the spec by default."""
+
+    @property
+    def over(self) -> str:
+        """Name of the table that it leads over; `SUBJECTS` if none."""
+        return next(iter(self.to_subject)) if isinstance(self.to_subject, Mapping) else SUBJECTS
+
+    @property
+    def parent(self) -> str:
+        """Column that leads to the subject, or to the record of another table."""
+        to = self.to_subject
+        return next(iter(to.values())) if isinstance(to, Mapping) else to
+
+    @property
+    def released_parent(self) -> str:
+        """Column of the release that leads there."""
+        return TOKEN if self.over == SUBJECTS else released_key(self.over)
+
+    @property
+    def quasi_identifiers(self) -> dict[str, Hierarchy]:
+        """Hierarchy of each quasi-identifier, in declared order."""
+        columns = self.columns.items()
+        return {
+            name: column.hierarchy
+            for name, column in columns
+            if column.role == "quasi_identifier" and column.hierarchy is not None
+        }
+
+    @property
+    def kept_columns(self) -> list[str]:
+        """Columns that are released as they are."""
+        return [name for name, column in self.columns.items() if column.role in _KEPT]
+
+    def accepted(self, name: Literal["free_text", "unique"]) -> list[str]:
+        """Return the columns in which texts, or values that are nearly unique, are accepted."""
+        return [column for column, declared in self.columns.items() if getattr(declared, name)]
+
+    @property
+    def dropped(self) -> list[str]:
+        """Columns that nothing reads."""
+        return [name for name, column in self.columns.items() if column.role == "dropped"]
+
+
+class LinkedFeatures(Strict):
+    """Aggregates of the records of a subject in one table, of which models learn."""
+
+    count: bool = False
+    """Number of her records."""
+    mean: Columns = ()
+    """Mean of each of these numbers, which are released as they are."""
+    any: dict[ColumnName, Annotated[tuple[str, ...], Field(min_length=1, strict=False)]] = Field(
+        default_factory=dict
+    )
+    """1 if one of her records has one of these labels, of any level, in a quasi-identifier."""
+
+
+class Linked(Strict):
+    """Tables around the subjects, and what an attacker knows of them."""
+
+    tables: Annotated[dict[TableName, LinkedTable], Field(min_length=1)]
+    """The tables by name."""
+    known_records: Annotated[int, Field(ge=1, le=5)] | Literal["all"] = 2
+    """Most records of a subject that an attacker knows, or all of them."""
+    known_count: bool = False
+    """An attacker knows how many records she has in each table."""
+    features: dict[TableName, LinkedFeatures] = Field(default_factory=dict)
+    """Aggregates of records by table, as further features of models."""
+
+    def features_of(self, table: str) -> list[dict[str, Any]]:
+        """Return name, aggregate and argument of each feature of the records of a table."""
+        declared = self.features.get(table, LinkedFeatures())
+        features: list[dict[str, Any]] = []
+        if declared.count:
+            features.append({"name": f"{table}_count", "aggregate": "count"})
+        for column in declared.mean:
+            name = f"{table}_mean_{column}"
+            features.append({"name": name, "aggregate": "mean", "column": column})
+        for column, labels in declared.any.items():
+            name = f"{table}_any_{column}"
+            features.append(
+                {"name": name, "aggregate": "any", "labelled": column, "labels": [*labels]}
+            )
+        return features
+
+
+class EffortKeys(Strict):
+    """Keys of an effort."""
+
+    linked: dict[str, Levels] | None = None
+    """Level of each quasi-identifier of each linked table."""
+
+    @property
+    def beside(self) -> str:
+        """The levels of linked tables, in words."""
+        return "; ".join(
+            f"{table}: {', '.join(f'{name} at level {level}' for name, level in levels.items())}"
+            for table, levels in (self.linked or {}).items()
+        )
+
+
+class Keys(Strict):
+    """Keys of the spec."""
+
+    if TYPE_CHECKING:
+        name: str
+        suppression_limit: float
+
+    linked: Linked | None = None
+    """Tables of which a person has several records each, such as orders or stays; the release holds
+    them all.
+    """
+
+    @property
+    def linked_tables(self) -> dict[str, LinkedTable]:
+        """The linked tables, each behind that which it leads over."""
+        declared = dict(self.linked.tables) if self.linked else {}
+        ordered: dict[str, LinkedTable] = {}
+        while ready := [n for n, one in declared.items() if one.over in {SUBJECTS, *ordered}]:
+            ordered |= {name: declared.pop(name) for name in ready}
+        return ordered
+
+    @property
+    def linked_features(self) -> dict[str, str]:
+        """Table and aggregate of each feature of linked records, in words."""
+        return {
+            feature["name"]: f"{feature['aggregate']} of {table}"
+            for table in self.linked_tables
+            for feature in (self.linked.features_of(table) if self.linked else ())
+        }
+
+    def limit_of(self, table: str) -> float:
+        """Return the largest share of the records of a linked table that may be lost."""
+        declared = self.linked_tables[table].suppression_limit
+        return self.suppression_limit if declared is None else declared
+
+    @property
+    def tables_beside(self) -> list[str]:
+        """Models that are published with the release, as tables of its file."""
+        inherited: list[str] = list(cast(Any, super()).tables_beside)
+        return inherited + [f"{self.name}_released_{table}" for table in self.linked_tables]
+
+    @property
+    def obstacles(self) -> list[str]:
+        """Models whose ``problem`` says why nothing may be published."""
+        inherited: list[str] = list(cast(Any, super()).obstacles)
+        return inherited + ([f"{self.name}_linked_risk"] if self.linked else [])
+
+    @property
+    def renews_tokens(self) -> bool:
+        """Tell whether each build draws new tokens: releases of linked tables do not join."""
+        return self.linked is not None
+
+
+def released_key(table: str) -> str:
+    """Return the name of the new key of a linked table."""
+    return f"{table}_key"

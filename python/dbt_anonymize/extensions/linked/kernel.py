@@ -1,0 +1,227 @@
+"""Linked records hidden or left out step by step until k subjects match each of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from dbt_anonymize.extensions.linked.matching import (
+    Items,
+    items_of,
+    rare_sets,
+    subjects_with_rare_lists,
+)
+from dbt_anonymize.extensions.linked.records import (
+    Booleans,
+    Integers,
+    LinkError,
+    Links,
+    combined_codes,
+)
+
+STATUSES = ("released", "hidden", "left out")
+RELEASED, HIDDEN, LEFT_OUT = range(3)
+
+
+@dataclass
+class Suppression:
+    """The records that are hidden and left out so far.
+
+    Classes of own values are independent: after a step only those in which it changed something
+    are counted again, which are ``is_open``. No subject is left out, but all her records if their
+    number is rare. Each class must hold k subjects, who match at the latest when nobody of them has
+    records left; with fewer it is a `LinkError`.
+    """
+
+    links: Links
+    k: int
+    known: int | str
+    known_count: bool
+    status: Integers = field(init=False)
+    is_open: Booleans = field(init=False)
+
+    def __post_init__(self) -> None:
+        own = self.links.own
+        self.status = np.full(len(self.links.subject), RELEASED)
+        self.is_open = np.ones(int(own.max(initial=-1)) + 1, dtype=bool)
+        sizes = np.bincount(own)
+        if few := int(((sizes > 0) & (sizes < self.k)).sum()):
+            raise LinkError(
+                f"each class of released subjects must hold {self.k} or more; {few} hold fewer. "
+                "Build the effort again."
+            )
+
+    def run(self) -> None:
+        """Hide and leave out records until nothing is rare."""
+        while self.step():
+            pass
+
+    def step(self) -> bool:
+        """Hide or leave out what tells a subject; tell if there was anything."""
+        self._leave_out_followers()
+        seen = self._seen()
+        if (few := self._in_small_class(seen)).any():
+            self._leave_out(few)
+            return True
+        is_open = self.is_open[self.links.own]
+        record = np.flatnonzero((self.status != LEFT_OUT) & is_open[self.links.subject])
+        subject = self.links.subject[record]
+        items = items_of(record, subject, seen[subject], self._values()[record])
+        self.is_open[:] = False
+        if self.known == "all":
+            return self._suppress_one_record_each(
+                items, subjects_with_rare_lists(items, np.where(is_open, seen, -1), self.k)
+            )
+        chosen = [
+            self._items_to_suppress(items, sets)
+            for sets in rare_sets(items, self.k, int(self.known))
+        ]
+        for places in chosen:
+            self._hide(items.record[places])
+        return bool(chosen)
+
+    def _leave_out_followers(self) -> None:
+        """Leave out records that lead over records that are left out."""
+        has_parent = self.links.parent >= 0
+        for table in range(self.links.tables):
+            here = has_parent & (self.links.table == table)
+            self.status[here & (self.status[self.links.parent] == LEFT_OUT)] = LEFT_OUT
+
+    def _seen(self) -> Integers:
+        """Return what is known of each subject beside the values of her records."""
+        seen = self.links.own.copy()
+        if self.known_count:
+            is_kept = self.status != LEFT_OUT
+            for table in range(self.links.tables):
+                of_table = self.links.subject[is_kept & (self.links.table == table)]
+                seen = combined_codes(seen, np.bincount(of_table, minlength=len(seen)))
+        return seen
+
+    def _in_small_class(self, seen: Integers) -> Booleans:
+        is_few: Booleans = np.bincount(seen)[seen] < self.k
+        return is_few
+
+    def _values(self) -> Integers:
+        """Return a number per record for its values and those that it leads over, as released."""
+        links = self.links
+        own = np.where(self.status == HIDDEN, 0, links.value + 1)
+        values = np.zeros(len(own), dtype=np.int64)
+        for table in range(links.tables):
+            here = links.table == table
+            parent = np.where(links.parent[here] >= 0, values[links.parent[here]] + 1, 0)
+            after = int(values.max(initial=-1)) + 1
+            values[here] = combined_codes(own[here], parent) + after
+        return values
+
+    def _items_to_suppress(self, items: Items, sets: Integers) -> Integers:
+        """Choose one item per rare set: visible first, then in the most rare sets, then rarest.
+
+        Those come last of which nothing more can be hidden. Equals of the same subject go with an
+        item, except those that the set itself leaves.
+        """
+        alone = combined_codes(items.seen, items.value)
+        of_sets = np.bincount(sets.ravel(), minlength=len(items.record))
+        hidden = (self.status == HIDDEN).astype(np.int64)
+        if self.known_count:
+            hidden += self._is_wholly_hidden()
+        rank = np.empty(len(items.record), dtype=np.int64)
+        order = np.lexsort((np.bincount(alone)[alone], -of_sets, hidden[items.record]))
+        rank[order] = np.arange(len(rank))
+        choice = sets[np.arange(len(sets)), rank[sets].argmin(axis=1)]
+        place = np.arange(len(rank))
+        group = place - items.copy  # the first of equal ones
+        is_equal = group[sets] == group[choice][:, None]
+        kept = np.full(len(rank), len(rank))
+        np.minimum.at(kept, group[choice], np.where(is_equal, items.copy[sets], 0).max(axis=1))
+        chosen: Integers = np.flatnonzero(items.copy >= kept[group])
+        return chosen
+
+    def _suppress_one_record_each(self, items: Items, rare: Integers) -> bool:
+        """Suppress one record of each rare subject.
+
+        For those who have none others of their class lose theirs, once these are not rare by
+        records of their own, which they may lose as well.
+        """
+        if not len(rare):
+            return False
+        alone = combined_codes(items.seen, items.value)
+        is_hidden = self.status[items.record] == HIDDEN
+        order = np.lexsort((np.bincount(alone)[alone], is_hidden, items.subject))
+        subjects, first = np.unique(items.subject[order], return_index=True)
+        is_rare = np.isin(subjects, rare)
+        self._hide(items.record[order][first[is_rare]])
+        has_none = np.zeros(len(self.links.own), dtype=bool)
+        has_none[np.setdiff1d(rare, subjects)] = True
+        self._leave_out(has_none & ~self.is_open[self.links.own])
+        return True
+
+    def _hide(self, records: Integers) -> None:
+        """Hide records; leave out those that are hidden, or hide more where numbers are known."""
+        is_hidden = self.status[records] == HIDDEN
+        self.is_open[self.links.own[self.links.subject[records]]] = True
+        if self.known_count:
+            self._hide_more(records[is_hidden])
+        else:
+            self.status[records[is_hidden]] = LEFT_OUT
+        self.status[records[~is_hidden]] = HIDDEN
+
+    def _is_wholly_hidden(self) -> Booleans:
+        """Tell of each record whether it is hidden and all that it leads over."""
+        is_hidden: Booleans = self.status == HIDDEN
+        for table in range(self.links.tables):
+            here = (self.links.table == table) & (self.links.parent >= 0)
+            is_hidden[here] &= is_hidden[self.links.parent[here]]
+        return is_hidden
+
+    def _hide_more(self, records: Integers) -> None:
+        """Hide what hidden records lead over, or else all records of k subjects with as many.
+
+        Of these it takes those who have the most hidden already. They match everybody with as many
+        records, so that nobody need lose one that is hidden.
+        """
+        is_whole = self._is_wholly_hidden()[records]
+        over = self.links.parent[records[~is_whole]]
+        while len(over := over[over >= 0]):
+            self.status[over] = HIDDEN
+            over = self.links.parent[over]
+        seen = self._seen()
+        rare = records[is_whole]
+        alike = np.flatnonzero(np.isin(seen, seen[self.links.subject[rare]]))
+        hidden = np.bincount(self.links.subject[self.status == HIDDEN], minlength=len(seen))
+        is_chosen = np.zeros(len(seen), dtype=bool)
+        is_chosen[_lowest_of_groups(alike, seen, -hidden, np.full(len(seen), self.k))] = True
+        self.status[is_chosen[self.links.subject] & (self.status == RELEASED)] = HIDDEN
+
+    def _leave_out(self, subjects: Booleans) -> None:
+        """Leave out all records of subjects.
+
+        For those who have none others of their class lose theirs, the fewest first, until k have
+        none; before, those of their class who are to lose theirs anyway.
+        """
+        own = self.links.own
+        owner = self.links.subject[self.status != LEFT_OUT]
+        records = np.bincount(owner, minlength=len(own))
+        emptied = subjects & (records > 0)
+        waits = np.zeros(len(self.is_open), dtype=bool)
+        waits[own[emptied]] = True
+        alone = subjects & (records == 0) & ~waits[own]
+        wanted = np.zeros(len(self.is_open), dtype=np.int64)
+        wanted[own[alone]] = self.k - np.bincount(own[records == 0])[own[alone]]
+        others = np.flatnonzero((records > 0) & (wanted[own] > 0))
+        emptied[_lowest_of_groups(others, own, records, wanted[own])] = True
+        self.status[emptied[self.links.subject]] = LEFT_OUT
+        self.is_open[own[emptied]] = True
+
+
+def _lowest_of_groups(
+    places: Integers, group: Integers, number: Integers, most: Integers
+) -> Integers:
+    """Return those of the places that have the lowest numbers of their groups, ``most`` of each.
+
+    ``group``, ``number`` and ``most`` are of all places; of equal numbers the first place is taken.
+    """
+    ordered = places[np.lexsort((number[places], group[places]))]
+    rank = np.arange(len(ordered)) - np.searchsorted(group[ordered], group[ordered])
+    lowest: Integers = ordered[rank < most[ordered]]
+    return lowest

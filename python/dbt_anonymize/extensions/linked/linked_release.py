@@ -1,0 +1,134 @@
+"""A linked release and all that it was built from, on one DuckDB connection."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import cast
+
+from dbt_anonymize.extensions.linked.declared import (
+    SUBJECTS,
+    TOKEN,
+    EffortKeys,
+    Keys,
+    Linked,
+    LinkedTable,
+    released_key,
+)
+from dbt_anonymize.extensions.linked.graph import Rows
+from dbt_anonymize.extensions.linked.scratch import Scratch
+from dbt_anonymize.literals import quote_name
+from dbt_anonymize.spec import Hierarchy, Spec
+from dbt_anonymize.verify.recomputation.expected import Expected
+from dbt_anonymize.verify.recomputation.labels import Generalization
+from dbt_anonymize.verify.recomputation.tables import Tables
+
+
+@dataclass(frozen=True)
+class LinkedRelease:
+    """Relations of a linked release, as SQL; those of linked tables by their names.
+
+    ``tables`` are those of the subjects, with sources and hierarchies as they are now; ``file`` is
+    the released file as a schema, ``built`` has the tables that it was made from.
+    """
+
+    spec: Spec
+    effort: int
+    tables: Tables
+    scratch: Scratch
+    file: str
+    sources: Mapping[str, str]
+    built: Mapping[str, str]
+    decisions: str
+    hierarchies: Mapping[str, Mapping[str, str]]
+
+    @property
+    def declared(self) -> Keys:
+        """The keys of the spec that linked tables add."""
+        return keys_of(self.spec)
+
+    @property
+    def linked(self) -> Mapping[str, LinkedTable]:
+        """The linked tables, each behind that which it leads over."""
+        return self.declared.linked_tables
+
+    @property
+    def rule(self) -> Linked:
+        """The declared tables, and the knowledge of an attacker."""
+        if self.declared.linked is None:
+            raise TypeError("a linked release must have a spec with linked tables")
+        return self.declared.linked
+
+    def levels(self, table: str) -> Mapping[str, int]:
+        """Return the level of each quasi-identifier of a linked table."""
+        effort = cast(EffortKeys, self.spec.numbered_efforts[self.effort])
+        return (effort.linked or {})[table]
+
+    @property
+    def k(self) -> int:
+        """The fewest subjects who must match."""
+        return max(self.spec.largest_k, self.spec.numbered_efforts[self.effort].k or 0)
+
+    @property
+    def subjects(self) -> str:
+        """The subjects in the file."""
+        return f"{self.file}.{quote_name(self.spec.name + '_anonymized')}"
+
+    @cached_property
+    def expected_subjects(self) -> Expected:
+        """The subjects by source and hierarchies."""
+        return Expected(self.tables, self.spec, self.effort)
+
+    def released(self, table: str) -> str:
+        """Return a linked table in the file."""
+        return f"{self.file}.{quote_name(self.name_of(table))}"
+
+    def name_of(self, table: str) -> str:
+        """Return the name of a released linked table."""
+        return f"{self.spec.name}_released_{table}"
+
+    def generalizations(self, table: str) -> dict[str, Generalization]:
+        """Return the hierarchy of each quasi-identifier of a linked table."""
+        trees = self.hierarchies[table]
+        return {
+            name: Generalization(name, hierarchy, trees[name], self.tables.text)
+            for name, hierarchy in self.linked[table].quasi_identifiers.items()
+        }
+
+    def released_subjects(self) -> Rows:
+        """Return the subjects of the file with the columns that tell of them."""
+        return Rows(self.subjects, TOKEN, self.spec.generalized_columns)
+
+    def released_records(self) -> dict[str, Rows]:
+        """Return the linked tables of the file with the columns that tell of subjects."""
+        return {
+            name: Rows(
+                self.released(name),
+                quote_name(released_key(name)),
+                generalized_columns(table.quasi_identifiers),
+                quote_name(table.released_parent),
+                None if table.over == SUBJECTS else table.over,
+            )
+            for name, table in self.linked.items()
+        }
+
+
+def keys_of(spec: Spec) -> Keys:
+    """Return a spec with the keys that linked tables add to it."""
+    return cast(Keys, spec)
+
+
+def generalized_columns(quasi_identifiers: Mapping[str, Hierarchy]) -> list[str]:
+    """Return the released columns of quasi-identifiers: labels, and bounds of intervals."""
+    columns = []
+    for name, hierarchy in quasi_identifiers.items():
+        bounds = [f"{name}_lower", f"{name}_upper"] if hierarchy.kind == "interval" else []
+        columns += [name, *bounds]
+    return columns
+
+
+def released_columns(name: str, table: LinkedTable) -> Sequence[str]:
+    """Return all columns of a released linked table, in order."""
+    generalized = generalized_columns(table.quasi_identifiers)
+    return [released_key(name), table.released_parent, *generalized, *table.kept_columns]

@@ -1,0 +1,88 @@
+"""Linked tables in results and reports: what is promised of them, and what is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dbt_anonymize.errors import WarehouseError
+from dbt_anonymize.pluralize import pluralized
+from dbt_anonymize.project.evidence import Evidence
+from dbt_anonymize.project.results import EffortResult
+from dbt_anonymize.project.sections import Section, missing, number
+from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.spec import Spec
+
+
+def promise(spec: Spec) -> str:
+    """Return what linked records tell of nobody, as a sentence.
+
+    A spec without linked tables is an error.
+    """
+    linked = spec.linked  # type: ignore[attr-defined]
+    known = (
+        "all linked records"
+        if linked.known_records == "all"
+        else f"up to {pluralized(linked.known_records, 'linked record')}"
+    )
+    count = ", and how many there are," if linked.known_count else ""
+    return (
+        f"Whoever knows own values and {known}{count} of a person finds at least {spec.largest_k} "
+        "people who have the same."
+    )
+
+
+def note_linked(warehouse: Warehouse, spec: Spec, chosen: EffortResult) -> Iterator[str]:
+    """Yield the sentences of `results` on linked tables."""
+    if not spec.linked:  # type: ignore[attr-defined]
+        return
+    yield promise(spec)
+    relation = warehouse.relation_of_ref(f"{spec.name}_linked_losses")
+    try:
+        rows = warehouse.rows(
+            "select linked_table, records, hidden_records, left_out_records "  # noqa: S608
+            f"from {relation} where effort = {chosen.effort} order by linked_table"
+        )
+    except WarehouseError:  # dropped since: commands that need it report it
+        return
+    losses = (
+        f"{_percent(hidden, records)} of {table} hidden and {_percent(left_out, records)} left out"
+        for table, records, hidden, left_out in rows
+    )
+    yield f"Linked records: {'; '.join(losses)}."
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / max(1, whole):.1f} %"
+
+
+def sections(evidence: Evidence) -> list[Section]:
+    """Return the section of a report on linked records."""
+    spec, title = evidence.spec, "Linked tables"
+    if not spec.linked:  # type: ignore[attr-defined]
+        return []
+    rows = evidence.rows("linked_losses", effort=evidence.effort)
+    if not rows:
+        relation = f"{spec.name}_linked_losses"
+        return [missing("linked", title, relation, f"dbt build -s +{relation}")]
+    shares = [
+        (
+            str(row["linked_table"]),
+            *(
+                (number(row[part]) or 0) / max(1, number(row["records"]) or 0)
+                for part in ("hidden_records", "left_out_records")
+            ),
+            number(row["largest_share"]),
+        )
+        for row in rows
+    ]
+    return [
+        Section(
+            "linked",
+            title,
+            f"{promise(spec)} For that, quasi-identifiers of some linked records are hidden, and "
+            "some records are left out, those of people who are left out among them.",
+            ("table", "share hidden", "share left out", "largest share of both"),
+            shares,
+            is_open=True,
+        )
+    ]

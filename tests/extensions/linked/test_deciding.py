@@ -1,0 +1,362 @@
+"""Linked records of an effort, all of whose subjects are kept, judged by the definition."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+
+from dbt_anonymize.extensions.linked import deciding
+from dbt_anonymize.extensions.linked.records import LinkError, random_keys
+from tests import sampling
+from tests.extensions.linked.test_joined_risk import Rows, random_graph
+from tests.oracle.linked import Subject, found_by
+
+GRAPHS = sampling.number_of("random graphs whose subjects are kept", 200, 8)
+TABLES = {"stays": "subjects", "results": "stays"}
+KNOWN: list[tuple[int | str, bool]] = [(1, False), (2, False), (3, False), ("all", False)]
+KNOWN += [(1, True), (2, True), (3, True), ("all", True)]
+
+
+def decide(effort: Rows, values: Rows, key: str = "bigint", **more: Any) -> pd.DataFrame:
+    """Return the decisions about records of subjects: key, class, whether she is suppressed."""
+    text = "varchar"
+    with duckdb.connect() as connection:
+        columns = {"person": key, "equivalence_class": text, "is_suppressed": "boolean"}
+        _load(connection, "effort", columns, effort)
+        columns = dict.fromkeys(("linked_table", "record", "parent", "value"), text)
+        _load(connection, "linked_values", columns, values)
+        return deciding.decide(given(connection, **more))
+
+
+def _load(
+    connection: duckdb.DuckDBPyConnection, table: str, columns: dict[str, str], rows: Rows
+) -> None:
+    declared = ", ".join(f"{name} {kind}" for name, kind in columns.items())
+    connection.execute(f"create table {table} ({declared})")
+    if rows:
+        row = f"({', '.join('?' * len(columns))})"
+        marks = ", ".join([row] * len(rows))
+        values = [value for row in rows for value in row]
+        connection.execute(f"insert into {table} values {marks}", values)
+
+
+def given(connection: duckdb.DuckDBPyConnection, **more: Any) -> dict[str, Any]:
+    """Return the argument of the function, as a generated model has it."""
+    return {
+        "effort": connection.table("effort"),
+        "values": connection.table("linked_values"),
+        "record_key": "person",
+        "tables": TABLES,
+        "k": 2,
+        "known_records": 2,
+        "known_count": False,
+        **more,
+    }
+
+
+def effort_of(people: Rows, k: int, rng: np.random.Generator) -> Rows:
+    """Suppress some people, and all those whose classes have fewer than k others."""
+    is_suppressed = rng.random(len(people)) < 0.1
+    left = [age for (_, age, _), out in zip(people, is_suppressed, strict=True) if not out]
+    return [
+        (person, age, bool(out) or left.count(age) < k)
+        for (person, age, _), out in zip(people, is_suppressed, strict=True)
+    ]
+
+
+def values_of(stays: Rows, results: Rows) -> Rows:
+    """Return the records of a graph; results have keys, 1000 and on."""
+    rows: Rows = [("stays", str(s), str(p), repr((ward, month))) for s, p, ward, month, _ in stays]
+    rows += [("results", str(1000 + n), str(s), test) for n, (s, test) in enumerate(results)]
+    return rows
+
+
+def with_subjects(decisions: pd.DataFrame, effort: Rows, values: Rows) -> pd.DataFrame:
+    """Add subjects, and the records of the suppressed ones, of which there must be no decision."""
+    suppressed = {("subjects", str(person)) for person, _, is_suppressed in effort if is_suppressed}
+    for table, record, parent, _ in values:
+        if (TABLES[table], parent) in suppressed:
+            suppressed.add((table, record))
+    decided = {*zip(decisions["linked_table"], decisions["record"], strict=True)}
+    assert decided == {(table, record) for table, record, *_ in values} - suppressed
+    assert len(decided) == len(decisions)
+    rows = [(*one, "left out") for one in suppressed]
+    rows += [("subjects", str(person), "released") for person, _, out in effort if not out]
+    columns = ["linked_table", "record", "status"]
+    return pd.concat([decisions[columns], pd.DataFrame(rows, columns=columns)])
+
+
+def released(
+    decisions: pd.DataFrame, graph: tuple[Rows, Rows, Rows], *, with_numbers: bool
+) -> list[Subject]:
+    """Return the subjects as who reads the release sees them."""
+    status = {
+        (row.linked_table, int(row.record)): row.status for row in decisions.itertuples(index=False)
+    }
+    people, stays, results = graph
+    found = {
+        person: Subject(age, [])
+        for person, age, _ in people
+        if status["subjects", person] == "released"
+    }
+    kinds: dict[Any, list[str]] = {person: [] for person in found}
+    shown: dict[Any, tuple[Any, Any]] = {}
+    for stay, person, ward, month, _ in stays:
+        if (kept := status["stays", stay]) != "left out":
+            assert person in found
+            shown[stay] = (person, (ward, month) if kept == "released" else "*")
+            found[person].records.append(("stays", shown[stay][1]))
+            kinds[person].append("stays")
+    for number, (stay, test) in enumerate(results):
+        if (kept := status["results", 1000 + number]) != "left out":
+            person, of_stay = shown[stay]  # no orphan
+            value = test if kept == "released" else "*"
+            found[person].records.append(("results", value, of_stay))
+            kinds[person].append("results")
+    if with_numbers:
+        for person, one in found.items():
+            one.own = (one.own, *(kinds[person].count(kind) for kind in ("stays", "results")))
+    return list(found.values())
+
+
+@pytest.mark.parametrize(("known", "with_numbers"), KNOWN)
+@pytest.mark.parametrize("k", [2, 3])
+def test_nobody_is_found_though_all_are_kept(
+    known: int | str, *, with_numbers: bool, k: int
+) -> None:
+    limit = None if known == "all" else int(known)
+    for number in range(GRAPHS):
+        rng = np.random.default_rng([sampling.SEED, number, 3])
+        graph = random_graph(rng)
+        effort, values = effort_of(graph[0], k, rng), values_of(*graph[1:])
+        decisions = decide(effort, values, k=k, known_records=known, known_count=with_numbers)
+        whole = with_subjects(decisions, effort, values)
+        remaining = released(whole, graph, with_numbers=with_numbers)
+        assert len(remaining) == sum(not out for *_, out in effort)
+        assert found_by(remaining, limit, k) == (set(), set()), (number, graph)
+        if len(decisions):
+            before = with_subjects(decisions.assign(status="released"), effort, values)
+            is_safe = not found_by(released(before, graph, with_numbers=with_numbers), limit, k)[0]
+            assert is_safe == (decisions["status"] == "released").all()
+
+
+def decided(*wards: str, k: int = 2, **more: Any) -> list[str]:
+    """Return the letter of each stay of people of one class, `*` if hidden, `-` if left out."""
+    effort: Rows = [(person, "old", False) for person in range(len(wards))]
+    owned = [(person, ward) for person, own in enumerate(wards) for ward in own]
+    values: Rows = [("stays", str(10 + n), str(p), ward) for n, (p, ward) in enumerate(owned)]
+    status = decide(effort, values, k=k, **more)["status"]
+    shown = ["" for _ in wards]
+    for (person, ward), kept in zip(owned, status, strict=True):
+        shown[person] += {"released": ward, "hidden": "*", "left out": "-"}[kept]
+    return shown
+
+
+def test_rare_numbers_of_records_cost_all_of_them() -> None:
+    """Two people without records match each other."""
+    assert decided("aa", "a", "a", "", "", known_count=True) == ["--", "a", "a", "", ""]
+
+
+def test_who_has_the_fewest_records_joins_those_without() -> None:
+    """Of the two with one record the first goes; then the other has a rare number."""
+    wards = ["aaaa", "aaa", "aaa", "a", "a", "a"]
+    assert decided(*wards, known_count=True) == ["----", "aaa", "aaa", "-", "a", "a"]
+    wards = ["aaaa", "aaa", "aaa", "a", "a"]
+    assert decided(*wards, known_count=True) == ["----", "aaa", "aaa", "-", "-"]
+
+
+def test_one_without_records_is_kept() -> None:
+    assert decided("aa", "aa", "aa", "", known_count=True) == ["--", "aa", "aa", ""]
+    assert decided("aa", "aa", "aa", "", known_records="all") == ["--", "aa", "aa", ""]
+    assert decided("aa", "bb", "", known_records="all") == ["--", "--", ""]
+    assert decided("aa", "aa", "", k=3, known_records="all") == ["--", "--", ""]
+
+
+def test_those_who_lose_theirs_anyway_join_those_without_first() -> None:
+    """The third has a rare list; once it is empty nobody else need lose one."""
+    wards = ["aa", "aa", "b", ""]
+    assert decided(*wards, known_records="all") == ["aa", "aa", "-", ""]
+    assert decided(*wards, known_count=True) == ["aa", "aa", "-", ""]
+
+
+def test_values_are_hidden_before_records_are_left_out() -> None:
+    wards = ["a", "a", "b", "c"]
+    assert decided(*wards, known_count=True) == ["a", "a", "*", "*"]
+    assert decided(*wards, known_records="all") == ["a", "a", "*", "*"]
+
+
+def test_known_numbers_leave_out_no_record_that_can_be_hidden() -> None:
+    """Two who are hidden match each other, also where only one was rare."""
+    wards = ["ab", "ab", "ac", "", ""]
+    assert decided(*wards, known_count=True) == ["**", "**", "**", "", ""]
+    wards = ["aa", "aa", "aa", "aa", "bb"]
+    for known in (1, 2, "all"):
+        shown = decided(*wards, known_count=True, known_records=known)
+        assert shown == ["**", "aa", "aa", "aa", "**"], known
+
+
+def test_known_numbers_hide_what_a_hidden_record_leads_over() -> None:
+    """The last result is hidden first, then its stay and the records of somebody else."""
+    effort: Rows = [(n, "old", False) for n in range(4)]
+    values: Rows = [("stays", str(n), str(n), "a") for n in range(4)]
+    values += [("results", str(n), str(n), "y" if n == 3 else "x") for n in range(4)]
+    status = decide(effort, values, known_records=1, known_count=True)["status"]
+    assert status.tolist() == ["hidden", "released", "released", "hidden"] * 2
+
+
+def test_a_hidden_stay_beside_a_hidden_result_of_a_visible_stay() -> None:
+    """The stay of the last result is hidden: others who hide all cannot match it."""
+    effort: Rows = [(n, "old", False) for n in range(9)]
+    values: Rows = []
+    for n in range(9):
+        wards = "bz" if n in (7, 8) else "ab"
+        values += [("stays", f"{n}{place}", str(n), ward) for place, ward in enumerate(wards)]
+        values.append(("results", str(n), f"{n}{0 if n == 8 else 1}", "y" if n == 8 else "x"))
+    decisions = decide(effort, values, k=3, known_count=True)
+    assert "left out" not in {*decisions["status"]}
+
+
+def test_classes_do_not_help_each_other() -> None:
+    effort: Rows = [(n, "old" if n < 2 else "young", False) for n in range(4)]
+    values: Rows = [("stays", str(n), str(n), "a") for n in (0, 2, 3)]
+    assert decide(effort, values)["status"].tolist() == ["left out", "released", "released"]
+
+
+def test_suppressed_subjects_and_what_leads_over_their_records_take_no_part() -> None:
+    """Nobody is matched by their records, and nothing is decided about these."""
+    effort: Rows = [(1, "old", False), (2, "old", False), (3, "old", True), (4, "old", None)]
+    values: Rows = [("stays", str(10 + n), str(n), "b" if n > 2 else "a") for n in range(1, 5)]
+    values += [("results", "r", "11", "x"), ("results", "s", "12", "x"), ("results", "t", "13", "")]
+    decisions = decide(effort, values)
+    assert decisions["record"].tolist() == ["11", "12", "r", "s"]
+    assert {*decisions["status"]} == {"released"}
+    values += [("stays", "20", "1", "b")]
+    assert decide(effort, values)["status"].value_counts().to_dict() == {
+        "released": 4,
+        "left out": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("key", "keys"),
+    [
+        ("integer", [1, -20, 300]),
+        ("varchar", ["a", "A", "ä"]),
+        ("varchar", ["1", "01", " 1"]),
+        ("decimal(9, 2)", ["1.50", "2.00", "3.25"]),
+        ("date", ["2026-01-01", "2026-01-02", "2026-01-03"]),
+    ],
+)
+def test_keys_are_compared_as_text(key: str, keys: list[Any]) -> None:
+    """The database writes the keys of subjects as the relation of the records has them."""
+    effort: Rows = [(one, "old", False) for one in keys]
+    values: Rows = [("stays", str(one), str(one), "a") for one in keys]
+    values += [("results", str(one), str(one), "x") for one in keys]
+    decisions = decide(effort, values, key, k=3)
+    assert decisions["status"].tolist() == ["released"] * 6
+    assert sorted(decisions["record"]) == sorted([*map(str, keys)] * 2)
+
+
+def test_a_collation_makes_nothing_equal() -> None:
+    with duckdb.connect() as connection:
+        connection.execute("set default_collation = 'nocase'")
+        connection.execute(
+            "create table effort as select * from (values ('a', 'old', false), ('A', 'old', false),"
+            " ('b', 'OLD', false), ('c', 'OLD', false)) as t(id, equivalence_class, is_suppressed)"
+        )
+        connection.execute(
+            "create table linked_values as select * from (values ('stays', 'x', 'a', 'v'), "
+            "('stays', 'X', 'A', 'V')) as t(linked_table, record, parent, value)"
+        )
+        decisions = deciding.decide(given(connection, record_key="id", known_records=1))
+    assert decisions["status"].tolist() == ["hidden", "hidden"]
+
+
+def test_equal_input_in_any_order_is_decided_alike() -> None:
+    rng = np.random.default_rng(sampling.SEED)
+    effort: Rows = [(n, "old", False) for n in range(100)]
+    values: Rows = [
+        ("stays", str(n), str(rng.integers(100)), "abcdefg"[rng.integers(7)]) for n in range(250)
+    ]
+    first = decide(effort, values, k=5)
+    rng.shuffle(effort)
+    rng.shuffle(values)
+    second = decide(effort, values, k=5)
+    assert first.drop(columns="released_key").equals(second.drop(columns="released_key"))
+    assert set(first["status"]) > {"released"}
+    assert not {*first["released_key"].dropna()} & {*second["released_key"].dropna()}
+    assert first["released_key"].dropna().is_unique
+    assert first["released_key"].isna().tolist() == (first["status"] == "left out").tolist()
+
+
+OLD: Rows = [(1, "old", False), (2, "old", False), (3, "old", True)]
+A: Rows = [("stays", "10", "1", "a"), ("stays", "11", "2", "a"), ("results", "10", "10", "x")]
+
+
+@pytest.mark.parametrize(("known", "with_numbers"), KNOWN)
+@pytest.mark.parametrize(
+    ("effort", "values"),
+    [
+        ([], []),
+        (OLD, []),
+        ([(1, "old", True)], A[:1]),
+        ([(1, "old", True), (2, "young", True)], A),
+    ],
+)
+def test_nothing_to_decide_has_the_right_types(
+    effort: Rows, values: Rows, known: int | str, *, with_numbers: bool
+) -> None:
+    decisions = decide(effort, values, known_records=known, known_count=with_numbers)
+    assert len(decisions) == 0
+    assert decisions.dtypes.astype(str).to_dict() == deciding.COLUMN_TYPES
+
+
+def test_a_table_without_records() -> None:
+    decisions = decide(OLD, A[:2])
+    assert decisions.dtypes.astype(str).to_dict() == deciding.COLUMN_TYPES
+    assert decisions["status"].tolist() == ["released", "released"]
+
+
+@pytest.mark.parametrize(
+    ("effort", "values", "message"),
+    [
+        (OLD, [*A, ("stays", "12", "4", "a")], "stays must lead to subjects; 1 records lead"),
+        (OLD, [*A, ("stays", "12", None, "a")], "stays must lead to subjects; 1 records lead"),
+        (OLD, [*A, ("results", "11", "1", "a")], "results must lead to stays; 1 records lead"),
+        (OLD, [*A, A[0]], "stays must have a key in each row, once; 1 rows"),
+        (OLD, [*A, A[2]], "results must have a key in each row, once; 1 rows"),
+        (OLD, [*A, ("stays", None, "1", "a")], "stays must have a key in each row, once; 1 rows"),
+        ([*OLD, OLD[2]], A, "subjects must have a key in each row, once; 1 rows"),
+        ([*OLD, (1, "young", True)], A, "subjects must have a key in each row, once; 1 rows"),
+        ([*OLD, (None, "old", False)], A, "subjects must have a key in each row, once; 1 rows"),
+        (OLD, [*A, ("orders", "1", "1", "a")], "must be of stays, results; 1 are of another"),
+        (OLD, [*A, (None, "1", "1", "a")], "must be of stays, results; 1 are of another table"),
+        ([*OLD, (4, "young", False)], A, "must hold 2 or more; 1 hold"),
+    ],
+)
+def test_what_cannot_be_followed_stops(effort: Rows, values: Rows, message: str) -> None:
+    with pytest.raises(LinkError, match=message):
+        decide(effort, values)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"tables": {"results": "stays", "stays": "subjects"}}, "results must lead over a table"),
+    ],
+)
+def test_wrong_arguments_are_told(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(LinkError, match=message):
+        decide(OLD, A, **change)
+
+
+def test_keys_are_new_unique_and_without_order() -> None:
+    """Of two draws none is the same, so that tables of one do not join those of the other."""
+    keys, others = random_keys(200), random_keys(200)
+    assert len({*keys, *others}) == 400
+    assert keys.min() >= 0
+    assert abs(np.corrcoef(keys.astype(float), np.arange(200))[0, 1]) < 0.3

@@ -1,0 +1,195 @@
+"""A spec with linked tables, built in a stranger's project."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from dbt_anonymize.project.generate import generate
+from tests.extensions.linked.hospital import K, tables, write
+from tests.oracle.linked import Subject, found_by
+from tests.projects import Project, run_command
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Return the project, built."""
+    folder = tmp_path_factory.mktemp("hospital") / "project"
+    project = write(folder)
+    generate(folder)
+    project.build("-s", "+hospital_anonymized")
+    return project
+
+
+@pytest.fixture
+def project(built: Project, tmp_path: Path) -> Project:
+    """Return a copy of the built project."""
+    return built.copy(tmp_path / "project")
+
+
+def released(project: Project) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of each table of the release file."""
+    with duckdb.connect(str(project.release_file("hospital")), read_only=True) as file:
+        names = [
+            name for (name,) in file.execute("select table_name from duckdb_tables()").fetchall()
+        ]
+        return {
+            name.removeprefix("hospital_"): file.sql(f'from "{name}"').df().to_dict("records")
+            for name in names
+        }
+
+
+def subjects(project: Project) -> list[Subject]:
+    """Return everybody in the file with the records that lead to her, each with its stay."""
+    file = released(project)
+    people = {row["token"]: Subject(row["age"]) for row in file["anonymized"]}
+    stays = {}
+    for row in file["released_stays"]:
+        value = ("stay", row["ward"], row["month"])
+        stays[row["stays_key"]] = (row["token"], value)
+        people[row["token"]].records.append(value)
+    for row in file["released_results"]:
+        token, stay = stays[row["stays_key"]]
+        people[token].records.append(("result", row["test"], stay))
+    return list(people.values())
+
+
+def test_nobody_is_found_by_two_records_of_the_file(built: Project) -> None:
+    everybody = subjects(built)
+
+    assert found_by(everybody, 2, K) == (set(), set())
+    assert len(everybody) == 400
+
+
+def test_without_suppression_somebody_is_found(built: Project) -> None:
+    ages = dict(built.query("select patient_id, age from hospital_effort_2"))
+    people = {patient: Subject(age) for patient, age in ages.items()}
+    for patient, ward, month in built.query(
+        "select parent, split_part(value, '|', 1), split_part(value, '|', 2) "
+        "from hospital_linked_values_4 where linked_table = 'stays'"
+    ):
+        people[int(patient)].records.append((ward, month))
+
+    assert len(found_by(list(people.values()), 2, K)[0]) > 50
+
+
+def test_every_record_is_released_or_counted_as_lost(built: Project) -> None:
+    file, source = released(built), tables(400)
+    ((effort,),) = built.query("select effort from hospital_results where is_chosen")
+    losses = built.query(
+        "select linked_table, records, hidden_records, left_out_records "
+        f"from hospital_linked_losses where effort = {effort}"
+    )
+
+    for name, records, hidden, left_out in losses:
+        rows = file[f"released_{name}"]
+        assert records == len(source[f"clinic_{name}"]) - 1
+        assert len(rows) == records - left_out
+        shown = "ward" if name == "stays" else "test"
+        # The root of both is above the levels of this effort.
+        assert sum(row[shown] == "*" for row in rows) in {hidden, len(rows)}
+
+
+def test_models_learn_from_what_is_released_and_are_scored_on_the_source(built: Project) -> None:
+    _, *stays = tables(400)["clinic_stays"]
+    costs: dict[int, list[int]] = {}
+    wards: dict[int, set[str]] = {}
+    for _, patient, ward, _, cost in stays:
+        costs.setdefault(patient, []).append(cost)
+        wards.setdefault(patient, set()).add(ward)
+    named = "stays_count, stays_mean_cost, stays_any_ward"
+    untouched = built.query(f"select patient_id, {named} from hospital_linked_features_0")
+
+    assert len(untouched) == 400
+    for patient, count, mean, has_ward in untouched:
+        own = costs.get(patient, [])
+        assert count == len(own)
+        assert mean == (pytest.approx(sum(own) / len(own)) if own else None)
+        assert has_ward == ("heart" in wards.get(patient, ()))
+    everywhere = "select sum(stays_count), sum(results_count) from hospital_linked_features_{}"
+    ((stays_before, results_before),) = built.query(everywhere.format(0))
+    ((stays_after, results_after),) = built.query(everywhere.format(3))
+    assert stays_after < stays_before
+    assert results_after < results_before
+
+
+def test_rows_of_another_build_are_not_published(project: Project) -> None:
+    before = project.release_file("hospital").read_bytes()
+    # As if they were of an effort that hides nothing.
+    project.execute("update hospital_released_stays set ward = 'ward ' || stays_key")
+
+    outcome = project.dbt("run", "-s", "hospital_anonymized")
+
+    assert not outcome.succeeded
+    assert "would be found by their own values and linked records" in outcome.messages
+    assert project.release_file("hospital").read_bytes() == before
+
+
+def test_new_tokens_alone_are_not_published(project: Project) -> None:
+    before = {row["token"] for row in released(project)["anonymized"]}
+
+    outcome = project.dbt(
+        "run", "-s", "hospital_tokens", "hospital_identifiers", "hospital_anonymized"
+    )
+
+    assert not outcome.succeeded
+    assert "a record of stays has no subject" in outcome.messages
+    assert {row["token"] for row in released(project)["anonymized"]} == before
+    project.build("-s", "+hospital_anonymized")
+    assert not {row["token"] for row in released(project)["anonymized"]} & before
+
+
+def test_records_of_nobody_stop_the_build(project: Project) -> None:
+    project.execute("insert into vault.main.clinic_stays values (99999, 77777, 'eye', 1, 10)")
+
+    outcome = project.dbt("run", "-s", "hospital_linked_table_stays")
+
+    assert not outcome.succeeded
+    assert "1 have none, or lead nowhere" in outcome.messages
+    assert "77777" not in outcome.messages
+
+
+def test_an_erased_person_is_in_no_table(project: Project) -> None:
+    for seed, column in (("patients", 0), ("stays", 1)):
+        project.edit(
+            f"seeds/clinic_{seed}.csv",
+            lambda text, at=column: "".join(
+                line for line in text.splitlines(keepends=True) if line.split(",")[at] != "7"
+            ),
+        )
+    stays = {row[0] for row in tables(400)["clinic_stays"] if row[1] == 7}
+    project.edit(
+        "seeds/clinic_results.csv",
+        lambda text: "".join(
+            line
+            for line in text.splitlines(keepends=True)
+            if not line.split(",")[1].isdigit() or int(line.split(",")[1]) not in stays
+        ),
+    )
+    project.dbt("seed", "-s", "clinic_patients", "clinic_stays", "clinic_results")
+
+    output = run_command("dbt-anonymize erase hospital --subject 7 --yes", project.folder)
+
+    assert "hospital: erased" in output
+    everybody = subjects(project)
+    # Whom she would be seen missing from leave with her.
+    assert 399 - K < len(everybody) <= 399
+    assert found_by(everybody, 2, K) == (set(), set())
+    for relation, column in (("table_stays", "patient_id"), ("values_1", "parent")):
+        ((number,),) = project.query(
+            f"select count(*) from hospital_linked_{relation} where {column}::text = '7'"
+        )
+        assert number == 0
+
+
+def test_results_and_report_say_what_is_promised(project: Project) -> None:
+    output = " ".join(run_command("dbt-anonymize results hospital", project.folder).split())
+
+    assert "own values and up to 2 linked records of a person finds at least 4 people" in output
+    assert "of stays hidden and" in output
+    page = json.loads(run_command("dbt-anonymize report hospital --format json", project.folder))
+    assert "Linked tables" in json.dumps(page)

@@ -1,0 +1,163 @@
+"""Specs of linked tables that cannot be built, said before anything is computed."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from dbt_anonymize.spec import Spec
+from dbt_anonymize.spec.loading import validate
+from tests.extensions.linked.hospital import HIERARCHIES, spec
+
+
+def declared() -> dict[str, Any]:
+    """Return the spec with the levels of hierarchies, which are read from seeds otherwise."""
+    raw = copy.deepcopy(spec())
+    columns = [raw["columns"], *(t["columns"] for t in raw["linked"]["tables"].values())]
+    for tree in (c.get("hierarchy") for group in columns for c in group.values()):
+        if tree:
+            tree["levels"] = sum("level" in name for name in HIERARCHIES[tree["ref"]][0])
+    return raw
+
+
+def problems(change: Callable[[dict[str, Any]], object]) -> str:
+    """Return the problems of the spec after a change, as a user reads them."""
+    raw = declared()
+    change(raw)
+    return "\n".join(map(str, validate(raw)[1]))
+
+
+def _table(raw: dict[str, Any], name: str = "stays") -> dict[str, Any]:
+    table: dict[str, Any] = raw["linked"]["tables"][name]
+    return table
+
+
+def test_the_spec_is_valid() -> None:
+    parsed: Any = Spec.model_validate(declared())
+
+    assert list(parsed.linked_tables) == ["stays", "results"]
+    assert parsed.linked_tables["results"].released_parent == "stays_key"
+    assert parsed.tables_beside == ["hospital_released_stays", "hospital_released_results"]
+    assert list(parsed.linked_features) == [
+        "stays_count",
+        "stays_mean_cost",
+        "stays_any_ward",
+        "results_count",
+    ]
+    assert parsed.limit_of("stays") == 0.3
+    assert parsed.numbered_efforts[1].beside == (
+        "stays: ward at level 1, month at level 3; results: test at level 1"
+    )
+
+
+def test_tables_stand_behind_those_that_they_lead_over() -> None:
+    raw = declared()
+    raw["linked"]["tables"] = dict(reversed(raw["linked"]["tables"].items()))
+    parsed: Any = Spec.model_validate(raw)
+
+    assert list(parsed.linked_tables) == ["stays", "results"]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("mapping", "class"),
+        ("mapping", "none"),
+        ("subject", "name"),
+        ("freeze", True),
+        ("sample", {"share": 0.5}),
+        ("efforts", []),
+        ("release", {"formats": ["duckdb", "csv"]}),
+        ("release", {"recompute": True}),
+        ("release", {"composition": "strict"}),
+    ],
+)
+def test_what_is_not_counted_over_tables_is_refused(key: str, value: object) -> None:
+    text = problems(lambda raw: raw.update({key: value}))
+
+    assert "beside linked tables" in text
+    assert text.startswith(key) or f"\n{key}" in text
+
+
+@pytest.mark.parametrize("change", [{"outer_share": 0.2}, {"fit": "per_split"}])
+def test_scores_that_suppress_anew_are_refused(change: dict[str, object]) -> None:
+    assert "beside linked tables" in problems(lambda raw: raw["quality"].update(change))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda raw: _table(raw, "results").update(to_subject={"visits": "v"}),
+            "Linked tables are",
+        ),
+        (lambda raw: _table(raw).update(to_subject={"results": "r"}), "it leads in a circle"),
+        (
+            lambda raw: _table(raw, "results").update(to_subject={"stays": "s", "results": "r"}),
+            "must be one path to the subject",
+        ),
+        (
+            lambda raw: _table(raw)["columns"].update(cost={"role": "identifier"}),
+            "must be 'quasi_identifier', 'sensitive', 'insensitive' or 'dropped'",
+        ),
+        (
+            lambda raw: _table(raw, "results")["columns"].update(test={"role": "dropped"}),
+            "must hold at least one quasi-identifier",
+        ),
+        (
+            lambda raw: _table(raw)["columns"].update(stay_id={"role": "dropped"}),
+            "must not repeat key",
+        ),
+        (
+            lambda raw: _table(raw)["columns"].update(patient_id={"role": "dropped"}),
+            "must not repeat to_subject",
+        ),
+        (
+            lambda raw: _table(raw)["columns"].update(month_lower={"role": "insensitive"}),
+            "must not be the name of a column that we add",
+        ),
+        (
+            lambda raw: raw["efforts"][0].pop("linked"),
+            "must name a level for every quasi-identifier; ward, month is missing",
+        ),
+        (
+            lambda raw: raw["efforts"][0]["linked"]["stays"].update(ward=9),
+            "must be a level of its hierarchy, 0 to 2",
+        ),
+        (
+            lambda raw: raw["efforts"][0]["linked"]["stays"].update(cost=1),
+            "must be a quasi-identifier",
+        ),
+        (
+            lambda raw: raw["efforts"][0]["linked"].update(visits={"ward": 1}),
+            "efforts.1.linked.visits: must be a linked table",
+        ),
+        (
+            lambda raw: raw["linked"]["features"].update(visits={"count": True}),
+            "linked.features.visits: must be a linked table",
+        ),
+        (
+            lambda raw: raw["linked"]["features"]["stays"].update(mean=["ward"]),
+            "must name columns of stays with the role insensitive or sensitive",
+        ),
+        (
+            lambda raw: raw["linked"]["features"]["stays"].update(any={"cost": ["1"]}),
+            "must name columns of stays with the role quasi_identifier",
+        ),
+        (
+            lambda raw: raw["linked"].update(known_records=9),
+            "linked.known_records",
+        ),
+        (
+            lambda raw: _table(raw)["source"].update(ref="hospital_released_stays"),
+            "must not be the name of a relation that we build for hospital",
+        ),
+    ],
+)
+def test_what_cannot_be_built_is_said(
+    change: Callable[[dict[str, Any]], object], message: str
+) -> None:
+    assert message in problems(change)
