@@ -252,10 +252,9 @@ class Extension:
         where scikit-learn must train.
     drafts : mapping of str to str
         Its keys of the spec that can be drafted, and where the function of each lies, relative to
-        the package. It is given a `privacy.table.Table` with the counts of columns that are to be
-        shown, as quasi-identifiers or ``sensitive``, their names in order, and by keyword ``sums``
-        (columns of amounts), ``people`` (how many are counted) and ``repeats`` (they may have
-        several records). It returns the YAML of the key, or raises a `SpecError`.
+        the package. Who drafts a key says what its function is given and returns: see
+        ``drafting_function`` of `drafting.counted` for ``table``, of `drafting.linked_efforts` for
+        ``linked``.
     needs : tuple of str
         Extensions that it imports from, or whose relations it reads.
     """

@@ -62,7 +62,7 @@ def count_combinations(
     ``sensitive`` columns. Raw values are coded as leaves, since no raw number is released. A search
     may use levels up to ``highest``.
     """
-    codes = [_leaf_sql(warehouse, plan, place) for place, plan in enumerate(plans)]
+    codes = [leaf_sql(warehouse, plan, place) for place, plan in enumerate(plans)]
     ranked = [*([subject] if subject else []), *sensitive]
     ranks = [f"dense_rank() over (order by origin.{quote_name(name)}) - 1" for name in ranked]
     names = [f"c{place}" for place in range(len(codes) + len(ranks))]
@@ -111,7 +111,7 @@ def leaves_of(plan: Plan, values: Sequence[Any]) -> IntArray:
     return np.array([size if leaf is None else leaf for leaf in leaves], dtype=np.int64)
 
 
-def _leaf_sql(warehouse: Warehouse, plan: Plan, place: int) -> tuple[str, str]:
+def leaf_sql(warehouse: Warehouse, plan: Plan, place: int) -> tuple[str, str]:
     """Return the SQL of the leaf of a column, and of its join."""
     column, size = f"origin.{quote_name(plan.column)}", len(plan.hierarchy.labels[0])
     tree = plan.hierarchy

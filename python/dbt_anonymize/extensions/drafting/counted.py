@@ -19,7 +19,13 @@ KEY = "table"
 
 
 def drafting_function() -> Any:
-    """Return the function that drafts a table; a `SpecError` says which extension is missing."""
+    """Return the function that drafts a table; a `SpecError` says which extension is missing.
+
+    It is given a `privacy.table.Table` with the counts of columns that are to be shown, as
+    quasi-identifiers or ``sensitive``, their names in order, and by keyword ``sums`` (columns of
+    amounts), ``people`` (how many are counted) and ``repeats`` (they may have several records). It
+    returns the YAML of the key, or raises a `SpecError`.
+    """
     found = draft_of(KEY)
     if found is None:
         raise SpecError(

@@ -41,6 +41,7 @@ from dbt_anonymize.extensions.hierarchy_builders.steps import nice_step, nice_wi
 from dbt_anonymize.extensions.hierarchy_builders.table_column import MOST_VALUES, TableColumn
 from dbt_anonymize.hierarchies.bounds import Bound, bound_text, parse_value
 from dbt_anonymize.hierarchies.model import Hierarchy, IntervalHierarchy
+from dbt_anonymize.spec.sources import Source
 
 # Leaves of a draft: enough to choose from, few enough for a fast search.
 _LEAVES = 32
@@ -110,6 +111,13 @@ def seed_name(anonymization: str, column: str, taken: set[str]) -> str:
         name = f"{anonymization}_hierarchy_{plain}_{number}"
     taken.add(name)
     return name
+
+
+def option_of(declared: Source) -> str:
+    """Return the option of commands that names a relation."""
+    if declared.ref:
+        return f"--ref {declared.ref}"
+    return f"--source {'.'.join(declared.source or ())}"
 
 
 def plan_hierarchy(

@@ -58,8 +58,8 @@ def propose(
     time_column = find_time(facts, target_column, time) if target_column and time else None
     dropped = find_dropped(facts, drop, used=[target_column, time_column])
     others = [column for column in facts if column not in (target_column, time_column)]
-    key = _find_key([column for column in others if column not in dropped])
-    if key is None and (left_out := _find_key(others)):
+    key = find_key([column for column in others if column not in dropped])
+    if key is None and (left_out := find_key(others)):
         raise SpecError(
             f"--drop must name a column to leave out; {left_out.name} is the record key, and no "
             "other column is unique. It is never released: name another column."
@@ -128,7 +128,7 @@ def target_guess_reason(target: Proposal) -> str:
     return "nothing says so, but it has few classes and is the last of these"
 
 
-def _find_key(facts: Sequence[ColumnFacts]) -> ColumnFacts | None:
+def find_key(facts: Sequence[ColumnFacts]) -> ColumnFacts | None:
     """Return the record key: a unique column with such a name, else the first number or code."""
     unique = [column for column in facts if column.is_unique and column.kind in {"number", "text"}]
     by_name = [column for column in unique if name_indicates(column.name, "key")]

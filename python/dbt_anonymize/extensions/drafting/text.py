@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,13 @@ import yaml
 
 from dbt_anonymize import literals
 from dbt_anonymize.errors import ProjectError, SpecError
+from dbt_anonymize.extensions.drafting.linked_tables import (
+    KNOWN_RECORDS,
+    LINKED_LIMIT,
+    MOST_LOST,
+    LinkedTables,
+)
+from dbt_anonymize.extensions.drafting.plans import Plan
 from dbt_anonymize.extensions.drafting.proposal import KEY, Proposal
 from dbt_anonymize.extensions.drafting.subjects import may_share
 from dbt_anonymize.extensions.drafting.table import SUPPRESSION_LIMIT, Draft, K
@@ -70,11 +78,18 @@ def _check_replaced(project: Project, path: Path) -> None:
 
 
 def spec_text(
-    name: str, source: Source, drafted: Draft, *, takes_all: bool, purpose: str = "model"
+    name: str,
+    source: Source,
+    drafted: Draft,
+    *,
+    takes_all: bool,
+    purpose: str = "model",
+    linked: LinkedTables | None = None,
 ) -> str:
     """Return the YAML of a draft; undecided roles are TODO unless ``takes_all``.
 
-    For statistics without a target it has no keys of models.
+    For statistics without a target it has no keys of models. With ``linked`` tables it has efforts
+    also where something is undecided, since no search finds them.
     """
     decided = [proposal for proposal in drafted.proposals if proposal.is_decided or takes_all]
     target = drafted.target
@@ -84,6 +99,7 @@ def spec_text(
     ]
     features = [proposal.name for proposal in known_before if proposal.role in released_roles]
     usable = [proposal for proposal in features if proposal not in drafted.failed]
+    of_linked = [one for table in (linked.tables if linked else ()) for one in table.proposals]
     return (
         _environment()
         .get_template("draft.yml.j2")
@@ -104,6 +120,12 @@ def spec_text(
             efforts=drafted.efforts if takes_all or len(decided) == len(drafted.proposals) else [],
             k=K,
             suppression_limit=SUPPRESSION_LIMIT,
+            linked=linked,
+            linked_limit=LINKED_LIMIT,
+            most_lost=MOST_LOST,
+            known_records=KNOWN_RECORDS,
+            is_undecided=not takes_all
+            and not all(one.is_decided for one in [*drafted.proposals, *of_linked]),
         )
     )
 
@@ -139,11 +161,17 @@ def _description(source: Source, target: str | None) -> str:
     return f"{table}, {f'to predict {target}' if target else 'for statistics'} (draft)."
 
 
-def spec_of(text: str, drafted: Draft) -> Spec:
+def spec_of(text: str, drafted: Draft, linked: LinkedTables | None = None) -> Spec:
     """Return the spec of a draft whose seeds are not written; an undecided one is a `SpecError`."""
     raw = yaml.safe_load(text)
-    for name, plan in drafted.plans.items():
-        raw["columns"][name]["hierarchy"]["levels"] = plan.hierarchy.levels
+    parts: list[tuple[Any, Mapping[str, Plan]]] = [(raw["columns"], drafted.plans)]
+    parts += [
+        (raw["linked"]["tables"][one.name]["columns"], one.plans)
+        for one in (linked.tables if linked else ())
+    ]
+    for columns, plans in parts:
+        for name, plan in plans.items():
+            columns[name]["hierarchy"]["levels"] = plan.hierarchy.levels
     spec, problems = validate(raw)
     if spec is None:
         raise SpecError("\n".join(map(str, problems)))

@@ -49,6 +49,12 @@ Sums = Annotated[
     list[str] | None,
     typer.Option(help="With --dimensions: columns of amounts to add up, with commas."),
 ]
+Linked = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Tables with several records of a person to release with it, with commas, or all."
+    ),
+]
 For = Annotated[
     Purpose | None,
     typer.Option(help="To learn models from the release, or to count and sum it."),
@@ -59,6 +65,12 @@ MergedBy = Annotated[
     typer.Option(
         help="Merge categories by how rare they are, or by what they mean for the target."
     ),
+]
+Yes = Annotated[
+    bool, typer.Option("--yes", "-y", help="Take what is proposed, and drop what is in doubt.")
+]
+Replace = Annotated[
+    bool, typer.Option("--replace", help="Write the files of an earlier draft anew.")
 ]
 Explain = Annotated[
     str | None,

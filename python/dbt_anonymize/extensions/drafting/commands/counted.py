@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from dbt_anonymize.cli.common import note, spinner
 from dbt_anonymize.cli.place import Place
 from dbt_anonymize.errors import SpecError
-from dbt_anonymize.extensions.drafting.commands.init import ask_role, option_of, write_seeds
+from dbt_anonymize.extensions.drafting.commands.init import ask_role
+from dbt_anonymize.extensions.drafting.commands.seeds import write_seeds
 from dbt_anonymize.extensions.drafting.counted import (
     check_amounts,
     drafting_function,
@@ -19,6 +20,7 @@ from dbt_anonymize.extensions.drafting.counted import (
     with_kept_dimensions,
 )
 from dbt_anonymize.extensions.drafting.counted_columns import check_shown, propose_counted
+from dbt_anonymize.extensions.drafting.plans import option_of
 from dbt_anonymize.extensions.drafting.table import check_complete, draft_table
 from dbt_anonymize.extensions.drafting.target_shares import facts_for
 from dbt_anonymize.extensions.drafting.text import columns_text, spec_of

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,7 +12,7 @@ import typer
 
 from dbt_anonymize.cli.common import note, say, spinner
 from dbt_anonymize.cli.place import Place, on_target
-from dbt_anonymize.errors import ProjectError, SpecError
+from dbt_anonymize.errors import SpecError
 from dbt_anonymize.extensions.drafting.commands.aim import (
     Aim,
     Categories,
@@ -21,16 +20,21 @@ from dbt_anonymize.extensions.drafting.commands.aim import (
     Event,
     Explain,
     For,
+    Linked,
     MergedBy,
     Predict,
     Purpose,
+    Replace,
     Sums,
     Time,
+    Yes,
 )
 from dbt_anonymize.pluralize import pluralized
 
 if TYPE_CHECKING:
+    from dbt_anonymize.extensions.drafting.commands.linked import Neighbours
     from dbt_anonymize.extensions.drafting.facts import ColumnFacts
+    from dbt_anonymize.extensions.drafting.linked_tables import LinkedTables
     from dbt_anonymize.extensions.drafting.proposal import Proposal
     from dbt_anonymize.extensions.drafting.table import Draft
     from dbt_anonymize.spec import Source
@@ -50,20 +54,20 @@ def init(
     event: Event = None,
     dimensions: Dimensions = None,
     sums: Sums = None,
+    linked: Linked = None,
     purpose: For = None,
     categories: MergedBy = Categories.frequency,
-    yes: Annotated[
-        bool,
-        typer.Option("--yes", "-y", help="Take what is proposed, and drop what is in doubt."),
-    ] = False,
-    replace_: Annotated[
-        bool, typer.Option("--replace", help="Write the files of an earlier draft anew.")
-    ] = False,
+    yes: Yes = False,
+    replace_: Replace = False,
     explain: Explain = None,
 ) -> None:
     """Draft anonymizations/<name>.yml and its hierarchies from what a relation holds."""
+    from dbt_anonymize.extensions.drafting.commands.linked import (  # noqa: PLC0415
+        Asked,
+        draft_linked,
+        note_neighbours,
+    )
     from dbt_anonymize.extensions.drafting.text import check_name, spec_text  # noqa: PLC0415
-    from dbt_anonymize.spec.json_schema import write_schema  # noqa: PLC0415
 
     declared, aim = declared_source(ref, source), Aim(Purpose.model, predict, time, event)
     path = check_name(place.project, name, replaces=replace_, is_written=explain is None)
@@ -72,12 +76,13 @@ def init(
         from dbt_anonymize.extensions.drafting.commands import counted  # noqa: PLC0415
 
         others = {"--predict": predict, "--categories target": by_target, "--explain": explain}
-        counted.check_beside({**others, "--purpose": purpose}, has_dimensions=bool(dimensions))
+        further = {"--purpose": purpose, "--linked": linked}
+        counted.check_beside({**others, **further}, has_dimensions=bool(dimensions))
         table = counted.Asked(dimensions or [], sums or [])
         counted.init_table(place, name, path, declared, table, takes_all=yes, replaces=replace_)
         return
     if by_target:
-        _check_target(place.project.root / path, predict, purpose, explain)
+        _check_target(place.project.root / path, predict, purpose, explain, linked)
     facts = _read_facts(place, declared, aim, by_target=by_target)
     if explain is not None:
         _print_report(place, declared, facts, explain, name=name, aim=aim)
@@ -87,20 +92,52 @@ def init(
     is_tested = predict is not None or purpose is Purpose.model
     proposals = _propose_roles(facts, aim, is_tested=is_tested, is_asked=is_asked, takes_all=yes)
     options = {"takes_all": yes, "is_tested": is_tested, "by_target": by_target}
-    drafted = _build_draft(place, declared, proposals, name, event=event, **options)
-    is_known = replace_ and (place.project.root / path).exists()
-    written = write_seeds(place, name, drafted, replaces=replace_)
+    drafted, neighbours = _build_draft(place, declared, proposals, name, event=event, **options)
+    asked = Asked(linked or [], is_asked=is_asked, takes_all=yes)
+    tables = draft_linked(place, neighbours, drafted, asked, name=name, declared=declared)
+    text = spec_text(name, declared, drafted, takes_all=yes, purpose=purpose.value, linked=tables)
+    for line in _write_draft(place, path, text, drafted, tables, replaces=replace_):
+        note(line)
+    if not tables:
+        note_neighbours(neighbours, drafted)
+    note(_next_steps(name, path, drafted, text, searched=None if tables else purpose))
+
+
+def _write_draft(
+    place: Place,
+    path: Path,
+    text: str,
+    drafted: Draft,
+    tables: LinkedTables | None,
+    *,
+    replaces: bool,
+) -> list[str]:
+    """Write the spec and its hierarchies; return notes of roles, and for each file but a spec."""
+    from dbt_anonymize.extensions.drafting.commands.linked import (  # noqa: PLC0415
+        check_valid,
+        linked_lines,
+    )
+    from dbt_anonymize.extensions.drafting.commands.seeds import write_seeds  # noqa: PLC0415
+    from dbt_anonymize.spec.json_schema import write_schema  # noqa: PLC0415
+
+    plans = dict(drafted.plans)
+    if tables:
+        check_valid(text, drafted, tables)
+        plans |= tables.plans
+    file = place.project.root / path
+    known = [f"replaced {path.as_posix()}"] if replaces and file.exists() else []
+    written = write_seeds(place, path.stem, replace(drafted, plans=plans), replaces=replaces)
     write_schema(place.project.root)
-    text = spec_text(name, declared, drafted, takes_all=yes, purpose=purpose.value)
-    (place.project.root / path).write_text(text, encoding="utf-8")
-    _print_draft(drafted, by_target=by_target)
-    for file in [f"replaced {path.as_posix()}"] * is_known + written:
-        note(file)
-    note(_next_steps(name, path, drafted, text, is_searched=purpose is Purpose.model))
+    file.write_text(text, encoding="utf-8")
+    return [*_draft_lines(drafted), *linked_lines(tables), *known, *written]
 
 
 def _check_target(
-    path: Path, predict: str | None, purpose: Purpose | None, explain: str | None
+    path: Path,
+    predict: str | None,
+    purpose: Purpose | None,
+    explain: str | None,
+    linked: Sequence[str] | None,
 ) -> None:
     """Refuse categories by target without a target, or if its values may not be read."""
     import yaml  # noqa: PLC0415 (keeps --help fast)
@@ -117,6 +154,8 @@ def _check_target(
             "differential_privacy" in (declared or ())
         ),
         "drafts, and --explain writes nothing: leave one of them out": explain is not None,
+        "keeps records from the choice of hierarchies, which linked tables cannot: leave --linked "
+        "or it out": bool(linked),
     }
     if reason := next((reason for reason, holds in reasons.items() if holds), None):
         raise SpecError(f"--categories target {reason}.")
@@ -175,7 +214,9 @@ def _build_draft(
     is_tested: bool,
     by_target: bool,
     event: str | None,
-) -> Draft:
+) -> tuple[Draft, Neighbours]:
+    from dbt_anonymize.extensions.drafting.commands.linked import read_neighbours  # noqa: PLC0415
+    from dbt_anonymize.extensions.drafting.plans import option_of  # noqa: PLC0415
     from dbt_anonymize.extensions.drafting.table import (  # noqa: PLC0415
         check_complete,
         draft_table,
@@ -194,16 +235,12 @@ def _build_draft(
             by_target=by_target,
         )
         drafted = with_event(warehouse, relation, drafted, event)
+        neighbours = read_neighbours(warehouse, declared, drafted)
     if takes_all:
         check_complete(relation.identifier, drafted, needs_target=is_tested)
-    return drafted
-
-
-def option_of(declared: Source) -> str:
-    """Return the option that names a relation."""
-    if declared.ref:
-        return f"--ref {declared.ref}"
-    return f"--source {'.'.join(declared.source or ())}"
+    if by_target:
+        note(_outer_text(drafted))
+    return drafted, neighbours
 
 
 def _print_report(
@@ -217,6 +254,7 @@ def _print_report(
 ) -> None:
     """Print the report of a column; nothing is written."""
     from dbt_anonymize.extensions.drafting.column_report import hierarchy_lines, report_lines  # noqa: PLC0415
+    from dbt_anonymize.extensions.drafting.plans import option_of  # noqa: PLC0415
     from dbt_anonymize.extensions.drafting.roles import propose  # noqa: PLC0415
     from dbt_anonymize.extensions.drafting.table import draft_table  # noqa: PLC0415
     from dbt_anonymize.spec.problems import did_you_mean  # noqa: PLC0415
@@ -283,14 +321,14 @@ def declared_source(ref: str | None, source: str | None) -> Source:
     return Source(ref=ref) if ref is not None else Source(source=(source_name, table))
 
 
-def ask_role(proposal: Proposal) -> Proposal:
-    """Ask for the role of an undecided proposal."""
+def ask_role(proposal: Proposal, *, table: str = "", roles: Collection[str] = ()) -> Proposal:
+    """Ask for the role of an undecided proposal, by default among those of a subject."""
     from dbt_anonymize.spec.draft import ROLES  # noqa: PLC0415
 
     if proposal.is_decided:
         return proposal
-    roles = [role for role in ROLES if role != "masked"]
-    say(f"{proposal.name} ({proposal.facts.type}): {proposal.reason}")
+    roles = roles or [role for role in ROLES if role != "masked"]
+    say(f"{f'{table}.' if table else ''}{proposal.name} ({proposal.facts.type}): {proposal.reason}")
     role = ""
     while role not in roles:
         role = typer.prompt(f"  role ({', '.join(roles)})", default=proposal.role)
@@ -303,92 +341,34 @@ def ask_role(proposal: Proposal) -> Proposal:
     )
 
 
-def check_seeds(
-    place: Place, name: str, drafted: Draft, *, replaces: bool = False
-) -> tuple[list[str], list[str]]:
-    """Return the files of hierarchies that a draft replaces, and those that it removes.
-
-    An existing file is an error unless it is replaced; seeds of other anonymizations always stay.
-    """
-    files = [f"{plan.seed}.csv" for plan in drafted.plans.values()]
-    properties = f"_{name}_hierarchies.yml"
-    files += [properties] if files else []
-    seeds = place.project.seeds
-    stale = _stale_seeds(seeds / properties, files) if replaces else []
-    existing = [file for file in files if (seeds / file).exists()]
-    if existing and not replaces:
-        raise ProjectError(
-            f"{seeds.name}/{existing[0]}: must not exist yet. Move it, or take another "
-            "name for the anonymization."
-        )
-    _check_owned(place, name, [*existing, *stale])
-    return existing, stale
-
-
-def write_seeds(place: Place, name: str, drafted: Draft, *, replaces: bool = False) -> list[str]:
-    """Write the hierarchies and their properties; return a note for each file."""
-    from dbt_anonymize.extensions.drafting.text import seeds_text  # noqa: PLC0415
-    from dbt_anonymize.hierarchies.seed_csv import hierarchy_csv  # noqa: PLC0415
-
-    existing, stale = check_seeds(place, name, drafted, replaces=replaces)
-    files = {f"{plan.seed}.csv": hierarchy_csv(plan.hierarchy) for plan in drafted.plans.values()}
-    if files:
-        files[f"_{name}_hierarchies.yml"] = seeds_text(name, drafted)
-    seeds = place.project.seeds
-    seeds.mkdir(exist_ok=True)
-    for file, text in files.items():
-        (seeds / file).write_text(text, encoding="utf-8", newline="\n")
-    for file in stale:
-        (seeds / file).unlink()
-    marks = dict.fromkeys(existing, "replaced ") | dict.fromkeys(stale, "removed ")
-    return [marks.get(file, "") + place.relative_name(seeds / file) for file in [*files, *stale]]
-
-
-def _stale_seeds(properties: Path, files: Sequence[str]) -> list[str]:
-    """Return the seeds of an earlier draft that a new one lacks."""
-    if not properties.exists():
-        return []
-    seeds = re.findall(r"^  - name: (\w+)$", properties.read_text(encoding="utf-8"), re.MULTILINE)
-    stale = [f"{seed}.csv" for seed in seeds if f"{seed}.csv" not in files]
-    return [file for file in stale if (properties.parent / file).exists()]
-
-
-def _check_owned(place: Place, name: str, files: Sequence[str]) -> None:
-    """Raise a `ProjectError` if another anonymization reads a seed that would be replaced."""
-    for spec in sorted((place.project.root / "anonymizations").glob("*.yml")):
-        if spec.stem == name:
-            continue
-        words = set(re.findall(r"\w+", spec.read_text(encoding="utf-8")))
-        if shared := next((file for file in files if file.removesuffix(".csv") in words), None):
-            raise ProjectError(
-                f"{place.relative_name(place.project.seeds / shared)}: must not be replaced, since "
-                f"anonymizations/{spec.name} reads it too. Give it a hierarchy of its own first."
-            )
-
-
-def _print_draft(drafted: Draft, *, by_target: bool) -> None:
-    if by_target:
-        note(_outer_text(drafted))
+def _draft_lines(drafted: Draft) -> Iterator[str]:
     for proposal in drafted.proposals:
         mark = "" if proposal.is_decided else " (undecided)"
-        note(f"{proposal.name}: {proposal.role}{mark}, {proposal.reason}")
+        yield f"{proposal.name}: {proposal.role}{mark}, {proposal.reason}"
     if drafted.subject:
         facts = drafted.subject.facts
         people = f"{pluralized(facts.records, 'record')} are of {facts.distinct:,}"
-        note(f"subject: {facts.name}, since {people}; k counts these.")
+        yield f"subject: {facts.name}, since {people}; k counts these."
     if drafted.singled:
         names, count = drafted.singled[-1]
-        note(f"{', '.join(names)} together single out {pluralized(count, 'record')}.")
+        yield f"{', '.join(names)} together single out {pluralized(count, 'record')}."
 
 
-def _next_steps(name: str, path: Path, drafted: Draft, text: str, *, is_searched: bool) -> str:
+def _next_steps(
+    name: str, path: Path, drafted: Draft, text: str, *, searched: Purpose | None
+) -> str:
+    """Return what to do next; without a purpose no search looks for other efforts."""
     if ": TODO" in text or "[TODO]" in text:
         return f"{path.as_posix()}: decide every TODO, then run `dbt-anonymize generate {name}`."
+    if searched is None:
+        return (
+            f"{path.as_posix()}: read it, then run `dbt-anonymize generate {name}` and `dbt build`."
+        )
     if drafted.efforts:
         return (
             f"{path.as_posix()}: read it, then run `dbt-anonymize generate {name}` and "
             f"`dbt build`. `dbt-anonymize search {name}` then finds the levels "
-            + ("on which models do best." if is_searched else "that lose the least.")
+            + ("on which models do best." if searched is Purpose.model else "that lose the least.")
         )
     return (
         f"{path.as_posix()}: read it, then run `dbt-anonymize generate {name}`, "

@@ -178,7 +178,7 @@ def _run_trial(
 
     ``asked`` has the aim, the budget, and whether files are replaced if one is taken, else None.
     """
-    from dbt_anonymize.extensions.drafting.commands.init import check_seeds  # noqa: PLC0415 (keeps --help fast)
+    from dbt_anonymize.extensions.drafting.commands.seeds import check_seeds  # noqa: PLC0415 (keeps --help fast)
     from dbt_anonymize.extensions.drafting.companions import find_times  # noqa: PLC0415
     from dbt_anonymize.extensions.drafting.target_shares import find_copies  # noqa: PLC0415
     from dbt_anonymize.extensions.search.evidence import NothingLearnedError  # noqa: PLC0415
@@ -269,7 +269,7 @@ def _draft(
     aim: Aim,
 ) -> tuple[Draft, Spec]:
     """Draft roles, hierarchies and a spec without efforts."""
-    from dbt_anonymize.extensions.drafting.commands.init import option_of  # noqa: PLC0415
+    from dbt_anonymize.extensions.drafting.plans import option_of  # noqa: PLC0415
     from dbt_anonymize.extensions.drafting.refusals import find_named  # noqa: PLC0415
     from dbt_anonymize.extensions.drafting.roles import decide_all, propose  # noqa: PLC0415
     from dbt_anonymize.extensions.drafting.table import (  # noqa: PLC0415

@@ -13,7 +13,7 @@ from dbt_anonymize.pluralize import pluralized
 
 def take(place: Place, tried: Tried, name: str, path: Path, *, replaces: bool) -> None:
     """Count the alternatives again; write their spec, hierarchies and models."""
-    from dbt_anonymize.extensions.drafting.commands.init import write_seeds  # noqa: PLC0415 (keeps --help fast)
+    from dbt_anonymize.extensions.drafting.commands.seeds import write_seeds  # noqa: PLC0415 (keeps --help fast)
     from dbt_anonymize.extensions.drafting.text import spec_text  # noqa: PLC0415
     from dbt_anonymize.extensions.search.editing import with_efforts  # noqa: PLC0415
     from dbt_anonymize.extensions.trial.alternatives import recount  # noqa: PLC0415
