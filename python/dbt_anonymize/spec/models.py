@@ -179,6 +179,8 @@ class CoreSpec(TestedByModels, Strict):
     """Models that are published with the release, as tables of its file."""
     obstacles: ClassVar[Sequence[str]] = ()
     """Models whose ``problem`` says why nothing may be published."""
+    other_sources_of_people: ClassVar[Sequence[tuple[Source, str]]] = ()
+    """Sources beside its own, each with the column that has the record key of a person."""
     renews_tokens: ClassVar[bool] = False
     """True where each build draws new tokens."""
 

@@ -153,6 +153,19 @@ def test_records_of_nobody_stop_the_build(project: Project) -> None:
     assert "77777" not in outcome.messages
 
 
+def test_erase_writes_nothing_while_a_linked_source_has_the_person(project: Project) -> None:
+    project.execute("delete from vault.main.clinic_patients where patient_id = 7")
+
+    output = run_command("! dbt-anonymize erase hospital --subject 7 --yes", project.folder)
+
+    assert "must have forgotten the person first" in output
+    assert 'clinic_stays" still has' in output
+    assert "clinic_patients" not in output
+    assert project.query(
+        "select count(*) from vault.main.hospital_identifiers where patient_id::text = '7'"
+    ) == [(1,)]
+
+
 def test_an_erased_person_is_in_no_table(project: Project) -> None:
     for seed, column in (("patients", 0), ("stays", 1)):
         project.edit(

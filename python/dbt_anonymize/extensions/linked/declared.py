@@ -216,6 +216,13 @@ class Keys(Strict):
         return inherited + ([f"{self.name}_linked_risk"] if self.linked else [])
 
     @property
+    def other_sources_of_people(self) -> list[tuple[Source, str]]:
+        """Sources of linked tables that lead to a person, with the column that does."""
+        inherited: list[tuple[Source, str]] = list(cast(Any, super()).other_sources_of_people)
+        tables = self.linked_tables.values()
+        return inherited + [(one.source, one.parent) for one in tables if one.over == SUBJECTS]
+
+    @property
     def renews_tokens(self) -> bool:
         """Tell whether each build draws new tokens: releases of linked tables do not join."""
         return self.linked is not None

@@ -74,18 +74,23 @@ def as_text(column: str) -> str:
 
 
 def require_forgotten(warehouse: Warehouse, spec: Spec, person: Person) -> None:
-    """Stop while the source has the person: the next build would bring her back."""
-    source = warehouse.relation_of(spec.source)
-    ((records,),) = warehouse.rows(
-        f"select count(*) from {source} where {as_text(spec.person_column)} = ? or "
-        f"{as_text(spec.record_key)} in (select unnest(?::varchar[]))",
-        [person.key, person.records],
-    )
-    if records:
+    """Stop while a source has the person: a build would bring her back, or stop at her records."""
+    of_records = (spec.source, spec.record_key)
+    remaining = []
+    for source, key in (of_records, *spec.other_sources_of_people):
+        column = spec.person_column if (source, key) == of_records else key
+        relation = warehouse.relation_of(source)
+        ((records,),) = warehouse.rows(
+            f"select count(*) from {relation} where {as_text(column)} = ? or "
+            f"{as_text(key)} in (select unnest(?::varchar[]))",
+            [person.key, person.records],
+        )
+        remaining += [f"{relation} still has {records:,} of her records"] if records else []
+    if remaining:
         raise VaultError(
-            f"{spec.name}: the source must have forgotten the person first; {source} still has "
-            f"{records:,} of her records, and a build would bring her back. Delete her there and "
-            "in what it is made of, and erase again."
+            f"{spec.name}: the source must have forgotten the person first; "
+            f"{', and '.join(remaining)}: a build would bring her back. Delete her there and in "
+            "what it is made of, and erase again."
         )
 
 
