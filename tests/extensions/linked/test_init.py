@@ -50,6 +50,11 @@ def linked_by(column: str, parent: str) -> dict[str, Any]:
     return {"name": column, "data_tests": [{"relationships": {"arguments": arguments}}]}
 
 
+def leads_to_customers() -> dict[str, Any]:
+    arguments = {"to": "source('raw', 'customers')", "field": "customer_no"}
+    return {"relationships": {"arguments": arguments}}
+
+
 @pytest.fixture(scope="module")
 def clinic(tmp_path_factory: pytest.TempPathFactory) -> Project:
     project = hospital.write(tmp_path_factory.mktemp("clinic") / "project")
@@ -219,8 +224,7 @@ def test_links_that_a_build_cannot_follow_are_told(shop: Project) -> None:
     declared = {
         "sources": [{"name": "web", "schema": "raw", "tables": [{"name": "visits", "columns": []}]}]
     }
-    test = {"arguments": {"to": "source('raw', 'customers')", "field": "customer_no"}}
-    columns = [{"name": "customer_no", "data_tests": [{"relationships": test}]}]
+    columns = [{"name": "customer_no", "data_tests": [leads_to_customers()]}]
     declared["sources"][0]["tables"][0]["columns"] = columns  # type: ignore[index]
     (shop.folder / "models" / "web.yml").write_text(yaml.safe_dump(declared))
     options = ("--source", "raw.customers", "--predict", "churned", "--linked", "visits")
@@ -228,3 +232,24 @@ def test_links_that_a_build_cannot_follow_are_told(shop: Project) -> None:
     said = " ".join(done.output.split())
     assert "visits: not taken, since it has 100 records without customer_no, or with one" in said
     assert "--linked must name tables with something that others could know" in said
+
+
+def test_numbers_that_say_when_are_known_of_a_record(shop: Project) -> None:
+    """Days since admission find a person as dates do; what was measured on them does not."""
+    shop.execute(
+        "create table raw.readings as select n as reading_no, 'C' || n % 300 as customer_no, "
+        "n % 3 as page, 13 * n % 701 as days_since, 17 * n % 601 as reading from range(1500) t(n)"
+    )
+    column = {"name": "customer_no", "data_tests": [leads_to_customers()]}
+    source = {"name": "logs", "schema": "raw", "tables": [{"name": "readings"}]}
+    source["tables"][0]["columns"] = [column]  # type: ignore[index]
+    (shop.folder / "models" / "logs.yml").write_text(yaml.safe_dump({"sources": [source]}))
+
+    options = ("--source", "raw.customers", "--predict", "churned", "--linked", "readings")
+    done = draft(shop, "logged", *options)
+
+    assert done.exit_code == 0, done.output
+    spec = load_spec(shop.folder / "anonymizations" / "logged.yml")
+    roles = {name: one.role for name, one in spec.linked_tables["readings"].columns.items()}
+    known = dict.fromkeys(("page", "days_since"), "quasi_identifier")
+    assert roles == {**known, "reading": "insensitive"}

@@ -195,8 +195,8 @@ def propose_linked(
 ) -> list[Proposal]:
     """Return a proposal for each column but the keys, by the rules of the subject's own columns.
 
-    What names a person is dropped. Measured numbers stay as they are, unless nothing else could be
-    known of a record; times are dates.
+    What names a person is dropped. Measured numbers stay as they are, unless their name says that
+    others know them or when it was, or nothing else could be known of a record; times are dates.
     """
     own = [
         propose_role(one.facts) if one.role == KEY else one
@@ -224,7 +224,7 @@ def _as_linked(proposal: Proposal) -> Proposal:
     is_measured = facts.kind == "number" and facts.distinct > (
         _FEW if facts.is_fractional else MOST_CATEGORIES
     )
-    is_known = name_indicates(facts.name, "quasi_identifier")
+    is_known = any(name_indicates(facts.name, kind) for kind in ("quasi_identifier", "calendar"))
     if plain.role != "quasi_identifier" or not is_measured or is_known:
         return plain
     role = "sensitive" if name_indicates(facts.name, "sensitive") else "insensitive"

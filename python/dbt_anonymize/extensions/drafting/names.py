@@ -114,6 +114,11 @@ _CONDITION_PARTS = """
 _CONDITION_CODE = """
     hbp hbpmed bp mi ami premi priormi prevmi histmi chf hf tb cva pvd pad cad ms uti ibd ibs dm
 """
+# Numbers that say when: days since admission, year of a film.
+_CALENDAR = """
+    day days week weeks month months quarter year years date dates
+    tag tage woche wochen monat monate jahr jahre datum dia dias mes meses ano anos fecha jour jours
+"""
 _TARGET = """
     target label outcome class churn churned default defaulted fraud survived readmitted readmission
     converted response responded event died death diagnosis approved left attrition result
@@ -146,6 +151,7 @@ _WORDS = {
         "person": _PERSON,
         "full_name": _FULL_NAME,
         "age": _AGE,
+        "calendar": _CALENDAR,
         "birth": _BIRTH,
         "shared": _SHARED_NAMES,
         "key": _KEY,

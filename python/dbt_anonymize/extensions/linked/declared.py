@@ -163,7 +163,11 @@ class EffortKeys(Strict):
     def beside(self) -> str:
         """The levels of linked tables, in words."""
         return "; ".join(
-            f"{table}: {', '.join(f'{name} at level {level}' for name, level in levels.items())}"
+            f"{table}: "
+            + ", ".join(
+                f"{name} {f'at level {level}' if level else 'as it is'}"
+                for name, level in levels.items()
+            )
             for table, levels in (self.linked or {}).items()
         )
 
