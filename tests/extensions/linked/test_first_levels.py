@@ -42,6 +42,25 @@ def test_levels_are_the_mildest_that_lose_few_enough(
     assert levels(wards, most_lost) == expected
 
 
+def test_records_of_people_who_are_left_out_do_not_make_the_others_coarser() -> None:
+    """One of a class by herself has 6 of 46 records: more than is to be lost, at any level."""
+    parent = np.r_[np.arange(PEOPLE + 1), np.full(5, PEOPLE)]
+    numbers, ages = np.arange(PEOPLE + 1), np.r_[np.zeros(PEOPLE), 1].astype(np.int64)
+    subjects = {"rows": {"number": numbers, "parent": numbers, "age": ages}, "over": ""}
+    stays = {"rows": {"number": np.arange(len(parent)), "parent": parent, "ward": parent % 2}}
+
+    (found,) = draft(
+        {**subjects, "codes": {"age": [np.array([0, 1])]}},
+        {"stays": {**stays, "over": "", "codes": {"ward": CODES}}},
+        efforts=[{"age": 0}],
+        k=4,
+        known_records=2,
+        most_lost=0.1,
+    )
+
+    assert found == {"stays": {"ward": 0}}
+
+
 def test_they_are_roots_where_none_lose_few_enough() -> None:
     assert levels([0] * PEOPLE, k=PEOPLE) == 2
 

@@ -161,6 +161,10 @@ def test_statistics_have_linked_tables_and_no_models(clinic: Project) -> None:
     assert draft(clinic, "counts", *options).exit_code == 0
     spec = load_spec(clinic.folder / "anonymizations" / "counts.yml")
     assert (spec.target, [*spec.linked_tables], spec.linked_features) == (None, ["stays"], {})
+    generate(clinic.folder, ["counts"])
+    clinic.build("-s", "+counts_anonymized", "--exclude", "resource_type:test")
+    shown = " ".join(run("results", "counts", "--project-dir", clinic.folder).output.split())
+    assert "Without models QF and Q count what own values lose, not linked records" in shown
 
 
 def test_foreign_keys_lead_to_a_draft(shop: Project) -> None:

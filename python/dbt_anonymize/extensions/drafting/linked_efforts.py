@@ -42,7 +42,8 @@ def drafting_function() -> Any:
     leads, and the leaf of each quasi-identifier), ``over`` (the table that it leads over, "" for
     the subjects) and ``codes`` (for each quasi-identifier and level, from the lowest, the code of
     each leaf). By keyword it is given ``efforts`` (places of levels of the subjects), ``k``,
-    ``known_records`` and ``most_lost``, a share of the records of each table. It returns, for each
+    ``known_records`` and ``most_lost``, a share of the records of each table beside half of those
+    of people who are left out. It returns, for each
     effort, the place of a level of each quasi-identifier, by table.
     """
     found = draft_of(EXTENSION_KEY)

@@ -30,6 +30,7 @@ def draft(
 ) -> list[Places]:
     """Return, for each effort of the subjects, the mildest levels that lose few enough records.
 
+    Those are ``most_lost`` and half of those of people who are left out, of each table.
     First the levels of all tables fall together from their roots, then one after the other.
     """
     found = []
@@ -140,7 +141,9 @@ class _Search:
             links.table[suppression.status == RELEASED], minlength=len(self.tables)
         )
         sizes = np.array([len(one["rows"]["number"]) for one in self.tables.values()])
-        return bool((sizes - released <= self.most_lost * sizes).all())
+        # No level brings back records of people who are left out, so half of them come on top.
+        of_nobody = sizes - [len(columns[0]) for columns in parts]
+        return bool((sizes - released <= of_nobody / 2 + self.most_lost * sizes).all())
 
 
 def _codes_at(table: Mapping[str, Any], levels: Mapping[str, int]) -> Integers:

@@ -49,6 +49,11 @@ def note_linked(warehouse: Warehouse, spec: Spec, chosen: EffortResult) -> Itera
         for table, records, hidden, left_out in rows
     )
     yield f"Linked records: {'; '.join(losses)}."
+    if not spec.target:
+        yield (
+            "Without models QF and Q count what own values lose, not linked records: compare "
+            f"{spec.name}_linked_losses and the levels of efforts before you take this one."
+        )
 
 
 def _percent(part: int, whole: int) -> str:
