@@ -239,7 +239,7 @@ def _read_last_build(warehouse: Warehouse, spec: Spec, failure: Failure | None) 
         records_of_one_value,
     )
 
-    trees, evidence = spec.quasi_identifiers, read_verification(warehouse, spec)
+    trees, evidence = spec.described_trees, read_verification(warehouse, spec)
     words = words_of_relations(warehouse, spec) if evidence.is_current else {}
     names, levels = differing_levels(spec.numbered_efforts, trees, words)
     levels |= {number: effort.way for number, effort in spec.external_efforts.items()}

@@ -71,7 +71,7 @@ def facts_of(
         for fact, value in declared_facts(spec).items()
     ]
     words = chosen.levels_in_words or in_words(
-        spec.built_efforts[chosen.effort], spec.quasi_identifiers
+        spec.built_efforts[chosen.effort], spec.described_trees
     )
     facts += [Fact("date", date), Fact("levels", words)]
     if spec.differential_privacy:

@@ -46,8 +46,10 @@ def in_words(
     ranges = _ranges(effort, trees)
     if effort.is_external:
         return f"is {effort.way}"
-    if not ranges:
-        return f"keeps what {effort.way} leave of {', '.join(trees)}"
+    if not effort.vectors:
+        own = [name for name in trees if name not in effort.levels_beside]
+        beside = (f"{name} {_span(ranges[name], trees[name], words.get(name))}" for name in ranges)
+        return "; ".join([f"keeps what {effort.way} leave of {', '.join(own)}", *beside])
     spans = {
         name: _shown(effort, name, _span(span, trees[name], words.get(name)))
         for name, span in ranges.items()
@@ -58,7 +60,7 @@ def in_words(
         for name, (low, _) in ranges.items()
         if low == trees[name].levels and name not in effort.aggregates
     ]
-    if len(unchanged) == len(trees) and effort.is_full_domain and not effort.beside:
+    if len(unchanged) == len(trees) and effort.is_full_domain:
         return "leaves everything as it is"
     coarser = [
         f"{name} {span}" for name, span in spans.items() if name not in {*unchanged, *removed}
@@ -71,7 +73,6 @@ def in_words(
         parts.append("then suppresses single cells")
     elif not effort.is_full_domain:
         parts.append("by record")
-    parts += [effort.beside] if effort.beside else []
     return "; ".join(parts)
 
 
@@ -97,7 +98,6 @@ def differing_levels(
             if ranges[number]
         )
         + (_per_record_suffix(effort) if ranges[number] else effort.kind)
-        + (f"; {effort.beside}" if effort.beside else "")
         for number, effort in efforts.items()
     }
 
@@ -122,10 +122,13 @@ def _shown(effort: Effort, name: str, span: str) -> str:
 
 
 def _ranges(effort: Effort, trees: Mapping[str, Hierarchy]) -> dict[str, tuple[int, int]]:
-    """Return lowest and highest level of each quasi-identifier; empty without levels."""
-    if not effort.vectors:
-        return {}
-    levels = {name: [vector[name] for vector in effort.vectors] for name in trees}
+    """Return lowest and highest level of each quasi-identifier that has levels.
+
+    Those of other tables are as they are where an effort does not name them.
+    """
+    vectors = [{**effort.levels_beside, **vector} for vector in effort.vectors or ({},)]
+    named = [name for name in trees if effort.vectors or name in effort.levels_beside]
+    levels = {name: [vector.get(name, 0) for vector in vectors] for name in named}
     return {name: (min(vector), max(vector)) for name, vector in levels.items()}
 
 

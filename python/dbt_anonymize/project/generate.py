@@ -118,7 +118,7 @@ def render(spec: Spec, *, has_python: bool = True, words: Words | None = None) -
         "types": released_types(spec),
         "feature_levels": functools.partial(_feature_levels, spec),
         "levels_in_words": {
-            number: in_words(effort, spec.quasi_identifiers, words or {})
+            number: in_words(effort, spec.described_trees, words or {})
             for number, effort in spec.built_efforts.items()
         },
         "declared_facts": declared_facts,

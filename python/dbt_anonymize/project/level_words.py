@@ -20,7 +20,7 @@ from dbt_anonymize.spec.hierarchy_levels import seed_files
 
 def words_of_seeds(root: Path, spec: Spec) -> Words:
     """Return words from the seeds of a project; hierarchies without a readable seed are missing."""
-    trees = spec.quasi_identifiers
+    trees = spec.described_trees
     files = seed_files(root, [tree.ref for tree in trees.values()])
     words = {}
     for name, tree in trees.items():
@@ -43,7 +43,7 @@ def _read_seed(path: Path) -> CategoricalHierarchy | IntervalHierarchy | None:
 def words_of_relations(warehouse: Warehouse, spec: Spec) -> Words:
     """Return words from built hierarchies; unreadable ones are missing."""
     words = {}
-    for name, tree in spec.quasi_identifiers.items():
+    for name, tree in spec.described_trees.items():
         with contextlib.suppress(WarehouseError):
             if hierarchy := _read_labels(warehouse, tree):
                 words[name] = level_words(hierarchy)

@@ -59,8 +59,8 @@ class CoreEffort(Strict):
     """Quasi-identifiers of which an aggregate of the class is shown, where it may be."""
     recomputation: ClassVar[Any] = None
     """Module that recomputes labels that differ per record, and aggregates of classes."""
-    beside: ClassVar[str] = ""
-    """Generalization of linked tables, in words."""
+    levels_beside: ClassVar[Mapping[str, int]] = {}
+    """Levels of the columns of `Spec.trees_beside`, by their names there."""
     way: ClassVar[str] = ""
     """The recoding where no levels are declared, in words."""
 

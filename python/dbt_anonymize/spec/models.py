@@ -175,6 +175,8 @@ class CoreSpec(TestedByModels, Strict):
     """The seed that holds the labels of a frozen effort."""
     recomputation: ClassVar[Any] = None
     """Module that recomputes frozen labels, and releases in which new records wait."""
+    trees_beside: ClassVar[Mapping[str, Hierarchy]] = {}
+    """Hierarchy of each generalized column of another table, by both names."""
     tables_beside: ClassVar[Sequence[str]] = ()
     """Models that are published with the release, as tables of its file."""
     obstacles: ClassVar[Sequence[str]] = ()
@@ -202,6 +204,11 @@ class CoreSpec(TestedByModels, Strict):
                 BROKEN_RULES, "{problems}", {"problems": "\n".join(map(str, problems))}
             )
         return self
+
+    @property
+    def described_trees(self) -> dict[str, Hierarchy]:
+        """Hierarchy of all that efforts generalize, by the name in their descriptions."""
+        return {**self.quasi_identifiers, **self.trees_beside}
 
     @property
     def qnf_argument(self) -> dict[str, Any]:

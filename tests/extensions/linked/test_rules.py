@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from dbt_anonymize.project.descriptions import in_words
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.loading import validate
 from tests.extensions.linked.hospital import HIERARCHIES, spec
@@ -48,9 +49,12 @@ def test_the_spec_is_valid() -> None:
         "results_count",
     ]
     assert parsed.limit_of("stays") == 0.3
-    assert parsed.numbered_efforts[1].beside == (
-        "stays: ward at level 1, month at level 3; results: test at level 1"
+    trees, effort = parsed.described_trees, parsed.numbered_efforts[1]
+    assert in_words(effort, trees) == (
+        "keeps age at level 1 of 3, stays.ward at level 1 of 2, results.test at level 1 of 2; "
+        "gives up stays.month"
     )
+    assert in_words(parsed.numbered_efforts[0], trees) == "leaves everything as it is"
 
 
 def test_tables_stand_behind_those_that_they_lead_over() -> None:

@@ -160,16 +160,13 @@ class EffortKeys(Strict):
     """Level of each quasi-identifier of each linked table."""
 
     @property
-    def beside(self) -> str:
-        """The levels of linked tables, in words."""
-        return "; ".join(
-            f"{table}: "
-            + ", ".join(
-                f"{name} {f'at level {level}' if level else 'as it is'}"
-                for name, level in levels.items()
-            )
+    def levels_beside(self) -> dict[str, int]:
+        """The level of each quasi-identifier of linked tables, by both names."""
+        return {
+            f"{table}.{name}": level
             for table, levels in (self.linked or {}).items()
-        )
+            for name, level in levels.items()
+        }
 
 
 class Keys(Strict):
@@ -206,6 +203,15 @@ class Keys(Strict):
         """Return the largest share of the records of a linked table that may be lost."""
         declared = self.linked_tables[table].suppression_limit
         return self.suppression_limit if declared is None else declared
+
+    @property
+    def trees_beside(self) -> dict[str, Hierarchy]:
+        """The hierarchy of each quasi-identifier of linked tables, by both names."""
+        return {
+            f"{table}.{name}": tree
+            for table, declared in self.linked_tables.items()
+            for name, tree in declared.quasi_identifiers.items()
+        }
 
     @property
     def tables_beside(self) -> list[str]:
