@@ -55,8 +55,8 @@
             "WARNING: anonymization " ~ anonymization ~ ": k counts records, no subject is declared, and several"
             ~ " records have the same " ~ repeated | join(", ")
             ~ ": a class of k may be one person. Declare the column that"
-            ~ " says who it is as `subject`, or, where several people have the same, `repeats: accepted` of the"
-            ~ " column, in anonymizations/" ~ anonymization ~ ".yml."
+            ~ " says who it is as `subject`, make one record per person in a model before, or, where several people"
+            ~ " have the same, declare `repeats: accepted` of the column, in anonymizations/" ~ anonymization ~ ".yml."
         ) -%}
     {%- endif -%}
 {%- endmacro %}

@@ -215,7 +215,8 @@ def _repeat_warnings(expected: Expected) -> Iterator[Finding]:
             message = (
                 f"k counts records, and {known:,} have {different:,} values of {name}; a class has "
                 f"as few as {expected.fewest_in_class(name):,}. Declare who it is as `subject`, "
-                "or, where several people have the same, `repeats: accepted` of the column."
+                "make one record per person in a model before, or, where several people have the "
+                "same, declare `repeats: accepted` of the column."
             )
             yield Finding("guarantees", f"{name} repeats", None, message, is_warning=True)
 
