@@ -177,6 +177,8 @@ class CoreSpec(TestedByModels, Strict):
     """Module that recomputes frozen labels, and releases in which new records wait."""
     trees_beside: ClassVar[Mapping[str, Hierarchy]] = {}
     """Hierarchy of each generalized column of another table, by both names."""
+    kept_beside: ClassVar[Sequence[str]] = ()
+    """Columns of tables beside it that are released as they are, by names as in `trees_beside`."""
     tables_beside: ClassVar[Sequence[str]] = ()
     """Models that are published with the release, as tables of its file."""
     obstacles: ClassVar[Sequence[str]] = ()

@@ -206,3 +206,6 @@ def test_results_and_report_say_what_is_promised(project: Project) -> None:
     assert "of stays hidden and" in output
     page = json.loads(run_command("dbt-anonymize report hospital --format json", project.folder))
     assert "Linked tables" in json.dumps(page)
+    summary = run_command("dbt-anonymize report hospital --format md", project.folder)
+    assert "- Generalized: age, stays.ward, stays.month, results.test." in summary
+    assert "As they are: sex, returned, stays.cost, results.value." in summary

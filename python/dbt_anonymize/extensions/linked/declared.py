@@ -214,6 +214,12 @@ class Keys(Strict):
         }
 
     @property
+    def kept_beside(self) -> list[str]:
+        """Columns of linked tables that are released as they are, by both names."""
+        tables = self.linked_tables.items()
+        return [f"{table}.{name}" for table, declared in tables for name in declared.kept_columns]
+
+    @property
     def tables_beside(self) -> list[str]:
         """Models that are published with the release, as tables of its file."""
         inherited: list[str] = list(cast(Any, super()).tables_beside)

@@ -104,8 +104,9 @@ def _release_sentences(findings: Findings) -> Iterator[str]:
         yield f"{records} records, generalized (effort {chosen['effort']})."
     hidden = spec.identifiers
     as_they_are = [name for name in spec.kept_columns if name not in spec.masks]
+    as_they_are += spec.kept_beside
     yield (
-        f"Generalized: {', '.join(spec.quasi_identifiers)}."
+        f"Generalized: {', '.join(spec.described_trees)}."
         + (f" Removed: {', '.join(hidden)}." if hidden else "")
         + (f" As they are: {', '.join(as_they_are)}." if as_they_are else "")
         + (f" Masked: {', '.join(spec.masks)}." if spec.masks else "")
@@ -226,7 +227,11 @@ def _cost_sentences(findings: Findings) -> Iterator[str]:
         records = pluralized(left_out, "record")
         yield f"Left out, since their groups are too small: {records} ({share:.1%})."
     elif not findings.spec.holds_back_joiners and not is_external(findings):
-        yield "No record is left out."
+        yield (
+            f"No record of {findings.spec.source.name} is left out; see what tables beside it lose."
+            if findings.spec.tables_beside
+            else "No record is left out."
+        )
 
 
 def _stability_sentences(findings: Findings) -> Iterator[str]:
