@@ -45,10 +45,12 @@ union all
 select
     null as known_records,
     null as subjects_at_risk,
-    'the linked tables must be counted with the chosen effort; they were with effort {{ chosen }}. Run `dbt build -s'
-    || ' +{{ given.anonymization }}_anonymized`.' as problem
+    'the linked tables must be counted with the chosen effort, by the spec as it is, and with their rows. Run'
+    || ' `dbt build -s +{{ given.anonymization }}_anonymized`.' as problem
+{%- if not dbt_anonymize._is_trial() %}
 from {{ given.results }}
 where
     is_chosen
-    and effort <> {{ chosen }}
+    and (effort <> {{ chosen }} or fingerprint <> {{ dbt_anonymize._literal(given.fingerprint) }})
+{%- endif %}
 {%- endmacro %}

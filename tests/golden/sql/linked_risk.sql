@@ -407,9 +407,9 @@ union all
 select
     null as known_records,
     null as subjects_at_risk,
-    'the linked tables must be counted with the chosen effort; they were with effort 4. Run `dbt build -s'
-    || ' +hospital_anonymized`.' as problem
+    'the linked tables must be counted with the chosen effort, by the spec as it is, and with their rows. Run'
+    || ' `dbt build -s +hospital_anonymized`.' as problem
 from "shop"."main"."hospital_results"
 where
     is_chosen
-    and effort <> 4
+    and (effort <> 4 or fingerprint <> '6e0e81a2')
