@@ -167,6 +167,15 @@ def test_a_count_by_another_spec_publishes_nothing(project: Project) -> None:
     assert "by the spec as it is" in outcome.messages
 
 
+def test_records_that_the_effort_does_not_release_are_not_published(project: Project) -> None:
+    project.dbt("run", "--empty", "-s", "hospital_released_results")
+
+    outcome = project.dbt("run", "-s", "hospital_anonymized")
+
+    assert not outcome.succeeded
+    assert "the records of results must be those that effort" in outcome.messages
+
+
 def test_records_of_nobody_stop_the_build(project: Project) -> None:
     project.execute("insert into vault.main.clinic_stays values (99999, 77777, 'eye', 1, 10)")
 
