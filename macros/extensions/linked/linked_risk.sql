@@ -65,8 +65,8 @@ union all
 select
     null as known_records,
     null as subjects_at_risk,
-    'the records of {{ name }} must be those that effort {{ chosen }} releases; ' || count(*) || ' are not, or are missing.'
-    || ' Run `dbt build -s +{{ given.anonymization }}_anonymized`.' as problem
+    'the records of {{ name }} must be those that effort {{ chosen }} releases; ' || count(*)
+    || ' are not, or are missing. Run `dbt build -s +{{ given.anonymization }}_anonymized`.' as problem
 from (select {{ dbt_anonymize._quote(table.key) }} as released_key from {{ table.relation }}) as released
 full join (
     select released_key

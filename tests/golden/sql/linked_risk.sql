@@ -417,8 +417,8 @@ union all
 select
     null as known_records,
     null as subjects_at_risk,
-    'the records of stays must be those that effort 4 releases; ' || count(*) || ' are not, or are missing.'
-    || ' Run `dbt build -s +hospital_anonymized`.' as problem
+    'the records of stays must be those that effort 4 releases; ' || count(*)
+    || ' are not, or are missing. Run `dbt build -s +hospital_anonymized`.' as problem
 from (select "stays_key" as released_key from "shop"."main"."hospital_released_stays") as released
 full join (
     select released_key
@@ -436,8 +436,8 @@ union all
 select
     null as known_records,
     null as subjects_at_risk,
-    'the records of results must be those that effort 4 releases; ' || count(*) || ' are not, or are missing.'
-    || ' Run `dbt build -s +hospital_anonymized`.' as problem
+    'the records of results must be those that effort 4 releases; ' || count(*)
+    || ' are not, or are missing. Run `dbt build -s +hospital_anonymized`.' as problem
 from (select "results_key" as released_key from "shop"."main"."hospital_released_results") as released
 full join (
     select released_key
