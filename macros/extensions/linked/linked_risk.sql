@@ -38,7 +38,7 @@ select
 from (
     {{ dbt_anonymize.joined_risk(
         {"relation": subjects ~ " as effort_rows", "key": "token", "quasi_identifiers": given.quasi_identifiers},
-        given.tables, given.k, given.known_records, given.known_count
+        given.tables, given.k[chosen], given.known_records, given.known_count
     ) | indent(4) }}
 ) as risks
 union all

@@ -176,6 +176,26 @@ def test_records_that_the_effort_does_not_release_are_not_published(project: Pro
     assert "the records of results must be those that effort" in outcome.messages
 
 
+def test_records_hidden_for_a_smaller_k_of_the_effort_are_not_published(project: Project) -> None:
+    project.edit(
+        "anonymizations/hospital.yml", lambda text: text.replace("- levels:", "- k: 6\n  levels:")
+    )
+    generate(project.folder)
+    later = [f"hospital_{name}" for name in ("privacy", "linked_privacy", "results", "linked_risk")]
+
+    outcome = project.dbt(
+        "run",
+        "-s",
+        *later,
+        "hospital_released_stays",
+        "hospital_released_results",
+        "hospital_anonymized",
+    )
+
+    assert not outcome.succeeded
+    assert "would be found by their own values and linked records" in outcome.messages
+
+
 def test_records_of_nobody_stop_the_build(project: Project) -> None:
     project.execute("insert into vault.main.clinic_stays values (99999, 77777, 'eye', 1, 10)")
 
