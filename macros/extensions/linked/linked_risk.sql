@@ -4,8 +4,8 @@
 #}
 {% macro linked_risk(given=none) -%}
 {%- set given = dbt_anonymize._declared(given, kwargs, [
-    "anonymization", "results", "efforts", "fingerprint", "record_key", "identifiers", "quasi_identifiers", "tables",
-    "k", "known_records",
+    "anonymization", "results", "efforts", "fingerprint", "record_key", "identifiers", "decisions", "quasi_identifiers",
+    "tables", "k", "known_records",
 ], {"known_count": false}) -%}
 {{ config(materialized="view") }}
 {%- set chosen = dbt_anonymize._chosen_effort(given.anonymization, given.results, given.efforts, given.fingerprint) -%}
@@ -38,17 +38,46 @@ select
 from (
     {{ dbt_anonymize.joined_risk(
         {"relation": subjects ~ " as effort_rows", "key": "token", "quasi_identifiers": given.quasi_identifiers},
-        given.tables, given.k, given.known_records, given.known_count
+        given.tables, given.k[chosen], given.known_records, given.known_count
     ) | indent(4) }}
 ) as risks
 union all
 select
     null as known_records,
     null as subjects_at_risk,
-    'the linked tables must be counted with the chosen effort; they were with effort {{ chosen }}. Run `dbt build -s'
-    || ' +{{ given.anonymization }}_anonymized`.' as problem
+    'the linked tables must be counted with the chosen effort, by the spec as it is, and with their rows. Run'
+    || ' `dbt build -s +{{ given.anonymization }}_anonymized`.' as problem
+{%- if not dbt_anonymize._is_trial() %}
 from {{ given.results }}
 where
     is_chosen
-    and effort <> {{ chosen }}
+    and (effort <> {{ chosen }} or fingerprint <> {{ dbt_anonymize._literal(given.fingerprint) }})
+{%- endif %}
+{%- for name, table in given.tables.items() %}
+{{- dbt_anonymize._decided_otherwise(given, name, table, chosen) }}
+{%- endfor %}
+{%- endmacro %}
+
+
+{# Result row where a released table does not hold the records that the chosen effort releases, no more and no fewer. #}
+{% macro _decided_otherwise(given, name, table, chosen) %}
+union all
+select
+    null as known_records,
+    null as subjects_at_risk,
+    'the records of {{ name }} must be those that effort {{ chosen }} releases; ' || count(*)
+    || ' are not, or are missing. Run `dbt build -s +{{ given.anonymization }}_anonymized`.' as problem
+from (select {{ dbt_anonymize._quote(table.key) }} as released_key from {{ table.relation }}) as released
+full join (
+    select released_key
+    from {{ given.decisions[chosen] }}
+    where
+        linked_table = {{ dbt_anonymize._literal(name) }}
+        and status <> 'left out'
+) as decided
+    on released.released_key = decided.released_key
+where
+    released.released_key is null
+    or decided.released_key is null
+having count(*) > 0
 {%- endmacro %}

@@ -143,6 +143,59 @@ def test_new_tokens_alone_are_not_published(project: Project) -> None:
     assert not {row["token"] for row in released(project)["anonymized"]} & before
 
 
+def test_a_count_of_no_rows_publishes_nothing(project: Project) -> None:
+    project.dbt("run", "--empty", "-s", "hospital_linked_risk")
+
+    outcome = project.dbt(
+        "run", "-s", "hospital_tokens", "hospital_identifiers", "hospital_anonymized"
+    )
+
+    assert not outcome.succeeded
+    assert "must be counted with the chosen effort" in outcome.messages
+
+
+def test_a_count_by_another_spec_publishes_nothing(project: Project) -> None:
+    project.edit(
+        "anonymizations/hospital.yml",
+        lambda text: text.replace("known_records: 2", "known_records: 3"),
+    )
+    generate(project.folder)
+
+    outcome = project.dbt("run", "-s", "hospital_results", "hospital_anonymized")
+
+    assert not outcome.succeeded
+    assert "by the spec as it is" in outcome.messages
+
+
+def test_records_that_the_effort_does_not_release_are_not_published(project: Project) -> None:
+    project.dbt("run", "--empty", "-s", "hospital_released_results")
+
+    outcome = project.dbt("run", "-s", "hospital_anonymized")
+
+    assert not outcome.succeeded
+    assert "the records of results must be those that effort" in outcome.messages
+
+
+def test_records_hidden_for_a_smaller_k_of_the_effort_are_not_published(project: Project) -> None:
+    project.edit(
+        "anonymizations/hospital.yml", lambda text: text.replace("- levels:", "- k: 6\n  levels:")
+    )
+    generate(project.folder)
+    later = [f"hospital_{name}" for name in ("privacy", "linked_privacy", "results", "linked_risk")]
+
+    outcome = project.dbt(
+        "run",
+        "-s",
+        *later,
+        "hospital_released_stays",
+        "hospital_released_results",
+        "hospital_anonymized",
+    )
+
+    assert not outcome.succeeded
+    assert "would be found by their own values and linked records" in outcome.messages
+
+
 def test_records_of_nobody_stop_the_build(project: Project) -> None:
     project.execute("insert into vault.main.clinic_stays values (99999, 77777, 'eye', 1, 10)")
 

@@ -152,6 +152,10 @@ def test_scores_that_suppress_anew_are_refused(change: dict[str, object]) -> Non
             "must name columns of stays with the role quasi_identifier",
         ),
         (
+            lambda raw: raw["columns"].update(Stays_Count={"role": "insensitive"}),
+            "another feature; stays_count is",
+        ),
+        (
             lambda raw: raw["linked"].update(known_records=9),
             "linked.known_records",
         ),

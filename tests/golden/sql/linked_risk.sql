@@ -407,9 +407,47 @@ union all
 select
     null as known_records,
     null as subjects_at_risk,
-    'the linked tables must be counted with the chosen effort; they were with effort 4. Run `dbt build -s'
-    || ' +hospital_anonymized`.' as problem
+    'the linked tables must be counted with the chosen effort, by the spec as it is, and with their rows. Run'
+    || ' `dbt build -s +hospital_anonymized`.' as problem
 from "shop"."main"."hospital_results"
 where
     is_chosen
-    and effort <> 4
+    and (effort <> 4 or fingerprint <> '6e0e81a2')
+union all
+select
+    null as known_records,
+    null as subjects_at_risk,
+    'the records of stays must be those that effort 4 releases; ' || count(*)
+    || ' are not, or are missing. Run `dbt build -s +hospital_anonymized`.' as problem
+from (select "stays_key" as released_key from "shop"."main"."hospital_released_stays") as released
+full join (
+    select released_key
+    from "shop"."main"."hospital_linked_decisions_4"
+    where
+        linked_table = 'stays'
+        and status <> 'left out'
+) as decided
+    on released.released_key = decided.released_key
+where
+    released.released_key is null
+    or decided.released_key is null
+having count(*) > 0
+union all
+select
+    null as known_records,
+    null as subjects_at_risk,
+    'the records of results must be those that effort 4 releases; ' || count(*)
+    || ' are not, or are missing. Run `dbt build -s +hospital_anonymized`.' as problem
+from (select "results_key" as released_key from "shop"."main"."hospital_released_results") as released
+full join (
+    select released_key
+    from "shop"."main"."hospital_linked_decisions_4"
+    where
+        linked_table = 'results'
+        and status <> 'left out'
+) as decided
+    on released.released_key = decided.released_key
+where
+    released.released_key is null
+    or decided.released_key is null
+having count(*) > 0

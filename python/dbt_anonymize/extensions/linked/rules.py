@@ -269,10 +269,35 @@ def _features_are_of_columns(draft: RawSpec) -> Iterator[Problem]:
         )
 
 
+def _feature_names_are_free(draft: RawSpec) -> Iterator[Problem]:
+    """Refuse features called as a column of the subjects, or as another feature."""
+    taken = {name.casefold() for name in draft.roles or ()}
+    for name, declared in mapping(mapping(draft.raw.get("linked")).get("features")).items():
+        features = mapping(declared)
+        mean = features.get("mean")
+        of_columns = {
+            "mean": [mean] if isinstance(mean, str) else items(mean),
+            "any": mapping(features.get("any")),
+        }
+        called = [f"{name}_count"] if features.get("count") else []
+        called += [
+            f"{name}_{key}_{column}" for key, named in of_columns.items() for column in named
+        ]
+        for feature in called:
+            if feature.casefold() in taken:
+                yield Problem(
+                    ("linked", "features", str(name)),
+                    f"must not make a feature called as a column or another feature; {feature} is",
+                    "Rename the column or the linked table.",
+                )
+            taken.add(feature.casefold())
+
+
 RULES = (
     _nothing_that_linked_tables_lack,
     _tables_lead_to_the_subjects,
     _columns_are_generalized_or_kept,
     _efforts_name_levels_of_all_tables,
     _features_are_of_columns,
+    _feature_names_are_free,
 )
