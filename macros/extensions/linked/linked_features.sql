@@ -5,6 +5,9 @@
 {% macro linked_features(given=none) -%}
 {%- set given = dbt_anonymize._declared(given, kwargs, ["effort", "record_key", "tables"], {"decisions": none}) -%}
 {{ config(materialized="view") }}
+{%- if dbt_anonymize._is_building() -%}
+    {%- do dbt_anonymize._raise_errors(model.name, dbt_anonymize._mean_errors(given.tables)) -%}
+{%- endif -%}
 {%- set with_features = given.tables | selectattr("features") | list -%}
 with
 {%- for table in given.tables %}
@@ -106,4 +109,23 @@ features_{{ table.name }} as (
         "max(case when " ~ dbt_anonymize._quote(feature.labelled, "listed") ~ " in (" ~ labels | join(", ") ~ ")"
         ~ (" and decided.status = 'released'" if decisions else "") ~ " then 1 else 0 end)"
     ) }}
+{%- endmacro %}
+
+
+{# Why means cannot be taken, as messages. #}
+{% macro _mean_errors(tables) -%}
+    {%- set errors = [] -%}
+    {%- for table in tables -%}
+        {%- set means = table.features | selectattr("aggregate", "equalto", "mean") | map(attribute="column") | list -%}
+        {%- for column in (adapter.get_columns_in_relation(table.relation) if means else []) -%}
+            {%- if column.name in means and not modules.re.match("(U?(TINY|SMALL|BIG|HUGE)?INT|DOUBLE|FLOAT|DECIMAL)",
+                column.dtype | upper) -%}
+                {%- do errors.append(
+                    "the mean of " ~ column.name ~ " of " ~ table.name ~ " must be of numbers; it has " ~ column.dtype
+                    ~ ". Cast it in a model before, or remove it from linked.features."
+                ) -%}
+            {%- endif -%}
+        {%- endfor -%}
+    {%- endfor -%}
+    {{ return(errors) }}
 {%- endmacro %}

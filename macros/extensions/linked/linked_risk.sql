@@ -67,17 +67,26 @@ select
     null as subjects_at_risk,
     'the records of {{ name }} must be those that effort {{ chosen }} releases; ' || count(*)
     || ' are not, or are missing. Run `dbt build -s +{{ given.anonymization }}_anonymized`.' as problem
-from (select {{ dbt_anonymize._quote(table.key) }} as released_key from {{ table.relation }}) as released
-full join (
+from (
     select released_key
-    from {{ given.decisions[chosen] }}
-    where
-        linked_table = {{ dbt_anonymize._literal(name) }}
-        and status <> 'left out'
-) as decided
-    on released.released_key = decided.released_key
-where
-    released.released_key is null
-    or decided.released_key is null
+    from (
+        select
+            released_key,
+            1 as is_decided
+        from {{ given.decisions[chosen] }}
+        where
+            linked_table = {{ dbt_anonymize._literal(name) }}
+            and status <> 'left out'
+        union all
+        select
+            {{ dbt_anonymize._quote(table.key) }} as released_key,
+            0 as is_decided
+        from {{ table.relation }}
+    ) as listed
+    group by released_key
+    having
+        count(*) <> 2
+        or sum(is_decided) <> 1
+) as unmatched
 having count(*) > 0
 {%- endmacro %}

@@ -262,3 +262,12 @@ def test_results_and_report_say_what_is_promised(project: Project) -> None:
     summary = run_command("dbt-anonymize report hospital --format md", project.folder)
     assert "- Generalized: age, stays.ward, stays.month, results.test." in summary
     assert "As they are: sex, returned, stays.cost, results.value." in summary
+
+
+def test_the_mean_of_texts_is_refused(project: Project) -> None:
+    project.execute("alter table hospital_linked_table_stays alter cost type varchar")
+
+    outcome = project.dbt("run", "-s", "hospital_linked_features_1")
+
+    assert not outcome.succeeded
+    assert "the mean of cost of stays must be of numbers; it has VARCHAR" in outcome.messages

@@ -419,18 +419,27 @@ select
     null as subjects_at_risk,
     'the records of stays must be those that effort 4 releases; ' || count(*)
     || ' are not, or are missing. Run `dbt build -s +hospital_anonymized`.' as problem
-from (select "stays_key" as released_key from "shop"."main"."hospital_released_stays") as released
-full join (
+from (
     select released_key
-    from "shop"."main"."hospital_linked_decisions_4"
-    where
-        linked_table = 'stays'
-        and status <> 'left out'
-) as decided
-    on released.released_key = decided.released_key
-where
-    released.released_key is null
-    or decided.released_key is null
+    from (
+        select
+            released_key,
+            1 as is_decided
+        from "shop"."main"."hospital_linked_decisions_4"
+        where
+            linked_table = 'stays'
+            and status <> 'left out'
+        union all
+        select
+            "stays_key" as released_key,
+            0 as is_decided
+        from "shop"."main"."hospital_released_stays"
+    ) as listed
+    group by released_key
+    having
+        count(*) <> 2
+        or sum(is_decided) <> 1
+) as unmatched
 having count(*) > 0
 union all
 select
@@ -438,16 +447,25 @@ select
     null as subjects_at_risk,
     'the records of results must be those that effort 4 releases; ' || count(*)
     || ' are not, or are missing. Run `dbt build -s +hospital_anonymized`.' as problem
-from (select "results_key" as released_key from "shop"."main"."hospital_released_results") as released
-full join (
+from (
     select released_key
-    from "shop"."main"."hospital_linked_decisions_4"
-    where
-        linked_table = 'results'
-        and status <> 'left out'
-) as decided
-    on released.released_key = decided.released_key
-where
-    released.released_key is null
-    or decided.released_key is null
+    from (
+        select
+            released_key,
+            1 as is_decided
+        from "shop"."main"."hospital_linked_decisions_4"
+        where
+            linked_table = 'results'
+            and status <> 'left out'
+        union all
+        select
+            "results_key" as released_key,
+            0 as is_decided
+        from "shop"."main"."hospital_released_results"
+    ) as listed
+    group by released_key
+    having
+        count(*) <> 2
+        or sum(is_decided) <> 1
+) as unmatched
 having count(*) > 0
