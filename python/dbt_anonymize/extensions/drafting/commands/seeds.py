@@ -28,8 +28,8 @@ def check_seeds(
     existing = [file for file in files if (seeds / file).exists()]
     if existing and not replaces:
         raise ProjectError(
-            f"{seeds.name}/{existing[0]}: must not exist yet. Move it, or take another "
-            "name for the anonymization."
+            f"{seeds.name}/{existing[0]}: must not exist yet. Add --replace to write an "
+            "earlier draft anew, move it, or take another name for the anonymization."
         )
     _check_owned(place, name, [*existing, *stale])
     return existing, stale
