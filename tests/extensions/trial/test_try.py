@@ -207,7 +207,7 @@ def test_what_another_anonymization_reads_is_refused_before_anything_is_searched
     (specs / "clients.yml").rename(specs / "other.yml")
     for words, message in (
         (("--drop", "zip", "--replace"), "anonymizations/other.yml reads it too"),
-        ((), "must not exist yet. Move it, or take another name"),
+        ((), "must not exist yet. Add --replace to write an earlier draft anew"),
     ):
         done = run("try", "customers", *asked, *words, "--project-dir", consumer.folder)
         assert done.exit_code == 2, done.output
