@@ -45,7 +45,17 @@ def _column_name(value: object) -> object:
     return value
 
 
+def _one_or_several(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
 ColumnName = Annotated[str, Field(max_length=255), BeforeValidator(_column_name)]
+# One column, or a list.
+ColumnNames = Annotated[
+    tuple[ColumnName, ...],
+    Field(strict=False),
+    BeforeValidator(_one_or_several, json_schema_input_type=str | list[ColumnName]),
+]
 RelationName = Annotated[str, Field(min_length=1)]
 Level = Annotated[int, Field(ge=0)]
 # By quasi-identifier.

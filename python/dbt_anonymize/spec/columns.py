@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from dbt_anonymize.extension import Part, keys
 from dbt_anonymize.spec.masks import Mask, check_mask
-from dbt_anonymize.validation import ColumnName, Hierarchy, Strict, rule_error
+from dbt_anonymize.validation import ColumnNames, Hierarchy, Strict, rule_error
 
 Role = Literal["identifier", "quasi_identifier", "sensitive", "insensitive", "masked", "dropped"]
 
@@ -26,10 +26,6 @@ def _type_name(value: object) -> object:
 # It becomes SQL as it is: words, and numbers in brackets.
 _TYPE_NAME = re.compile(r"[A-Za-z_]\w*( \w+)*( ?\(\d+(, ?\d+)*\))?( \w+)*(\[\])*", re.ASCII)
 DataType = Annotated[str, Field(max_length=100), BeforeValidator(_type_name)]
-
-
-def _one_or_several(value: object) -> object:
-    return [value] if isinstance(value, str) else value
 
 
 class CoreColumn(Strict):
@@ -59,11 +55,7 @@ class CoreColumn(Strict):
     """
     weight: Annotated[float, Field(gt=0)] | None = None
     """Weight of a loss in this quasi-identifier, relative to the others; 1 by default."""
-    derived_from: Annotated[
-        tuple[ColumnName, ...],
-        Field(strict=False),
-        BeforeValidator(_one_or_several, json_schema_input_type=str | list[ColumnName]),
-    ] = ()
+    derived_from: ColumnNames = ()
     """Identifiers, record key or quasi-identifiers that the column may be made of upstream of the
     source.
     """

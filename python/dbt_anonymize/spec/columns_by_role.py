@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -96,9 +97,14 @@ class ColumnsByRole:
     @property
     def generalized_columns(self) -> list[str]:
         """Released columns that make a class: of each quasi-identifier the label and its bounds."""
-        columns = []
-        for name, hierarchy in self.quasi_identifiers.items():
-            columns.append(name)
-            if hierarchy.kind == "interval":
-                columns += [f"{name}_lower", f"{name}_upper"]
-        return columns
+        return generalized_columns(self.quasi_identifiers)
+
+
+def generalized_columns(quasi_identifiers: Mapping[str, Hierarchy]) -> list[str]:
+    """Return the released columns of quasi-identifiers: labels, and bounds of intervals."""
+    columns = []
+    for name, hierarchy in quasi_identifiers.items():
+        columns.append(name)
+        if hierarchy.kind == "interval":
+            columns += [f"{name}_lower", f"{name}_upper"]
+    return columns

@@ -13,10 +13,11 @@ from dbt_anonymize.extensions.linked.content import (
     row_findings,
     table_findings,
 )
+from dbt_anonymize.extensions.linked.declared import keys_of
 from dbt_anonymize.extensions.linked.expected import expect_records
 from dbt_anonymize.extensions.linked.graph import Graph, read_graph
 from dbt_anonymize.extensions.linked.keys import key_findings, order_finding
-from dbt_anonymize.extensions.linked.linked_release import LinkedRelease, keys_of
+from dbt_anonymize.extensions.linked.linked_release import LinkedRelease
 from dbt_anonymize.extensions.linked.recount import Count, count_matches
 from dbt_anonymize.extensions.linked.scratch import Scratch
 from dbt_anonymize.pluralize import pluralized

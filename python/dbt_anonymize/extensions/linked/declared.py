@@ -5,9 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
-from dbt_anonymize.validation import ColumnName, Hierarchy, Levels, Source, Strict, rule_error
+from dbt_anonymize.validation import (
+    ColumnName,
+    ColumnNames,
+    Hierarchy,
+    Levels,
+    Source,
+    Strict,
+    rule_error,
+)
+
+if TYPE_CHECKING:
+    from dbt_anonymize.spec import Spec
 
 # A record of a subject, in which its key is that of the subject.
 SUBJECTS = "subjects"
@@ -15,14 +26,6 @@ TOKEN = "token"  # noqa: S105 (the name of a column)
 _KEPT = ("sensitive", "insensitive")
 
 TableName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=30)]
-Columns = Annotated[
-    tuple[ColumnName, ...],
-    Field(strict=False),
-    BeforeValidator(
-        lambda value: [value] if isinstance(value, str) else value,
-        json_schema_input_type=str | list[ColumnName],
-    ),
-]
 
 
 class LinkedColumn(Strict):
@@ -116,7 +119,7 @@ class LinkedFeatures(Strict):
 
     count: bool = False
     """Number of her records."""
-    mean: Columns = ()
+    mean: ColumnNames = ()
     """Mean of each of these numbers, which are released as they are."""
     any: dict[ColumnName, Annotated[tuple[str, ...], Field(min_length=1, strict=False)]] = Field(
         default_factory=dict
@@ -247,3 +250,8 @@ class Keys(Strict):
 def released_key(table: str) -> str:
     """Return the name of the new key of a linked table."""
     return f"{table}_key"
+
+
+def keys_of(spec: Spec) -> Keys:
+    """Return a spec with the keys that linked tables add to it."""
+    return cast(Keys, spec)

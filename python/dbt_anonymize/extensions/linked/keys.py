@@ -109,4 +109,4 @@ def _follows(expected: ExpectedRecords, name: str, order: str) -> tuple[float, b
 
 
 def _finding(release: LinkedRelease, subject: str, holds: bool, message: str) -> Finding:
-    return Finding("linked", f"{release.spec.name}_released_{subject}", holds, message)
+    return Finding("linked", release.name_of(subject), holds, message)

@@ -14,12 +14,14 @@ from dbt_anonymize.extensions.linked.declared import (
     Keys,
     Linked,
     LinkedTable,
+    keys_of,
     released_key,
 )
 from dbt_anonymize.extensions.linked.graph import Rows
 from dbt_anonymize.extensions.linked.scratch import Scratch
 from dbt_anonymize.literals import quote_name
-from dbt_anonymize.spec import Hierarchy, Spec
+from dbt_anonymize.spec import Spec
+from dbt_anonymize.spec.columns_by_role import generalized_columns
 from dbt_anonymize.verify.recomputation.expected import Expected
 from dbt_anonymize.verify.recomputation.labels import Generalization
 from dbt_anonymize.verify.recomputation.tables import Tables
@@ -112,20 +114,6 @@ class LinkedRelease:
             )
             for name, table in self.linked.items()
         }
-
-
-def keys_of(spec: Spec) -> Keys:
-    """Return a spec with the keys that linked tables add to it."""
-    return cast(Keys, spec)
-
-
-def generalized_columns(quasi_identifiers: Mapping[str, Hierarchy]) -> list[str]:
-    """Return the released columns of quasi-identifiers: labels, and bounds of intervals."""
-    columns = []
-    for name, hierarchy in quasi_identifiers.items():
-        bounds = [f"{name}_lower", f"{name}_upper"] if hierarchy.kind == "interval" else []
-        columns += [name, *bounds]
-    return columns
 
 
 def released_columns(name: str, table: LinkedTable) -> Sequence[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dbt_anonymize.errors import WarehouseError
+from dbt_anonymize.extensions.linked.declared import keys_of
 from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.project.evidence import Evidence
 from dbt_anonymize.project.results import EffortResult
@@ -16,9 +17,11 @@ from dbt_anonymize.spec import Spec
 def promise(spec: Spec) -> str:
     """Return what linked records tell of nobody, as a sentence.
 
-    A spec without linked tables is an error.
+    A spec without linked tables is a `TypeError`.
     """
-    linked = spec.linked  # type: ignore[attr-defined]
+    linked = keys_of(spec).linked
+    if linked is None:
+        raise TypeError("a spec must have linked tables, to promise something of them")
     known = (
         "all linked records"
         if linked.known_records == "all"
@@ -33,7 +36,7 @@ def promise(spec: Spec) -> str:
 
 def note_linked(warehouse: Warehouse, spec: Spec, chosen: EffortResult) -> Iterator[str]:
     """Yield the sentences of `results` on linked tables."""
-    if not spec.linked:  # type: ignore[attr-defined]
+    if not keys_of(spec).linked:
         return
     yield promise(spec)
     relation = warehouse.relation_of_ref(f"{spec.name}_linked_losses")
@@ -63,7 +66,7 @@ def _percent(part: int, whole: int) -> str:
 def sections(evidence: Evidence) -> list[Section]:
     """Return the section of a report on linked records."""
     spec, title = evidence.spec, "Linked tables"
-    if not spec.linked:  # type: ignore[attr-defined]
+    if not keys_of(spec).linked:
         return []
     rows = evidence.rows("linked_losses", effort=evidence.effort)
     if not rows:
