@@ -67,7 +67,7 @@ def attack_findings(expected: ExpectedRecords, graph: Graph) -> Iterator[Finding
     release = expected.release
     attacker = _Attacker(expected, _targets(expected))
     linked = list(release.linked)
-    released, control = attacker.attack(graph, linked)
+    released, control = attacker.attack(graph, attacker.own_fits(graph), linked)
     for subject, outcome in (("all tables", released), ("people who are not released", control)):
         message = f"knowing {attacker.known}: {outcome.told(release.k)}"
         if outcome.few:
@@ -75,13 +75,14 @@ def attack_findings(expected: ExpectedRecords, graph: Graph) -> Iterator[Finding
         if outcome.people:
             yield Finding("linked", f"attack, {subject}", not outcome.few, message)
     unhidden = read_graph(release.scratch, release.released_subjects(), expected.unhidden())
+    fitting = attacker.own_fits(unhidden)
     compared = (
         {"all tables": linked}
         if len(linked) == 1
         else {"all tables": linked, **{f"{name} alone": [name] for name in linked}}
     )
     for subject, tables in compared.items():
-        outcome, _ = attacker.attack(unhidden, tables)
+        outcome, _ = attacker.attack(unhidden, fitting, tables)
         message = f"knowing {attacker.known}: {outcome.told(release.k)}"
         if outcome.people:
             yield Finding("linked", f"attack before records are hidden, {subject}", None, message)
@@ -142,8 +143,11 @@ class _Attacker:
         counts = ", and how many there are" if self.knows_counts else ""
         return f"own values and up to {self.known_records} records of each{counts}"
 
-    def attack(self, graph: Graph, tables: Sequence[str]) -> tuple[Outcome, Outcome]:
-        """Attack with records of some tables; return the outcome of released people and others."""
+    def attack(self, graph: Graph, fitting: str, tables: Sequence[str]) -> tuple[Outcome, Outcome]:
+        """Attack with records of some tables; return the outcome of released people and others.
+
+        ``fitting`` is what `own_fits` returns for the graph.
+        """
         release, scratch = self.expected.release, self.expected.release.scratch
         known = self._known_records(tables)
         numbers = (
@@ -151,7 +155,7 @@ class _Attacker:
             "using (target) group by target"
         )
         evidence = _Evidence(
-            self._own_fits(graph),
+            fitting,
             self._masks(graph, known, tables),
             scratch.table("numbers", numbers),
             self._same_counts(graph, tables) if self.knows_counts else "",
@@ -179,7 +183,7 @@ class _Attacker:
         ]
         return outcomes[0], outcomes[1]
 
-    def _own_fits(self, graph: Graph) -> str:
+    def own_fits(self, graph: Graph) -> str:
         """Return the classes of subjects that cover the own values of each target."""
         release = self.expected.release
         spec = release.spec
