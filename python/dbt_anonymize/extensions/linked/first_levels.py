@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from dbt_anonymize.extensions.linked.kernel import RELEASED, Suppression
-from dbt_anonymize.extensions.linked.records import Integers, Links
+from dbt_anonymize.extensions.linked.kernel import COSTS, Suppression
+from dbt_anonymize.extensions.linked.records import Integers, Links, combined_codes
 
 # Place of the level of each quasi-identifier among those of its hierarchy, by table.
 Places = dict[str, dict[str, int]]
@@ -115,7 +115,7 @@ class _Search:
         return at(low)
 
     def _loses_few(self, own: Mapping[str, int], levels: Places) -> bool:
-        """Tell whether few enough records of each table are hidden or left out."""
+        """Tell whether few enough records of each table are lost, of raised ones every second."""
         classes = _codes_at(self.subjects, own)
         is_kept = np.bincount(classes)[classes] >= self.k
         subject = np.where(is_kept, np.cumsum(is_kept) - 1, -1)
@@ -131,19 +131,17 @@ class _Search:
             is_there = subjects[at] >= 0
             own_places = np.where(is_there, first + np.cumsum(is_there) - 1, -1)
             ends[name] = (one["rows"]["number"], subjects[at], own_places)
-            columns = (subjects[at], np.full(len(at), place), _codes_at(one, levels[name]))
+            columns = (subjects[at], np.full(len(at), place), *_labels_at(one, levels[name]))
             parts.append([column[is_there] for column in (*columns, places[at])])
             first += int(is_there.sum())
         links = Links(classes[is_kept], *map(np.concatenate, zip(*parts, strict=True)))
         suppression = Suppression(links, self.k, self.known_records, known_count=False)
         suppression.run()
-        released = np.bincount(
-            links.table[suppression.status == RELEASED], minlength=len(self.tables)
-        )
+        lost = np.bincount(links.table, COSTS[suppression.status], len(self.tables))
         sizes = np.array([len(one["rows"]["number"]) for one in self.tables.values()])
         # No level brings back records of people who are left out, so half of them come on top.
         of_nobody = sizes - [len(columns[0]) for columns in parts]
-        return bool((sizes - released <= of_nobody / 2 + self.most_lost * sizes).all())
+        return bool((lost + of_nobody / 2 <= self.most_lost * sizes).all())
 
 
 def _codes_at(table: Mapping[str, Any], levels: Mapping[str, int]) -> Integers:
@@ -154,3 +152,18 @@ def _codes_at(table: Mapping[str, Any], levels: Mapping[str, int]) -> Integers:
         return np.zeros(len(rows["number"]), dtype=np.int64)
     numbers = np.unique(np.column_stack(values), axis=0, return_inverse=True)[1]
     return numbers.reshape(-1).astype(np.int64)
+
+
+def _labels_at(table: Mapping[str, Any], levels: Mapping[str, int]) -> tuple[Integers, Integers]:
+    """Return the numbers of labels at the levels and one level up, as in `Links`."""
+    rows, codes = table["rows"], table["codes"]
+    number = len(rows["number"])
+    labels = np.zeros(2 * number, dtype=np.int64)
+    roots = {name: len(of) - 1 for name, of in codes.items()}
+    above = {name: min(at + 1, roots[name]) for name, at in levels.items()}
+    for name, at in levels.items():
+        own, raised = (codes[name][place][rows[name]] for place in (at, above[name]))
+        others = int(own.max(initial=-1)) + 1 if above[name] > at else 0
+        labels = combined_codes(labels, np.concatenate([own, raised + others]))
+    of_levels, of_above = labels[:number] + 1, labels[number:] + 1
+    return of_levels * (levels != roots), of_above * (above != roots)
