@@ -70,11 +70,14 @@ class ExpectedRecords:
         }
 
 
-def is_kept() -> str:
+def is_kept(alias: str = "") -> str:
     """Return the condition of records that are released, by source and decisions."""
+    is_released, parent, status = (
+        f"{alias}.{column}" if alias else column for column in (IS_RELEASED, NEW_PARENT, STATUS)
+    )
     return (
-        f"{IS_RELEASED} and {NEW_PARENT} is not null "
-        f"and {STATUS} in ('released', 'raised', 'hidden')"
+        f"{is_released} and {parent} is not null "
+        f"and {status} in ('released', 'raised', 'hidden')"
     )
 
 

@@ -187,17 +187,25 @@ class Suppression:
         return True
 
     def _suppress(self, records: Integers) -> None:
-        """Raise or hide records; leave out those that are hidden, or hide more if numbers are known."""
-        is_hidden = self._shown()[records] == 0
-        self.is_open[self.links.own[self.links.subject[records]]] = True
+        """Raise or hide records; leave out hidden ones, or hide more where numbers are known.
+
+        Hidden ones wait while others of their class are raised or hidden, whom they may match.
+        """
+        class_ = self.links.own[self.links.subject[records]]
+        is_visible = self._shown()[records] != 0
+        self.is_open[class_] = True
+        waits = np.zeros(len(self.is_open), dtype=bool)
+        waits[class_[is_visible]] = True
+        hidden = records[~is_visible & ~waits[class_]]
         if self.known_count:
-            self._hide_more(records[is_hidden])
+            self._hide_more(hidden)
         else:
-            self.status[records[is_hidden]] = LEFT_OUT
-        visible = records[~is_hidden]
-        is_raised = self._is_worth_raising(visible)
-        self.status[visible] = np.where(is_raised, RAISED, HIDDEN)
-        self.may_differ[self.links.own[self.links.subject[visible[is_raised]]]] = True
+            self.status[hidden] = LEFT_OUT
+        is_raised = np.zeros(len(records), dtype=bool)
+        is_raised[is_visible] = self._is_worth_raising(records[is_visible])
+        self.status[records[is_visible]] = HIDDEN
+        self.status[records[is_raised]] = RAISED
+        self.may_differ[class_[is_raised]] = True
 
     def _is_worth_raising(self, records: Integers) -> Booleans:
         """Tell which records k subjects of a class have once all of these are raised."""
