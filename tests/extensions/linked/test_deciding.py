@@ -27,9 +27,7 @@ def decide(effort: Rows, values: Rows, key: str = "bigint", **more: Any) -> pd.D
     with duckdb.connect() as connection:
         columns = {"person": key, "equivalence_class": text, "is_suppressed": "boolean"}
         _load(connection, "effort", columns, effort)
-        columns = dict.fromkeys(
-            ("linked_table", "record", "parent", "value", "raised_value"), text
-        )
+        columns = dict.fromkeys(("linked_table", "record", "parent", "value", "raised_value"), text)
         # Without labels one level up nothing is raised.
         _load(connection, "linked_values", columns, [(*row, row[3])[:5] for row in values])
         return deciding.decide(given(connection, **more))

@@ -1,7 +1,7 @@
 """Linked records that follow from their sources, the hierarchies and what was decided.
 
 Labels are looked up as in the recomputation of subjects, by code that the build does not share.
-Which records are raised, hidden or left out is read from the decisions; the recount judges the outcome.
+Which records are raised, hidden or left out is read from the decisions; the recount judges them.
 """
 
 # ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
@@ -76,8 +76,7 @@ def is_kept(alias: str = "") -> str:
         f"{alias}.{column}" if alias else column for column in (IS_RELEASED, NEW_PARENT, STATUS)
     )
     return (
-        f"{is_released} and {parent} is not null "
-        f"and {status} in ('released', 'raised', 'hidden')"
+        f"{is_released} and {parent} is not null and {status} in ('released', 'raised', 'hidden')"
     )
 
 
