@@ -12,6 +12,7 @@ from dbt_anonymize.extensions.linked.matching import (
     rare_sets,
     subjects_with_rare_lists,
 )
+from dbt_anonymize.extensions.linked.memory import memory_by_default
 from dbt_anonymize.extensions.linked.records import (
     Booleans,
     Integers,
@@ -36,13 +37,15 @@ class Suppression:
     Classes of own values are independent: after a step only those in which it changed something
     are counted again, which are ``is_open``. No subject is left out, but all her records if their
     number is rare. Each class must hold k subjects, who match at the latest when nobody of them has
-    records left; with fewer it is a `LinkError`.
+    records left; with fewer it is a `LinkError`, as are combinations that do not fit into
+    ``memory`` bytes.
     """
 
     links: Links
     k: int
     known: int | str
     known_count: bool
+    memory: int = field(default_factory=memory_by_default)
     raises: bool = field(init=False, default=False)
     status: Integers = field(init=False)
     is_open: Booleans = field(init=False)
@@ -71,7 +74,7 @@ class Suppression:
         if not can_rise.any():
             return
         class_ = self.links.own[self.links.subject]
-        raising = Suppression(self.links, self.k, self.known, self.known_count)
+        raising = Suppression(self.links, self.k, self.known, self.known_count, self.memory)
         raising.raises = True
         raising.status = np.where(can_rise, RAISED, self.status)
         raising.is_open = np.bincount(class_[can_rise], minlength=len(self.is_open)) > 0
@@ -101,7 +104,7 @@ class Suppression:
             )
         chosen = [
             self._items_to_suppress(items, sets)
-            for sets in rare_sets(items, self.k, int(self.known))
+            for sets in rare_sets(items, self.k, int(self.known), self.memory)
         ]
         if chosen:
             self._suppress(items.record[np.concatenate(chosen)])
