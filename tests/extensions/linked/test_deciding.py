@@ -122,6 +122,14 @@ def test_a_record_that_would_be_rare_one_level_up_is_hidden_at_once() -> None:
     assert decided("a", "a", "b", "c", "d", "d", up="bcd") == ["a", "a", "B", "C", "d", "d"]
 
 
+def test_a_record_that_went_up_may_tell_which_label_it_had() -> None:
+    """As the page says: had she another label, k would match it and it would not go up."""
+    others = ("aa", "ab", "ab", "bb")
+    for last, shown in (("c", "C"), ("a", "a"), ("b", "b")):
+        assert decided(*others, last, up="abc")[-1] == shown
+    assert decided(*others, "c", up="abc") == ["AA", "ab", "ab", "BB", "C"]
+
+
 def test_none_goes_up_in_a_class_that_would_lose_more() -> None:
     """With labels one level up more pairs are rare here."""
     wards = ["ab", "d", "ac", "bb"]
