@@ -255,6 +255,9 @@ class Extension:
         the package. Who drafts a key says what its function is given and returns: see
         ``drafting_function`` of `drafting.counted` for ``table``, of `drafting.linked_efforts` for
         ``linked``.
+    searched : str
+        Function, relative to the package, which is given warehouse and spec and returns what a
+        search finds levels of beside those of the quasi-identifiers, or None: see `search.beside`.
     needs : tuple of str
         Extensions that it imports from, or whose relations it reads.
     """
@@ -278,6 +281,7 @@ class Extension:
     without_dbt: str = ""
     trainer: str = ""
     drafts: Mapping[str, str] = field(default_factory=dict)
+    searched: str = ""
     needs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -388,6 +392,11 @@ def draft_of(key: str) -> Any:
         if key in extension.drafts:
             return extension.load(extension.drafts[key])
     return None
+
+
+def searched() -> Iterator[Any]:
+    """Yield the functions by which extensions say what a search finds further levels of."""
+    return (one.load(one.searched) for one in extensions() if one.searched)
 
 
 def function(name: str) -> Any:
