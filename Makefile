@@ -190,7 +190,7 @@ chromium: setup-dev ## Install Chromium (apt) and axe-core (npm), and test repor
 	$(BIN)/pytest tests/extensions/report tests/extensions/report/test_built.py
 
 pull-out: export DBT_ANONYMIZE_FULL := 1
-pull-out: setup-dev ## Pull each extension, and all, out of a copy of the project, build it and run the tests of what is left that need no dbt
+pull-out: setup-dev ## Pull each extension, and all, out of a copy of the project, build it and run the tests of what is left
 	$(BIN)/pytest tests/extensions/test_pull_out.py
 
 faults: export DBT_ANONYMIZE_FULL := 1

@@ -58,6 +58,32 @@ def with_needs(name: str) -> set[str]:
     return found
 
 
+def separating_sets() -> list[set[str]]:
+    """Return sets of extensions to be pulled out together, each with those that need it.
+
+    Of any two extensions the one is in a set without the other, unless the other needs it: so each
+    is once there without each. Of the sets that are left, the next separates the most pairs.
+    """
+    closed = {one.name: with_dependents(one.name) for one in extensions()}
+    pairs = {(gone, there) for gone in closed for there in closed if there not in closed[gone]}
+    found: list[set[str]] = []
+    while pairs:
+        chosen: set[str] = set()
+        while True:
+            larger = [chosen | of for of in closed.values()]
+            best = max(larger, key=lambda one: _separated(pairs, one))
+            if _separated(pairs, best) <= _separated(pairs, chosen):
+                break
+            chosen = best
+        found.append(chosen)
+        pairs = {(gone, there) for gone, there in pairs if gone not in chosen or there in chosen}
+    return found
+
+
+def _separated(pairs: Collection[tuple[str, str]], chosen: Collection[str]) -> int:
+    return sum(gone in chosen and there not in chosen for gone, there in pairs)
+
+
 def keys_of(gone: Collection[str]) -> Iterator[tuple[str, str]]:
     """Yield the keys that extensions add to a spec: their part of it, and their name."""
     for one in (one for one in extensions() if one.name in gone):

@@ -13,17 +13,26 @@ import yaml
 
 from dbt_anonymize.cli.main import commands
 from dbt_anonymize.extension import extensions
-from tests.extensions.pulled_out import PulledOut, keys_of, pull_out, with_dependents
+from tests.extensions.pulled_out import (
+    PulledOut,
+    keys_of,
+    pull_out,
+    separating_sets,
+    with_dependents,
+)
 from tests.projects import REPOSITORY
 from tests.sampling import FULL, SEED
 
 pytestmark = pytest.mark.dbt
 TESTS = REPOSITORY / "tests"
+SHARED = REPOSITORY.parent / "shared"
+PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
 DBT = ("-c", "from dbt.cli.main import cli; cli()")
 NAMES = [one.name for one in extensions()]
 GONE = {name: with_dependents(name) for name in NAMES}
 if NAMES:
     GONE["all"] = {*NAMES}  # Then the core stands alone.
+SETS = [*separating_sets(), {*NAMES}]
 # Demonstrations declare all details; there may be fewer now.
 WITHOUT = """
 import importlib, pathlib, pkgutil, runpy, sys, dbt_anonymize
@@ -96,7 +105,7 @@ def some_folders(name: str) -> list[str]:
 @pytest.mark.parametrize("name", GONE)
 def test_what_is_left_works_without_it(name: str, tmp_path: Path) -> None:
     project = pull_out(GONE[name], tmp_path / "project")
-    (tmp_path / "shared").symlink_to(Path(__file__).parents[3] / "shared")
+    (tmp_path / "shared").symlink_to(SHARED)
     keys = [(one, *key) for one in project.gone for key in keys_of({one})]
     said = succeeded(project, "-c", WITHOUT, *(f"{part}{key}" for _, part, key in keys))
     for extension, _, key in keys:
@@ -108,17 +117,29 @@ def test_what_is_left_works_without_it(name: str, tmp_path: Path) -> None:
     for extension, kind in engines_of(project.gone):
         for said in missing_on(project, kind):
             assert f"{kind}: needs the extension {extension}, which is not here" in said
-    tests = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
     if FULL:
-        if name == "all":
-            succeeded(project, "-m", "mypy")
-        # In a core that stands alone a sample of what starts dbt, too.
-        succeeded(project, *tests, "-m", "not slow" if name == "all" else "fast", "tests")
         # The demonstrations, whose specs are without the keys that are gone.
         succeeded(project, *DBT, "build")
-        if find_spec("mkdocs"):
-            succeeded(project, "-m", "mkdocs", "build", "--strict", "--quiet")
-            succeeded(project, "scripts/check_site.py", "build/site")
     else:
         succeeded(project, *DBT, "parse")
-        succeeded(project, *tests, "--collect-only", "--assert=plain", *some_folders(name))
+        succeeded(project, *PYTEST, "--collect-only", "--assert=plain", *some_folders(name))
+
+
+@pytest.mark.skipif(not FULL, reason="runs the suite ten times: make pull-out")
+@pytest.mark.parametrize("gone", SETS, ids=lambda gone: " ".join(sorted(gone)))
+def test_tests_of_what_is_left_pass(gone: set[str], tmp_path: Path) -> None:
+    project = pull_out(gone, tmp_path / "project")
+    (tmp_path / "shared").symlink_to(SHARED)
+    succeeded(project, "-c", WITHOUT)  # writes the pages that list extensions
+    succeeded(project, "-m", "mypy")
+    here = str(Path(__file__).relative_to(REPOSITORY))  # asks git what there is
+    succeeded(project, *PYTEST, "-m", "not slow", f"--ignore={here}", "tests")
+    if find_spec("mkdocs"):
+        succeeded(project, "-m", "mkdocs", "build", "--strict", "--quiet")
+        succeeded(project, "scripts/check_site.py", "build/site")
+
+
+def test_each_is_once_there_without_each_that_it_does_not_need() -> None:
+    pairs = {(a, b) for gone in SETS for a in gone for b in {*NAMES} - gone}
+    assert pairs == {(a, b) for a in NAMES for b in NAMES if b not in with_dependents(a)}
+    assert all(with_dependents(one) <= gone for gone in SETS for one in gone)

@@ -29,7 +29,7 @@ from tests.projects import REPOSITORY
 PACKAGE = Path(dbt_anonymize.__path__[0])
 FOLDER = PACKAGE / "extensions"
 OWN = "dbt_anonymize.extensions."
-MACROS = REPOSITORY / "macros"
+MACROS, TESTS = REPOSITORY / "macros", REPOSITORY / "tests"
 # Macros of an extension that others call where a key of it asks for them.
 OFFERED = {
     "_check_external_release": "external_efforts",
@@ -71,6 +71,21 @@ def test_the_core_imports_no_extension() -> None:
     for path, module in imports(PACKAGE):
         if not path.is_relative_to(FOLDER):
             assert not module.startswith(OWN), path
+
+
+def test_tests_are_imported_without_extensions_that_theirs_does_not_need() -> None:
+    """Others are imported within a test, or by `pytest.importorskip`."""
+    names = {one.name for one in extensions()}
+    for path in TESTS.rglob("*.py"):
+        first, second, *_ = *path.relative_to(TESTS).parts, ""
+        if first in {"case_studies", "papers"} and not path.name.startswith("test_"):
+            continue  # scripts, which compute published numbers
+        known = with_needs(second) if first == "extensions" and second in names else set()
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            modules += [one.name for one in node.names] if isinstance(node, ast.Import) else []
+            used = {name for one in modules for name in re.findall(r"extensions\.(\w+)", one)}
+            assert (used & names) <= known, path
 
 
 def macro_files() -> Iterator[tuple[str, Path, str]]:

@@ -170,7 +170,7 @@ def test_an_evaluation_declares_exactly_the_keys_that_models_give(
     assert given == set(known)
 
 
-@pytest.mark.needs("external_efforts", "recoding", "second_month")
+@pytest.mark.needs("external_efforts", "linked", "recoding", "second_month")
 def test_macros_declare_exactly_the_keys_that_models_give() -> None:
     given: dict[str, set[str]] = {}
     release = {"composition": "strict", "recompute": True, "formats": ["duckdb", "csv"]}

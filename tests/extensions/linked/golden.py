@@ -16,6 +16,7 @@ _OF_SPEC = {
     "linked_values": "_1",
     "linked_features": "_1",
     "linked_losses": "",
+    "linked_information_loss": "",
     "linked_privacy": "",
     "linked_risk": "",
     "released": "_results",

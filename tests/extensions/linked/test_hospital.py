@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import duckdb
 import pytest
 
 from dbt_anonymize.project.generate import generate
-from tests.extensions.linked.hospital import K, tables, write
+from tests.extensions.linked.hospital import HIERARCHIES, K, spec, tables, write
 from tests.oracle.linked import Subject, found_by
 from tests.projects import Project, run_command
 
@@ -92,6 +93,47 @@ def test_every_record_is_released_or_counted_as_lost(built: Project) -> None:
         shown = "ward" if name == "stays" else "test"
         # The root of both is above the levels of this effort.
         assert sum(row[shown] == "*" for row in rows) in {hidden, len(rows)}
+
+
+def covered(tree: str, value: Any, level: int) -> float:
+    """Return the share of a hierarchy that the label of a value covers, beyond that of itself."""
+    if level == 0:
+        return 0.0
+    header, *rows = HIERARCHIES[tree]
+    labels = {row[0]: row[header.index(f"level_{level}")] for row in rows}
+    share = sum(one == labels[value] for one in labels.values()) / len(rows)
+    least = 0 if header[0] == "lower_bound" else 1 / len(rows)
+    return (share - least) / (1 - least)
+
+
+def test_a_record_loses_what_its_labels_cover_and_all_if_it_is_not_shown(built: Project) -> None:
+    columns = {"stays": {"ward": "clinic_wards", "month": "clinic_months"}}
+    columns["results"] = {"test": "clinic_tests"}
+    for number, effort in enumerate(spec()["efforts"], start=1):
+        for table, trees in columns.items():
+            _, *rows = tables(400)[f"clinic_{table}"]
+            status = dict(
+                built.query(
+                    f"select record, status from hospital_linked_decisions_{number} "
+                    f"where linked_table = '{table}'"
+                )
+            )
+            losses = []
+            for place, (column, tree) in enumerate(trees.items(), start=2):
+                level = effort["linked"][table][column]
+                shares = [
+                    covered(tree, row[place], level)
+                    if status.get(str(row[0])) == "released"
+                    else 1.0
+                    for row in rows
+                ]
+                losses.append(sum(shares) / len(shares))
+            expected = math.prod(1 + one for one in losses) ** (1 / len(losses)) - 1
+            ((loss,),) = built.query(
+                "select loss from hospital_linked_losses "
+                f"where effort = {number} and linked_table = '{table}'"
+            )
+            assert loss == pytest.approx(expected, abs=1e-9)
 
 
 def test_models_learn_from_what_is_released_and_are_scored_on_the_source(built: Project) -> None:

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 import yaml
 
-from dbt_anonymize.extensions.drafting.linked_tables import KNOWN_RECORDS, LINKED_LIMIT
 from dbt_anonymize.project.generate import generate
 from dbt_anonymize.spec import load_spec
 from tests.cli.conftest import run
 from tests.extensions.linked import hospital
 from tests.projects import Project, copy_consumer
 
+linked_tables = pytest.importorskip("dbt_anonymize.extensions.drafting.linked_tables")
 pytestmark = [pytest.mark.dbt, pytest.mark.needs("drafting")]
 TABLES = ("clinic_patients", "clinic_stays", "clinic_results")
 SHOP = """
@@ -100,12 +100,12 @@ def test_a_draft_from_tests_builds_and_releases_tables_that_join(clinic: Project
     assert done.exit_code == 0, done.output
     spec = load_spec(clinic.folder / "anonymizations" / "hospital.yml")
     assert spec.linked is not None
-    assert (spec.mapping, spec.linked.known_records) == ("token", KNOWN_RECORDS)
+    assert (spec.mapping, spec.linked.known_records) == ("token", linked_tables.KNOWN_RECORDS)
     stays, results = spec.linked_tables["stays"], spec.linked_tables["results"]
     assert (stays.key, stays.to_subject) == ("stay_id", "patient_id")
     assert (results.key, results.to_subject) == ("result_id", {"stays": "stay_id"})
     assert (stays.suppression_limit, [*stays.quasi_identifiers]) == (
-        LINKED_LIMIT,
+        linked_tables.LINKED_LIMIT,
         ["ward", "month"],
     )
     assert stays.columns["cost"].role == results.columns["value"].role == "insensitive"
@@ -139,7 +139,6 @@ def test_without_the_option_one_line_says_which_tables_lead_there(clinic: Projec
 
 def test_an_undecided_draft_has_todos_and_efforts(clinic: Project, monkeypatch: Any) -> None:
     """No search finds efforts of linked tables later."""
-    from dbt_anonymize.extensions.drafting import linked_tables
 
     def doubtful(*arguments: Any) -> Any:
         return [
@@ -164,7 +163,13 @@ def test_statistics_have_linked_tables_and_no_models(clinic: Project) -> None:
     generate(clinic.folder, ["counts"])
     clinic.build("-s", "+counts_anonymized", "--exclude", "resource_type:test")
     shown = " ".join(run("results", "counts", "--project-dir", clinic.folder).output.split())
-    assert "Without models QF and Q count what own values lose, not linked records" in shown
+    ((mean, qf),) = clinic.query(
+        "select (own.loss + linked.loss) / 2, 1 - qf_mean "
+        "from counts_information_loss as own join counts_linked_losses as linked using (effort) "
+        "join counts_results using (effort) where is_chosen"
+    )
+    assert qf == pytest.approx(mean, abs=1e-9)
+    assert "QF is 1 - loss, the mean over the people's own table and each linked one." in shown
 
 
 def test_foreign_keys_lead_to_a_draft(shop: Project) -> None:

@@ -52,11 +52,8 @@ def note_linked(warehouse: Warehouse, spec: Spec, chosen: EffortResult) -> Itera
         for table, records, hidden, left_out in rows
     )
     yield f"Linked records: {'; '.join(losses)}."
-    if not spec.target:
-        yield (
-            "Without models QF and Q count what own values lose, not linked records: compare "
-            f"{spec.name}_linked_losses and the levels of efforts before you take this one."
-        )
+    if not spec.is_tested:
+        yield "QF is 1 - loss, the mean over the people's own table and each linked one."
 
 
 def _percent(part: int, whole: int) -> str:
@@ -80,6 +77,7 @@ def sections(evidence: Evidence) -> list[Section]:
                 for part in ("hidden_records", "left_out_records")
             ),
             number(row["largest_share"]),
+            number(row["loss"]),
         )
         for row in rows
     ]
@@ -89,7 +87,7 @@ def sections(evidence: Evidence) -> list[Section]:
             title,
             f"{promise(spec)} For that, quasi-identifiers of some linked records are hidden, and "
             "some records are left out, those of people who are left out among them.",
-            ("table", "share hidden", "share left out", "largest share of both"),
+            ("table", "share hidden", "share left out", "largest share of both", "loss"),
             shares,
             is_open=True,
         )
