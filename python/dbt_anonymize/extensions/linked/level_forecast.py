@@ -127,6 +127,7 @@ class Forecast:
         self.is_estimate = len(counted) < int((classes >= 0).sum())
         self._own = np.unique(classes[counted], return_inverse=True)[1].astype(np.int64)
         self._parts = self._read(classes, weights, counted)
+        self._rare: dict[tuple[int, Node], Booleans] = {}
         self._outcomes: dict[Nodes, list[TableOutcome] | None] = {}
 
     def _read(self, classes: Integers, weights: Floats, counted: Integers) -> list[_Part]:
@@ -180,7 +181,7 @@ class Forecast:
         """
         part = self._parts[place]
         above = tuple(map(min, np.add(node, 1).tolist(), part.table.heights))
-        is_rare, is_lost = self._is_rare(part, node), self._is_rare(part, above)
+        is_rare, is_lost = self._is_rare(place, node), self._is_rare(place, above)
         if not part.is_within_limit(part.lost(is_lost)):
             return float("inf")
         losses = []
@@ -192,15 +193,15 @@ class Forecast:
             losses.append(part.loss(at, level, costs, self._factors))
         return float(self._aggregated(np.array(losses)))
 
-    def _is_rare(self, part: _Part, node: Node) -> Booleans:
+    def _is_rare(self, place: int, node: Node) -> Booleans:
         """Tell of each record whether fewer than k subjects of its class have its labels."""
-        if not len(part.rows):
-            return np.zeros(0, dtype=np.bool_)
-        item = combined_codes(self._own[part.subject], part.table.values(node, part.rows))
-        held = item * len(self._own) + part.subject
-        items = np.unique(held) // len(self._own)
-        is_rare: Booleans = np.bincount(items)[item] < self.aim.k
-        return is_rare
+        if (place, node) not in self._rare:
+            part = self._parts[place]
+            item = combined_codes(self._own[part.subject], part.table.values(node, part.rows))
+            held = item * len(self._own) + part.subject
+            items = np.unique(held) // max(len(self._own), 1)
+            self._rare[place, node] = np.bincount(items)[item] < self.aim.k
+        return self._rare[place, node]
 
     def outcome(self, nodes: Nodes, most: float = np.inf) -> list[TableOutcome] | None:
         """Return what becomes of each table by suppression; None beyond a limit.

@@ -25,7 +25,9 @@ from dbt_anonymize.extensions.linked.records import Integers, combined_codes
 # Place of the level of each quasi-identifier among those of its hierarchy, by table.
 Places = dict[str, dict[str, int]]
 # Seconds of a draft for one effort, of which descents take a part.
-_SECONDS, _SHARE_OF_DESCENTS = 10.0, 0.7
+_SECONDS, _SHARE_OF_DESCENTS = 8.0, 0.8
+# Levels down and up of an exchange.
+_BY_ONE, _BY_TWO = ((1, 0), (1, 1)), ((2, 0), (2, 1), (1, 2), (2, 2))
 
 
 @dataclass(frozen=True)
@@ -125,20 +127,21 @@ class LevelSearch:
             self.best = found
         return found
 
-    def descend(self, is_over: Callable[[], bool]) -> None:
+    def descend(self, is_over: Callable[[], bool], start: Nodes | None = None) -> None:
         """Lower levels one by one as long as less is lost, then lower one and raise another.
 
-        At first all of them fall together from their roots. If there are too many to search
-        through, each falls first in turn, too.
+        Without a ``start`` that holds all of them fall together from their roots at first. If there
+        are too many to search through, each falls first in turn, too.
         """
         heights = tuple(table.heights for table in self.tables.listed)
-        columns = [(t, c) for t, of_table in enumerate(heights) for c in range(len(of_table))]
-        self._exchange(self._fall(self._fallen_together(heights), columns, is_over), is_over)
-        for first, column in enumerate(columns if self.tables.is_large else ()):
+        if start is None or self.count(start) is None:
+            start = self._fallen_together(heights)
+        self._exchange(self._fall(start, self._columns, is_over), is_over)
+        for first, column in enumerate(self._columns if self.tables.is_large else ()):
             if is_over():
                 return
             alone = self._fall(heights, [column], is_over)
-            others = columns[first + 1 :] + columns[:first]
+            others = self._columns[first + 1 :] + self._columns[:first]
             self._exchange(self._fall(alone, others, is_over), is_over)
 
     def _fallen_together(self, heights: Sequence[Node]) -> Nodes:
@@ -172,37 +175,42 @@ class LevelSearch:
                 falling.append((place, column))
         return nodes
 
-    def _exchange(self, nodes: Nodes, is_over: Callable[[], bool]) -> None:
-        """Lower one column and raise another as long as less is lost."""
-        found = self.count(nodes)
-        while found is not None and not is_over():
-            # Those that lose too much are known soonest, so the most promising come first.
-            others = sorted(
-                (self._tight_bound(other), other) for other in self._around(found.nodes)
-            )
-            found = next(
-                (
-                    better
-                    for bound, other in others
-                    if bound < found.loss and not is_over()
-                    for better in [self.count(other, found.loss)]
-                    if better is not None and better.loss < found.loss
-                ),
-                None,
-            )
+    @property
+    def _columns(self) -> list[tuple[int, int]]:
+        """The places of all tables and their columns."""
+        listed = enumerate(self.tables.listed)
+        return [(at, column) for at, table in listed for column in range(len(table.columns))]
 
-    def _around(self, nodes: Nodes) -> Iterator[Nodes]:
+    def _exchange(self, nodes: Nodes, is_over: Callable[[], bool]) -> None:
+        """Lower one column and raise another as long as less is lost, by a level if that does."""
+        found = self.count(nodes)
+        while found is not None:
+            found = self._better(found, _BY_ONE, is_over) or self._better(found, _BY_TWO, is_over)
+
+    def _better(
+        self, found: Found, steps: Sequence[tuple[int, int]], is_over: Callable[[], bool]
+    ) -> Found | None:
+        for nodes in self._around(found.nodes, steps):
+            if is_over():
+                return None
+            better = self.count(nodes, found.loss)
+            if better is not None and better.loss < found.loss:
+                return better
+        return None
+
+    def _around(self, nodes: Nodes, steps: Sequence[tuple[int, int]]) -> Iterator[Nodes]:
         """Yield levels with one column that is lower and another that may be higher."""
-        heights = [table.heights for table in self.tables.listed]
-        columns = [(t, c) for t, of_table in enumerate(heights) for c in range(len(of_table))]
-        for lowered, raised in itertools.product(columns, columns):
-            for down, up in itertools.product((1, 2), (0, 1, 2)):
+        for lowered, raised in itertools.product(self._columns, self._columns):
+            for down, up in steps:
                 levels = [list(node) for node in nodes]
                 levels[lowered[0]][lowered[1]] -= down
                 levels[raised[0]][raised[1]] += up
-                low, high = levels[lowered[0]][lowered[1]], levels[raised[0]][raised[1]]
-                is_other = lowered != raised or not up
-                if is_other and low >= 0 and high <= heights[raised[0]][raised[1]]:
+                highest = self.tables.listed[raised[0]].heights[raised[1]]
+                is_there = levels[lowered[0]][lowered[1]] >= 0 and up <= (
+                    highest - nodes[raised[0]][raised[1]]
+                )
+                # Without a raised column each other one would do alike.
+                if is_there and (lowered != raised if up else raised == (0, 0)):
                     yield tuple(map(tuple, levels))
 
     def _nodes(self, places: Node) -> Nodes:

@@ -52,8 +52,8 @@ class LevelSearch(Protocol):
     def step(self, most: float = ...) -> None:
         """Settle what promises the least, of what loses less than ``most``."""
 
-    def descend(self, is_over: Callable[[], bool]) -> None:
-        """Find good levels soon."""
+    def descend(self, is_over: Callable[[], bool], start: tuple[Node, ...] | None = None) -> None:
+        """Find good levels soon, from a start if it is given and within the limits."""
 
     def rest(self) -> None:
         """Free memory until the next step."""

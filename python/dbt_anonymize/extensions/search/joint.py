@@ -17,13 +17,14 @@ from dbt_anonymize.extensions.search.clock import Clock
 from dbt_anonymize.extensions.search.diagnosis import explain_infeasible
 from dbt_anonymize.extensions.search.efforts import Task
 from dbt_anonymize.extensions.search.lattice import Lattice
-from dbt_anonymize.extensions.search.optimum import MOST_ENUMERATED, best_nodes
+from dbt_anonymize.extensions.search.optimum import MOST_ENUMERATED, lattice_search
 from dbt_anonymize.extensions.search.results import CheckedNode, Progress, ProgressCallback
 from dbt_anonymize.privacy.table import IntArray, Node
 from dbt_anonymize.spec import Effort, Spec
 
-# Share of the time of an effort in which good levels are found from starts of several class sizes.
-_SHARE_OF_STARTS, _STARTS = 0.4, 4
+# Shares of the time of an effort in which good levels are found before all are searched through:
+# from those of the effort before, from starts of several class sizes, and of what is left from one.
+_SHARE_OF_BEFORE, _SHARE_OF_STARTS, _SHARE_OF_START, _STARTS = 0.2, 0.7, 0.5, 4
 
 
 @dataclass(frozen=True)
@@ -112,30 +113,75 @@ class JointSearch:
         self.counted = 0
         self._progress = progress
 
-    def find(self, k: int, seconds: float) -> JointEffort | None:
-        """Return the levels of least mean loss with class size k, as far as found in time."""
-        best = _Best()
+    def find(self, k: int, seconds: float, before: JointEffort | None = None) -> JointEffort | None:
+        """Return the levels of least mean loss with class size k, as far as found in time.
+
+        ``before`` is the effort of a smaller class size.
+        """
+        best, clock = _Best(), Clock(seconds, self._progress)
+        if before is not None:
+            self._descend(
+                before.checked.node, k, best, Clock(seconds * _SHARE_OF_BEFORE), before.found.nodes
+            )
         self._start(k, best, Clock(seconds * _SHARE_OF_STARTS))
-        bound = self._settle(k, best, Clock(seconds * (1 - _SHARE_OF_STARTS), self._progress))
+        bound = self._settle(k, best, clock)
         if best.checked is None or best.found is None:
             return None
         total, bound = best.total / self.tables, bound / self.tables
         return JointEffort(k, best.checked, best.found, total, min(bound, total), best.is_estimate)
 
     def _start(self, k: int, best: _Best, clock: Clock) -> None:
-        """Descend beside the nodes of least own loss, of several class sizes."""
-        seen: set[Node] = set()
+        """Descend beside the nodes of least own loss of several class sizes, and climb from there.
+
+        ``best`` may hold levels already.
+        """
+        seen = {(0,) * len(self.lattice.shape)}
+        if best.checked is not None:
+            seen.add(best.checked.node)
+            self._climb(k, best, Clock(clock.remaining(_SHARE_OF_START)), seen)
         for size in ladder(k, _STARTS):
-            if clock.is_over():
+            node = None if clock.is_over() else self._least(size, clock)
+            if node is not None and node not in seen:
+                seen.add(node)
+                self._descend(node, k, best, Clock(clock.remaining(_SHARE_OF_START)))
+                self._climb(k, best, Clock(clock.remaining(_SHARE_OF_START)), seen)
+
+    def _climb(self, k: int, best: _Best, clock: Clock, seen: set[Node]) -> None:
+        """Descend beside nodes around the best one as long as they are better."""
+        while best.checked is not None and not clock.is_over():
+            around = (node for node in self._around(best.checked.node) if node not in seen)
+            if (node := next(around, None)) is None:
                 return
-            share = Clock(clock.remaining(1 / _STARTS))
-            for start in best_nodes(self.checker, self.lattice, size, share):
-                checked = self._check(start.node, k) if start.node not in seen else None
-                seen.add(start.node)
-                if checked is not None:
-                    search = self._beside(checked, k)
-                    search.descend(clock.is_over)
-                    best.update(checked, search)
+            seen.add(node)
+            self._descend(node, k, best, clock)
+
+    def _least(self, size: int, clock: Clock) -> Node | None:
+        """Return a node of little own loss with a class size."""
+        state = lattice_search(self.checker, self.lattice, size)
+        state.exclude((0,) * len(self.lattice.shape))
+        best = state.run(Clock(clock.remaining(0.1)))
+        return None if best is None else best.node
+
+    def _descend(
+        self,
+        node: Node,
+        k: int,
+        best: _Best,
+        clock: Clock,
+        start: tuple[Node, ...] | None = None,
+    ) -> None:
+        checked = self._check(node, k, best.total)
+        if checked is not None:
+            search = self._beside(checked, k)
+            search.descend(clock.is_over, best.found.nodes if best.found else start)
+            best.update(checked, search)
+
+    def _around(self, node: Node) -> Iterator[Node]:
+        """Yield the nodes one level finer or coarser, in one attribute."""
+        yield from self.lattice.just_finer(node)
+        for axis, level in enumerate(node):
+            if level < self.lattice.highest[axis]:
+                yield (*node[:axis], level + 1, *node[axis + 1 :])
 
     def _settle(self, k: int, best: _Best, clock: Clock) -> float:
         """Search through all levels; return a lower bound of what is not settled."""
@@ -208,7 +254,8 @@ def find_joint_efforts(
     points: list[JointEffort] = []
     for number, k in enumerate(sizes):
         seconds = clock.remaining(1 / (len(sizes) - number))
-        point = search.find(k, math.inf if seconds is None else seconds)
+        before = points[-1] if points else None
+        point = search.find(k, math.inf if seconds is None else seconds, before)
         if point is None or (points and _tells_nothing(task.spec, point, beside)):
             break
         if not points or _differ(points[-1], point):
