@@ -350,9 +350,7 @@ def notes() -> Iterator[Any]:
 
 def diagnoses() -> Iterator[Any]:
     """Yield the functions by which extensions add to `doctor`."""
-    return (
-        extension.load(extension.diagnoses) for extension in extensions() if extension.diagnoses
-    )
+    return (one.load(one.diagnoses) for one in extensions() if one.diagnoses)
 
 
 def engines() -> dict[str, str]:
@@ -388,10 +386,7 @@ def trainers() -> tuple[Any, ...]:
 
 def draft_of(key: str) -> Any:
     """Return the function that drafts a key of the spec, or None."""
-    for extension in extensions():
-        if key in extension.drafts:
-            return extension.load(extension.drafts[key])
-    return None
+    return next((one.load(one.drafts[key]) for one in extensions() if key in one.drafts), None)
 
 
 def searched() -> Iterator[Any]:
@@ -401,7 +396,5 @@ def searched() -> Iterator[Any]:
 
 def function(name: str) -> Any:
     """Return the function of this name that an extension adds to the package, or None."""
-    for extension in extensions():
-        if name in extension.functions:
-            return extension.load(extension.functions[name])
-    return None
+    found = (one for one in extensions() if name in one.functions)
+    return next((one.load(one.functions[name]) for one in found), None)

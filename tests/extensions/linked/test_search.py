@@ -144,7 +144,7 @@ def test_no_other_levels_lose_less(built: Project) -> None:
     for place, k in itertools.product(range(best.lattice.size), [4]):
         checked = best._check(best.lattice.node(place), k)
         if checked is not None:
-            beside = best._beside(checked, k)
+            beside: Any = best._beside(checked, k)
             nodes = itertools.product(*(table.nodes for table in searched.tables.listed))
             sums = (one.loss for one in map(beside.count, nodes) if one is not None)
             least = min(least, (checked.loss + min(sums, default=np.inf)) / 3)

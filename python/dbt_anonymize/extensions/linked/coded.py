@@ -70,7 +70,7 @@ class CodedTable:
 
 @dataclass(frozen=True)
 class Aim:
-    """What must hold for what an attacker knows (see `kernel.Suppression`), and what is lost."""
+    """The guarantee, as `kernel.Suppression` keeps it, and the measure of what is lost."""
 
     k: int
     known_records: int | str

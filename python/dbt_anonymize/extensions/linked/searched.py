@@ -1,4 +1,4 @@
-"""What `dbt-anonymize search` finds levels of beside those of the subjects: linked tables."""
+"""Linked tables of a built project, for `dbt-anonymize search`."""
 
 # ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
 

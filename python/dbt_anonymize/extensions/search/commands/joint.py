@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dbt_anonymize.privacy.table import Node
     from dbt_anonymize.spec import Spec
 
-SECONDS = 60.0
+SECONDS = 120.0
 """Seconds of a search by default, for all efforts."""
 
 

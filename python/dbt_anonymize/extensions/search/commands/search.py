@@ -126,15 +126,11 @@ def search(
         if spec.differential_privacy is not None:
             _search_privately(console, place, spec, dry_run=dry_run)
             return
-        named = None if measure is None else str(measure.value)
-        if spec.trees_beside:
-            check_options(spec, named, recoding.value, evaluations)
-            named, time_limit = LOSS, SECONDS if time_limit is None else time_limit
         options = _options(
             spec,
             efforts=efforts,
             sizes=sizes,
-            measure=named or search_of(spec).measure_of(spec),
+            measure=None if measure is None else str(measure.value),
             recoding=recoding,
             time_limit=time_limit,
             evaluations=evaluations,
@@ -186,17 +182,20 @@ def _options(
     *,
     efforts: int | None,
     sizes: tuple[int, ...],
-    measure: str,
+    measure: str | None,
     recoding: Recoding,
     time_limit: float | None,
     evaluations: int | None,
 ) -> Options:
-    """Return options, with a default limit for races, which need one to end."""
+    """Return options, with a default limit for what needs one to end."""
     from dbt_anonymize.extensions.search.efforts import Options  # noqa: PLC0415 (keeps --help fast)
 
+    if spec.trees_beside:
+        check_options(spec, measure, recoding.value, evaluations)
+        measure, time_limit = LOSS, SECONDS if time_limit is None else time_limit
     options = Options(
         efforts=search_of(spec).efforts if efforts is None else efforts,
-        measure=measure,
+        measure=measure or search_of(spec).measure_of(spec),
         recoding=recoding.value,
         time_limit=time_limit,
         ks=sizes,
