@@ -111,7 +111,7 @@ class _Part:
 
 
 class Forecast:
-    """What levels lose of the records of subjects in classes of own values, -1 if left out.
+    """Counts for subjects in classes of own values, -1 if left out: what levels lose.
 
     Of many subjects it counts some classes, of all sizes: classes are independent of each other,
     and small ones lose more. Of classes that are too large themselves some subjects are counted.
