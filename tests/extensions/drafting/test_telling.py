@@ -189,3 +189,25 @@ def test_a_time_that_equals_the_released_one_is_found() -> None:
     left = propose(facts, "died", "days", drop=["free_days"])
     assert [one.name for one in left if one.is_telling] == ["days"]
     assert find_copies(warehouse, "people", left) == []
+
+
+def test_a_column_that_is_known_in_one_class_alone_reveals_it() -> None:
+    """A date of death has many values, and is NULL of whoever lives."""
+    frame = answers("bought")
+    died = frame["bought"] == "yes"
+    frame["death_day"] = np.where(died, np.arange(RECORDS) % 28, np.nan)
+    frame["weight"] = np.where(np.arange(RECORDS) % 2, 70.0 + np.arange(RECORDS) % 28, np.nan)
+    proposals = {one.name: one for one in propose(facts_of(frame, "bought"), "bought")}
+    assert proposals["death_day"].is_leak
+    assert proposals["death_day"].reason.endswith("where it is NULL tells bought")
+    assert not proposals["weight"].is_leak
+
+
+def test_columns_that_tell_of_the_target_come_before_those_with_known_names() -> None:
+    names = ["age", "sex", "city", "race", "height", "weight", "education", "marital_status"]
+    names += ["religion", "nationality", "occupation", "zip", "income_group", "birth_year"]
+    frame = answers("bought").rename(columns={f"q{n}": name for n, name in enumerate(names)})
+    of_people = propose(facts_of(frame, None), None)
+    roles = {one.name: one.role for one in propose(facts_of(frame, "bought"), "bought")}
+    assert {one.role for one in of_people if one.name == "minutes"} == {"dropped"}
+    assert (roles["tickets"], roles["minutes"]) == ("quasi_identifier", "quasi_identifier")

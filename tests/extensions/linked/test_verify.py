@@ -88,6 +88,34 @@ def test_a_build_holds(built: Project) -> None:
     assert "attack, people who are not released" in subjects
 
 
+def test_kept_columns_say_whom_they_find_and_what_they_tell(built: Project) -> None:
+    with duckdb.connect(str(built.release_file("hospital")), read_only=True) as file:
+        age = dict(file.execute("select token, age from hospital_anonymized").fetchall())
+        stays = file.execute("select token, cost from hospital_released_stays").fetchall()
+    sharing: dict[tuple[str, int], set[str]] = {}
+    for token, cost in stays:
+        sharing.setdefault((age[token], cost), set()).add(token)
+    found = {one for tokens in sharing.values() if len(tokens) < K for one in tokens}
+    decided = built.query(
+        "select status, cost, value "
+        f"from hospital_linked_decisions_{EFFORT} as decided "
+        f"join hospital_linked_values_{EFFORT} using (linked_table, record) "
+        "join hospital_linked_table_stays as stays on record = stays.stay_id::varchar "
+        "where linked_table = 'stays' and status <> 'left out'"
+    )
+    shown: dict[int, set[str]] = {}
+    for status, cost, value in decided:
+        if status != "hidden":
+            shown.setdefault(cost, set()).add(value)
+    hidden = [shown.get(cost) == {value} for status, cost, value in decided if status == "hidden"]
+
+    (message,) = [f.message for f in findings(built) if f.subject == "hospital_released_stays.cost"]
+    assert f"would find {len(found) / len(age):.1%} of {len(age)} people" in message
+    assert f"Of {len(hidden)} hidden records it tells {sum(hidden) / len(hidden):.1%}." in message
+    assert found
+    assert any(hidden)
+
+
 FIRST_STAY = "stays_key = (select min(stays_key) from hospital_released_stays)"
 FIRST_RESULT = "results_key = (select min(results_key) from hospital_released_results)"
 IN_FILE = {

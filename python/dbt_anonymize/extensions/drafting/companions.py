@@ -56,7 +56,9 @@ def with_companions(
         if column.name not in times and _is_copy(warehouse, relation, column, timed)
     }
     reasons = {**times, **events, **copies}
-    return [replace(column, known_with=reasons.get(column.name, "")) for column in facts]
+    return [
+        replace(column, known_with=reasons.get(column.name, column.known_with)) for column in facts
+    ]
 
 
 def find_times(

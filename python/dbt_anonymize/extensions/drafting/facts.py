@@ -45,7 +45,7 @@ class ColumnFacts:
     value; ``looks`` is the recognized content; ``longest`` and ``shortest`` are lengths of texts
     and whole numbers. ``follows`` names the columns that determine it, ``tells`` is the explained
     share of the target (`target_shares`). ``known_with`` is the reason why it is known only
-    together with the predicted time (`companions`), ``family`` the columns of 0 and 1 that are one
+    together with what is predicted (`companions`), ``family`` the columns of 0 and 1 that are one
     attribute with it, with the records of each (`families`).
     """
 

@@ -32,7 +32,7 @@ def keep_best_known(
         if proposal.role == "quasi_identifier" and not proposal.is_target
     ]
 
-    def rank(proposal: Proposal) -> tuple[bool, int, float, int]:
+    def rank(proposal: Proposal) -> tuple[bool, float, int, int]:
         return proposal.facts not in keep, *_obscurity(proposal)
 
     attributes = _by_attribute(quasi)
@@ -110,10 +110,13 @@ def families_of(proposals: Sequence[Proposal]) -> list[list[str]]:
     return [[proposal.name for proposal in members] for members in _by_attribute(quasi)]
 
 
-def _obscurity(proposal: Proposal) -> tuple[int, float, int]:
-    """Return the rank of a quasi-identifier: by its name, explained target, and few values."""
+def _obscurity(proposal: Proposal) -> tuple[float, int, int]:
+    """Return the rank of a quasi-identifier: by explained target, its name, and few values.
+
+    Leaving a column out is as private as generalizing it: what models learn from comes first.
+    """
     kinds = ("quasi_identifier", "sensitive")
     name_rank = next(
         (rank for rank, kind in enumerate(kinds) if name_indicates(proposal.name, kind)), len(kinds)
     )
-    return name_rank, -(proposal.facts.tells or 0.0), proposal.facts.distinct
+    return -round(proposal.facts.tells or 0.0, 2), name_rank, proposal.facts.distinct

@@ -12,6 +12,7 @@ from dbt_anonymize.extensions.drafting.companions import with_companions
 from dbt_anonymize.extensions.drafting.facts import ColumnFacts, find_column, read_facts
 from dbt_anonymize.extensions.drafting.families import with_families
 from dbt_anonymize.extensions.drafting.proposal import Proposal, is_amount
+from dbt_anonymize.extensions.drafting.redundant import NEAR_COPY
 from dbt_anonymize.extensions.drafting.refusals import check_table
 from dbt_anonymize.extensions.drafting.roles import propose
 from dbt_anonymize.extensions.drafting.shares import (
@@ -66,7 +67,8 @@ def with_target_shares(
 
     Shares are those of groups with the same value, corrected for chance, so that a column unrelated
     to the target has 0 on average; None if the values of a column are no groups. Records without a
-    target do not count. A number whose ranges are the classes of the target determines it.
+    target do not count. A number whose ranges are the classes of the target determines it, and a
+    column that is NULL in some classes alone is known with it, as a date of death.
     """
     target = find_column(facts, predict)
     if target is None or target.kind == "other" or target.records > _MOST_RECORDS:
@@ -80,6 +82,15 @@ def with_target_shares(
         facts = [determined if column is target else column for column in facts]
         target = determined
     share = explained_share_of_number if is_amount(target) else explained_share_of_classes
+    facts = [
+        replace(column, known_with=f"where it is NULL tells {target.name}")
+        if column is not target
+        and 0 < column.known < column.records
+        and share(warehouse, relation, f"{quote_name(column.name)} is null", quote_name(predict))
+        >= NEAR_COPY
+        else column
+        for column in facts
+    ]
     return [
         replace(column, tells=share(warehouse, relation, group, quote_name(target.name)))
         if column is not target and (group := group_sql(column))

@@ -109,6 +109,7 @@ def spec_text(
             counted_by="k counts",
             purpose=purpose,
             is_tested=target is not None or purpose != "statistics",
+            has_fidelity="fidelity" in Spec.model_fields,
             sensitive=[
                 proposal.name
                 for proposal in decided

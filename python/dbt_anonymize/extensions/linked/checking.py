@@ -16,6 +16,7 @@ from dbt_anonymize.extensions.linked.content import (
 from dbt_anonymize.extensions.linked.declared import keys_of
 from dbt_anonymize.extensions.linked.expected import expect_records
 from dbt_anonymize.extensions.linked.graph import Graph, read_graph
+from dbt_anonymize.extensions.linked.kept import kept_findings
 from dbt_anonymize.extensions.linked.keys import key_findings, order_finding
 from dbt_anonymize.extensions.linked.linked_release import LinkedRelease
 from dbt_anonymize.extensions.linked.recount import Count, count_matches
@@ -95,6 +96,7 @@ def _findings(release: LinkedRelease) -> Iterator[Finding]:
     graph = read_graph(release.scratch, release.released_subjects(), release.released_records())
     yield from guarantee_findings(release, graph)
     yield from attack_findings(expected, graph)
+    yield from kept_findings(expected, graph)
 
 
 def guarantee_findings(release: LinkedRelease, graph: Graph) -> Iterator[Finding]:

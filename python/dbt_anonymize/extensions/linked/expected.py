@@ -70,9 +70,12 @@ class ExpectedRecords:
         }
 
 
-def is_kept() -> str:
+def is_kept(alias: str = "") -> str:
     """Return the condition of records that are released, by source and decisions."""
-    return f"{IS_RELEASED} and {NEW_PARENT} is not null and {STATUS} in ('released', 'hidden')"
+    is_released, parent, status = (
+        f"{alias}.{column}" if alias else column for column in (IS_RELEASED, NEW_PARENT, STATUS)
+    )
+    return f"{is_released} and {parent} is not null and {status} in ('released', 'hidden')"
 
 
 def value_of(column: str) -> str:

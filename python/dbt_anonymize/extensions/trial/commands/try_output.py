@@ -240,9 +240,9 @@ def _legend(tried: Tried, seconds: float) -> str:
     sample = len(tried.sampled.rows)
     used = "" if sample == tried.counted.table.total else f" on {sample:,} records"
     return (
-        f"{tried.spec.measure} of models scored on untouched records, beside that of the untouched "
-        f"table on the same splits; {first.zero_rule:.3f} for the zero rule; % is of what lies "
-        "between. Detail is what is left of quasi-identifiers, 1 - loss. "
+        f"{tried.spec.measure} of models scored on untouched records, beside that of the same "
+        f"columns untouched, on the same splits; {first.zero_rule:.3f} for the zero rule; % is of "
+        "what lies between. Detail is what is left of quasi-identifiers, 1 - loss. "
         f"{tried.trial.trained} models{used} in {seconds:.0f} s."
     )
 
