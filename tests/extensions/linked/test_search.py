@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import yaml
 
+from dbt_anonymize.extensions.linked import coded
 from dbt_anonymize.extensions.linked.coded import CodedTables
 from dbt_anonymize.extensions.linked.searched import SearchedTables, read_searched
 from dbt_anonymize.project.generate import generate
@@ -199,8 +200,18 @@ def test_tables_whose_limits_cannot_be_kept_are_named(project: Project) -> None:
 
 
 def test_without_time_the_best_so_far_is_taken(built: Project) -> None:
-    done = search(built, "--dry-run", "--time-limit", "0.05", "--efforts", "1")
-    assert "best so far, not proven" in " ".join(done.output.split()) or done.exit_code == 2
+    done = search(built, "--dry-run", "--time-limit", "0.2", "--efforts", "1")
+    said = " ".join(done.output.split())
+    assert "The time limit ended it: best so far, not proven. No levels can reach" in said
+
+
+def test_too_many_levels_are_descended(built: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(coded, "_MOST_NODES", 1)
+    done = search(built, "--dry-run", "--efforts", "1")
+    said = " ".join(done.output.split())
+    assert "Descended through 144 nodes" in said
+    assert "They are too many to search through: the best from several starts" in said
+    assert " 0.4261 " in said
 
 
 def test_hierarchies_that_are_not_nested_are_refused(project: Project) -> None:

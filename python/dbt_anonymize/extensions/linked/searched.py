@@ -40,6 +40,11 @@ class SearchedTables:
         """Number of combinations of levels."""
         return self.tables.size
 
+    @property
+    def is_large(self) -> bool:
+        """Tell whether there are too many to search through them."""
+        return self.tables.is_large
+
     def search(self, classes: Integers, k: int) -> LevelSearch:
         """Return a search of levels beside classes of the subjects, -1 of those left out."""
         aim = self.aim

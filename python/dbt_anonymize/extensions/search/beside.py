@@ -36,16 +36,14 @@ class Found(Protocol):
 class LevelSearch(Protocol):
     """A search of the levels beside one node, step by step.
 
-    ``bound`` is a lower bound of the sum of losses of what is not settled, infinite at the end;
-    ``is_over`` is True where nothing is left to step through. ``is_estimate``: a part was counted.
+    ``bound`` is a lower bound of the sum of losses of what is not settled, infinite at the end.
+    ``is_estimate``: a part was counted.
     """
 
     bound: float
     best: Any  # Found or None
     is_estimate: bool
 
-    @property
-    def is_over(self) -> bool: ...  # noqa: D102 (see the class)
     def begin(self) -> None:
         """Prepare steps."""
 
@@ -63,7 +61,7 @@ class Beside(Protocol):
     """Tables whose levels are searched, too.
 
     ``key`` is that of an effort that declares their levels, ``columns`` their quasi-identifiers,
-    ``size`` the number of combinations of levels.
+    ``size`` the number of combinations of levels, which may be too large to search through them.
     """
 
     @property
@@ -72,6 +70,8 @@ class Beside(Protocol):
     def columns(self) -> Mapping[str, Sequence[str]]: ...  # noqa: D102
     @property
     def size(self) -> int: ...  # noqa: D102
+    @property
+    def is_large(self) -> bool: ...  # noqa: D102
 
     def search(self, classes: IntArray, k: int) -> LevelSearch:
         """Return a search beside classes of the records, in the order of the bytes of their keys.

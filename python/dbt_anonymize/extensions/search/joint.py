@@ -50,12 +50,15 @@ class JointEffort:
 
 @dataclass(frozen=True)
 class JointOutcome:
-    """Efforts from weak to strong, as found and as a spec writes them."""
+    """Efforts from weak to strong, as found and as a spec writes them.
+
+    ``is_large``: there were too many levels to search through them.
+    """
 
     points: tuple[JointEffort, ...]
     efforts: tuple[Effort, ...]
     lattice_size: int
-    checked: int
+    is_large: bool
 
 
 @dataclass
@@ -112,6 +115,11 @@ class JointSearch:
         self.tables = 1 + len(beside.columns)
         self.counted = 0
         self._progress = progress
+
+    @property
+    def is_large(self) -> bool:
+        """Tell whether there are too many levels to search through them."""
+        return self.lattice.size > MOST_ENUMERATED or self.beside.is_large
 
     def find(self, k: int, seconds: float, before: JointEffort | None = None) -> JointEffort | None:
         """Return the levels of least mean loss with class size k, as far as found in time.
@@ -185,7 +193,7 @@ class JointSearch:
 
     def _settle(self, k: int, best: _Best, clock: Clock) -> float:
         """Search through all levels; return a lower bound of what is not settled."""
-        if self.lattice.size > MOST_ENUMERATED:
+        if self.is_large:
             return 0.0
         own, queue = self._by_bound(), _Queue()
         bound, node = next(own)
@@ -204,9 +212,6 @@ class JointSearch:
             if last is not None and last is not search:
                 last.rest()
             last = search
-            if search.is_over:
-                # Too many levels to search through: what they lose at least remains.
-                return min(bound, queue.least, checked.loss)
             search.step(best.total - checked.loss)
             self.counted += 1
             best.update(checked, search)
@@ -273,7 +278,7 @@ def find_joint_efforts(
         for point in points
     )
     size = search.lattice.size * beside.size
-    return JointOutcome(tuple(points), efforts, size, search.counted)
+    return JointOutcome(tuple(points), efforts, size, search.is_large)
 
 
 def _differ(one: JointEffort, other: JointEffort) -> bool:

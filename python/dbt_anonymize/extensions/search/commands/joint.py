@@ -104,21 +104,20 @@ def _print(
     console.print(tables)
     if any(point.is_estimate for point in outcome.points):
         console.print("Shares and losses of linked tables are estimates, by a part of the classes.")
+    way = "Descended through" if outcome.is_large else "Searched best-first through"
     console.print(
-        f"Searched {pluralized(outcome.lattice_size, 'node')} best-first in {seconds:.1f} s with "
+        f"{way} {pluralized(outcome.lattice_size, 'node')} in {seconds:.1f} s with "
         f"loading.{_proof(outcome)}"
     )
 
 
 def _proof(outcome: JointOutcome) -> str:
-    open_points = [
-        (number, point)
-        for number, point in enumerate(outcome.points, start=1)
-        if not point.is_proven
-    ]
-    if not open_points:
+    if outcome.is_large:
+        return " They are too many to search through: the best from several starts, not proven."
+    numbered = enumerate(outcome.points, start=1)
+    texts = [f"{number} ({point.bound:.4f})" for number, point in numbered if not point.is_proven]
+    if not texts:
         return ""
-    texts = (f"{number} ({point.bound:.4f})" for number, point in open_points)
     return (
         " The time limit ended it: best so far, not proven. No levels can reach a better loss than "
         f"that in parentheses, by what was searched: effort {', '.join(texts)}."
