@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dbt_anonymize.evaluation.data.relations import SOURCE, query
 from dbt_anonymize.extensions.linked.declared import SUBJECTS
 from dbt_anonymize.extensions.linked.kernel import LEFT_OUT, STATUSES, Suppression
+from dbt_anonymize.extensions.linked.memory import memory_of
 from dbt_anonymize.extensions.linked.records import (
     Booleans,
     Integers,
@@ -71,8 +72,8 @@ def decide(given: Mapping[str, Any]) -> pd.DataFrame:
     Raises
     ------
     LinkError
-        For keys that are missing, repeated or lead nowhere, and where fewer than k released
-        subjects have the same own values.
+        For keys that are missing, repeated or lead nowhere, where fewer than k released subjects
+        have the same own values, and where combinations do not fit into the memory of DuckDB.
     """
     tables = dict(given["tables"])
     _check_order(tables)
@@ -84,6 +85,7 @@ def decide(given: Mapping[str, Any]) -> pd.DataFrame:
         given["k"],
         given["known_records"],
         known_count=given["known_count"],
+        memory=memory_of(given["effort"]),
     )
     suppression.run()
     names = np.array([*tables], dtype=object)

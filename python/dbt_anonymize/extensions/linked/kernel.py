@@ -12,6 +12,7 @@ from dbt_anonymize.extensions.linked.matching import (
     rare_sets,
     subjects_with_rare_lists,
 )
+from dbt_anonymize.extensions.linked.memory import memory_by_default
 from dbt_anonymize.extensions.linked.records import (
     Booleans,
     Integers,
@@ -31,13 +32,15 @@ class Suppression:
     Classes of own values are independent: after a step only those in which it changed something
     are counted again, which are ``is_open``. No subject is left out, but all her records if their
     number is rare. Each class must hold k subjects, who match at the latest when nobody of them has
-    records left; with fewer it is a `LinkError`.
+    records left; with fewer it is a `LinkError`, as are combinations that do not fit into
+    ``memory`` bytes.
     """
 
     links: Links
     k: int
     known: int | str
     known_count: bool
+    memory: int = field(default_factory=memory_by_default)
     status: Integers = field(init=False)
     is_open: Booleans = field(init=False)
 
@@ -75,7 +78,7 @@ class Suppression:
             )
         chosen = [
             self._items_to_suppress(items, sets)
-            for sets in rare_sets(items, self.k, int(self.known))
+            for sets in rare_sets(items, self.k, int(self.known), self.memory)
         ]
         for places in chosen:
             self._hide(items.record[places])

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dbt_anonymize.extensions.linked.memory import require_memory
 from dbt_anonymize.extensions.linked.records import Integers, combined_codes
 
 
@@ -35,11 +36,12 @@ def items_of(record: Integers, subject: Integers, seen: Integers, value: Integer
     return Items(record[order], subject, seen[order], value, copy)
 
 
-def rare_sets(items: Items, k: int, most: int) -> Iterator[Integers]:
+def rare_sets(items: Items, k: int, most: int, memory: int) -> Iterator[Integers]:
     """Yield the smallest sets of items that fewer than k subjects of a class have.
 
     Of equal ones a set has the first. As in searches for frequent itemsets, sets of one item more
-    are made of those that k subjects have, in classes of which nothing was yielded.
+    are made of those that k subjects have, in classes of which nothing was yielded. Those that do
+    not fit into ``memory`` bytes are a `LinkError`.
 
     Yields
     ------
@@ -62,6 +64,7 @@ def rare_sets(items: Items, k: int, most: int) -> Iterator[Integers]:
         is_left = ~np.isin(seen[last], seen[last[is_rare]])
         sets, known, last = sets[is_left], known[is_left], last[is_left]
         following = end[last] - last - 1
+        require_memory(int(following.sum()), number + 1, items.subject, memory)
         row = np.repeat(np.arange(len(last)), following)
         begin = np.repeat(np.cumsum(following) - following, following)
         added = last[row] + 1 + np.arange(len(row)) - begin
