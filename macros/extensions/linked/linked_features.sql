@@ -12,7 +12,7 @@
 with
 {%- for table in given.tables %}
 
-{{ dbt_anonymize._records_of_subjects(table) }}
+{{ dbt_anonymize._records_of_subjects(table, given.decisions) }}
 {%- endfor %}
 {%- for table in with_features %}
 {{- dbt_anonymize._aggregated_records(table, given.decisions) }}
@@ -41,8 +41,11 @@ left join features_{{ table.name }}
 {%- endmacro %}
 
 
-{# CTE `records_<table>`: its rows with the key of their subject. #}
-{% macro _records_of_subjects(table) -%}
+{# CTE `records_<table>`: its rows with the key of their subject, and with `decisions` those one level up. #}
+{% macro _records_of_subjects(table, decisions) -%}
+{%- set raised = dbt_anonymize._raised_columns(
+    table.quasi_identifiers, none if table.over == "subjects" else "records"
+) if decisions else "" -%}
 records_{{ table.name }} as (
 
     {%- if table.over == "subjects" %}
@@ -51,6 +54,7 @@ records_{{ table.name }} as (
         *,
         {{ dbt_anonymize._key_text(table.key) }} as own_key,
         {{ dbt_anonymize._key_text(table.parent) }} as subject_key
+        {{- raised }}
     from {{ table.relation }}
     {%- else %}
 
@@ -58,6 +62,7 @@ records_{{ table.name }} as (
         records.*,
         {{ dbt_anonymize._key_text(table.key, "records") }} as own_key,
         parents.subject_key
+        {{- raised }}
     from {{ table.relation }} as records
     inner join records_{{ table.over }} as parents
         on {{ dbt_anonymize._key_text(table.parent, "records") }} = parents.own_key
@@ -72,8 +77,9 @@ records_{{ table.name }} as (
 {%- set means = table.features | selectattr("aggregate", "equalto", "mean") | map(attribute="column") | list -%}
 {%- set prefix = "of_" ~ table.name ~ "_" -%}
 {%- if table.quasi_identifiers -%}
+{%- set raised = dbt_anonymize._raised(table.quasi_identifiers) if decisions else [] -%}
 {{ dbt_anonymize.generalize(
-    "records_" ~ table.name, table.quasi_identifiers, [table.key, "subject_key"] + means, prefix
+    "records_" ~ table.name, table.quasi_identifiers + raised, [table.key, "subject_key"] + means, prefix
 ) }}
 {%- endif %}
 
@@ -105,10 +111,18 @@ features_{{ table.name }} as (
     {%- endif -%}
     {%- set labels = [] -%}
     {%- for label in feature.labels -%}{%- do labels.append(dbt_anonymize._literal(label)) -%}{%- endfor -%}
-    {{ return(
-        "max(case when " ~ dbt_anonymize._quote(feature.labelled, "listed") ~ " in (" ~ labels | join(", ") ~ ")"
-        ~ (" and decided.status = 'released'" if decisions else "") ~ " then 1 else 0 end)"
-    ) }}
+    {%- set shown = {none: dbt_anonymize._quote(feature.labelled, "listed")} if not decisions else {
+        "released": dbt_anonymize._quote(feature.labelled, "listed"),
+        "raised": "listed." ~ dbt_anonymize._raised_name(feature.labelled),
+    } -%}
+    {%- set cases = [] -%}
+    {%- for status, label in shown.items() -%}
+        {%- do cases.append(
+            "when " ~ ("decided.status = '" ~ status ~ "' and " if status else "") ~ label ~ " in ("
+            ~ labels | join(", ") ~ ") then 1"
+        ) -%}
+    {%- endfor -%}
+    {{ return("max(case " ~ cases | join(" ") ~ " else 0 end)") }}
 {%- endmacro %}
 
 

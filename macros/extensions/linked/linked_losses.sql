@@ -1,6 +1,6 @@
 {#
-  Body of the linked records that each effort hides and leaves out, and of what their quasi-identifiers lose: a row per
-  effort and table.
+  Body of the linked records that each effort raises, hides and leaves out, and of what their quasi-identifiers lose: a
+  row per effort and table.
 #}
 {% macro linked_losses(given=none) -%}
 {%- set given = dbt_anonymize._declared(given, kwargs, ["tables", "decisions", "levels"], {
@@ -30,6 +30,7 @@ counted as (
         effort,
         {{ dbt_anonymize._as_text(dbt_anonymize._literal(name)) }} as linked_table,
         sum(records) as records,
+        sum(case when status = 'raised' then records else 0 end) as raised_records,
         sum(case when status = 'hidden' then records else 0 end) as hidden_records,
         sum(case when status = 'left out' then records else 0 end) as left_out_records,
         {{ dbt_anonymize._number(table.largest_share) }} as largest_share
@@ -64,6 +65,7 @@ select
     counted.effort,
     counted.linked_table,
     cast(counted.records as {{ bigint }}) as records,
+    cast(counted.raised_records as {{ bigint }}) as raised_records,
     cast(counted.hidden_records as {{ bigint }}) as hidden_records,
     cast(counted.left_out_records as {{ bigint }}) as left_out_records,
     (counted.hidden_records + counted.left_out_records) / cast(counted.records as {{ double }}) as lost_share,
@@ -95,9 +97,15 @@ labelled_{{ name }} as (
     select
         {{ effort }} as effort,
         {%- for quasi_identifier in table.quasi_identifiers %}
-        {%- set share = "shares_" ~ loop.index ~ ".share_" ~ levels[effort][name][quasi_identifier.name] %}
+        {%- set share, level = "shares_" ~ loop.index ~ ".share_", levels[effort][name][quasi_identifier.name] %}
         {#- NULL is released as `*`, which covers everything. #}
-        coalesce({{ share }}, cast(1 as {{ double }})) as {{ dbt_anonymize._quote(quasi_identifier.name ~ "_share") }},
+        coalesce(
+            case
+                when decided.status = 'raised' then {{ share ~ [level + 1, quasi_identifier.levels] | min }}
+                else {{ share ~ level }}
+            end,
+            cast(1 as {{ double }})
+        ) as {{ dbt_anonymize._quote(quasi_identifier.name ~ "_share") }},
         {%- endfor %}
         coalesce(decided.status, 'left out') as status
     from {{ table.relation }} as listed
@@ -118,7 +126,7 @@ classes_{{ name }} as (
 
     select
         {{ columns | join(",\n        ") }},
-        status <> 'released' as is_suppressed,
+        status in ('hidden', 'left out') as is_suppressed,
         count(*) as records
     from labelled_{{ name }}
     group by

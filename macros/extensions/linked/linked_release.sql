@@ -1,6 +1,6 @@
 {#
   Body of a linked table of the release: the records of the chosen effort that are released, with new keys that join as
-  before, and `*` for the quasi-identifiers of hidden ones, in the order of the keys.
+  before, labels one level up for raised ones and `*` for hidden ones, in the order of the keys.
 #}
 {% macro linked_release(given=none) -%}
 {%- set given = dbt_anonymize._declared(given, kwargs, [
@@ -18,10 +18,16 @@ with
 
 records as (
 
-    select * from {{ given.relation }}
+    select
+        *
+        {{- dbt_anonymize._raised_columns(quasi_identifiers) }}
+    from {{ given.relation }}
 
 ),
-{{- dbt_anonymize.generalize("records", quasi_identifiers, [given.key, given.parent] + given.kept_columns) }}
+{{- dbt_anonymize.generalize(
+    "records", quasi_identifiers + dbt_anonymize._raised(quasi_identifiers),
+    [given.key, given.parent] + given.kept_columns
+) }}
 
 {#- What a hidden record shows is what the root shows. #}
 
@@ -61,15 +67,21 @@ select
     parents.released_key as {{ dbt_anonymize._quote("token" if given.over == "subjects" else given.over ~ "_key") }}
     {%- for quasi_identifier in quasi_identifiers %},
     {%- set shown = dbt_anonymize._quote(quasi_identifier.name) %}
-    case when decided.status = 'hidden' then '*' else generalized.{{ shown }} end as {{ shown }}
+    case
+        when decided.status = 'hidden' then '*'
+        when decided.status = 'raised' then generalized.{{ dbt_anonymize._raised_name(quasi_identifier.name) }}
+        else generalized.{{ shown }}
+    end as {{ shown }}
     {%- for end in ["lower", "upper"] if quasi_identifier.kind == "interval" %},
-    {%- set bound = dbt_anonymize._quote(quasi_identifier.name ~ "_" ~ end) %}
+    {%- set column = quasi_identifier.name ~ "_" ~ end -%}
+    {%- set bound = dbt_anonymize._quote(column) %}
     case
         when decided.status = 'hidden'
             then (
                 select {{ "min(lower_bound)" if end == "lower" else "max(upper_bound)" }}
                 from {{ quasi_identifier.hierarchy }}
             )
+        when decided.status = 'raised' then generalized.{{ dbt_anonymize._raised_name(column) }}
         else generalized.{{ bound }}
     end as {{ bound }}
     {%- endfor %}

@@ -1,4 +1,7 @@
-{# Body of the linked records of an effort in one table: key, where it leads, and its labels as one text. #}
+{#
+  Body of the linked records of an effort in one table: key, where it leads, and its labels as one text, and so those
+  one level up.
+#}
 {% macro linked_values(given=none) -%}
 {%- set given = dbt_anonymize._declared(given, kwargs, ["tables"], {}) -%}
 {{ config(materialized="view") }}
@@ -8,10 +11,16 @@ with
 
 {{ rows }} as (
 
-    select * from {{ table.relation }}
+    select
+        *
+        {{- dbt_anonymize._raised_columns(table.quasi_identifiers) }}
+    from {{ table.relation }}
 
 ),
-{{- dbt_anonymize.generalize(rows, table.quasi_identifiers, [table.key, table.parent], "table_" ~ loop.index ~ "_") }}
+{{- dbt_anonymize.generalize(
+    rows, table.quasi_identifiers + dbt_anonymize._raised(table.quasi_identifiers), [table.key, table.parent],
+    "table_" ~ loop.index ~ "_"
+) }}
 {%- endfor %}
 
 linked_values as (
@@ -21,7 +30,8 @@ linked_values as (
         {{ dbt_anonymize._as_text(dbt_anonymize._literal(table.name)) }} as linked_table,
         {{ dbt_anonymize._as_text(dbt_anonymize._quote(table.key)) }} as record,
         {{ dbt_anonymize._as_text(dbt_anonymize._quote(table.parent)) }} as parent,
-        {{ dbt_anonymize.equivalence_class(table.quasi_identifiers) | indent(8) }} as value
+        {{ dbt_anonymize._shown_value(table.quasi_identifiers) | indent(8) }} as value,
+        {{ dbt_anonymize._shown_value(dbt_anonymize._raised(table.quasi_identifiers)) | indent(8) }} as raised_value
     from table_{{ loop.index }}_generalized
     {{- "\n    union all" if not loop.last }}
     {%- endfor %}

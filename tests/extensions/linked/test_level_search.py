@@ -106,7 +106,9 @@ def test_where_nothing_is_lost_nothing_is_at_coarser_levels(seed: int) -> None:
 
     def loses_nothing(forecast: Forecast, nodes: Nodes) -> bool:
         outcomes = forecast.outcome(nodes)
-        return outcomes is not None and not any(one.hidden + one.left_out for one in outcomes)
+        return outcomes is not None and not any(
+            one.raised + one.hidden + one.left_out for one in outcomes
+        )
 
     harmless = [nodes for nodes in all_nodes(fine) if loses_nothing(fine, nodes)]
     for nodes in harmless:

@@ -6,13 +6,14 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dbt_anonymize.extensions.linked.records import Integers, combined_codes
+from dbt_anonymize.hierarchies.model import ROOT
 
 Floats = NDArray[np.float64]
 # Places of the levels of a table's columns among those that may be used.
@@ -25,12 +26,13 @@ _MOST_NODES = 100_000
 class CodedColumn:
     """A quasi-identifier: leaf of each record; by level, code and share of each leaf's label.
 
-    Codes are equal where labels are, over all levels, in the order in which a build sorts them.
-    ``smallest`` is the share of a raw value, which is no loss.
+    Codes are equal where labels are, over all levels, in the order in which a build sorts them;
+    ``root`` is that of `ROOT`. ``smallest`` is the share of a raw value, which is no loss.
     """
 
     leaves: Integers
     codes: Sequence[Integers]
+    root: int
     shares: Sequence[Floats]
     smallest: float
 
@@ -61,11 +63,23 @@ class CodedTable:
         """All combinations of levels."""
         return list(itertools.product(*(range(height + 1) for height in self.heights)))
 
-    def values(self, node: Node, rows: Integers) -> Integers:
-        """Return a number for the labels of records, in the order of these."""
-        columns = zip(self.columns.values(), node, strict=True)
-        codes = [column.codes[level][column.leaves[rows]] for column, level in columns]
-        return reduce(combined_codes, codes)
+    def above(self, node: Node) -> Node:
+        """Return the levels of records that are raised."""
+        return tuple(min(level + 1, top) for level, top in zip(node, self.heights, strict=True))
+
+    def values(self, nodes: Sequence[Node], rows: Integers) -> list[Integers]:
+        """Return numbers for the labels of records at each of some levels, 0 for all roots.
+
+        They are equal where labels are, at whichever of the levels, and in the order of these.
+        """
+        codes = np.zeros(len(nodes) * len(rows), dtype=np.int64)
+        is_root = np.ones(len(codes), dtype=np.bool_)
+        for at, column in enumerate(self.columns.values()):
+            leaves = column.leaves[rows]
+            of_column = np.concatenate([column.codes[node[at]][leaves] for node in nodes])
+            codes = combined_codes(codes, of_column)
+            is_root &= of_column == column.root
+        return np.split(np.where(is_root, 0, codes + 1), len(nodes))
 
 
 @dataclass(frozen=True)
@@ -120,7 +134,7 @@ def code_tables(subjects: Integers, tables: Mapping[str, Mapping[str, Any]]) -> 
             columns={
                 column: CodedColumn(
                     rows[column],
-                    _codes(labels),
+                    *_codes(labels),
                     [np.asarray(shares, dtype=np.float64) for shares in table["shares"][column]],
                     table["smallest"][column],
                 )
@@ -132,8 +146,9 @@ def code_tables(subjects: Integers, tables: Mapping[str, Mapping[str, Any]]) -> 
     return CodedTables(coded, len(subjects))
 
 
-def _codes(labels: Sequence[Sequence[str]]) -> list[Integers]:
-    """Return codes of labels in the order of the values that a build joins of them."""
+def _codes(labels: Sequence[Sequence[str]]) -> tuple[list[Integers], int]:
+    """Return codes of labels and of the root, in the order of the values that a build makes."""
     texts = sorted({*itertools.chain(*labels)}, key=lambda text: f"{len(text)}:{text}".encode())
     code = {text: place for place, text in enumerate(texts)}
-    return [np.array([code[text] for text in level], dtype=np.int64) for level in labels]
+    codes = [np.array([code[text] for text in level], dtype=np.int64) for level in labels]
+    return codes, code.get(ROOT, -1)

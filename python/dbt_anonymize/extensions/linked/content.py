@@ -116,11 +116,11 @@ def _changed_columns(release: LinkedRelease, name: str, rows: str, relation: str
 def decision_findings(expected: ExpectedRecords, name: str) -> Iterator[Finding]:
     """Require one decision on each record of a released subject, and losses within the limit."""
     release, records = expected.release, expected.records[name]
-    known = "coalesce(" + STATUS + " in ('released', 'hidden', 'left out'), false)"
+    known = f"coalesce({STATUS} in ('released', 'raised', 'hidden', 'left out'), false)"
     undecided, repeated, stranded = release.scratch.row(
         f"select count(*) filter (where not {known}), "
         f"count(*) - count(distinct {as_bytes(RECORD)}), "
-        f"count(*) filter (where {NEW_PARENT} is null and {STATUS} in ('released', 'hidden')) "
+        f"count(*) filter (where {NEW_PARENT} is null and {STATUS} <> 'left out') "
         f"from {records} where {IS_RELEASED}"
     )
     (others,) = release.scratch.row(
@@ -152,7 +152,7 @@ def decision_findings(expected: ExpectedRecords, name: str) -> Iterator[Finding]
 def _loss_finding(expected: ExpectedRecords, name: str) -> Finding:
     release = expected.release
     records, shown = release.scratch.row(
-        f"select count(*), count(*) filter (where {is_kept()} and {STATUS} = 'released') "
+        f"select count(*), count(*) filter (where {is_kept()} and {STATUS} <> 'hidden') "
         f"from {expected.records[name]}"
     )
     lost, limit = records - shown, release.declared.limit_of(name)

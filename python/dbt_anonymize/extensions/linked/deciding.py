@@ -42,12 +42,13 @@ class _Records:
     key: NDArray[np.object_]
     table: Integers
     value: Integers
+    raised: Integers
     parent: Integers
     subject: Integers
 
 
 def decide(given: Mapping[str, Any]) -> pd.DataFrame:
-    """Decide which linked records of an effort are hidden or left out; called by a generated model.
+    """Decide what becomes of the linked records of an effort; called by a generated model.
 
     All subjects that the effort releases are kept. Records of others take no part.
 
@@ -57,8 +58,9 @@ def decide(given: Mapping[str, Any]) -> pd.DataFrame:
         ``effort``, a DuckDB relation with a row per subject: the column of her key, whose name is
         ``record_key``, ``equivalence_class`` and ``is_suppressed``. ``values``, one with a row per
         linked record: the texts ``linked_table``, ``record`` (its key), ``parent`` (the key to
-        which it leads) and ``value``. ``tables``: the table that each leads over by its name, or
-        ``subjects``, each behind that. ``k``: subjects who must match, >= 2. ``known_records``:
+        which it leads), ``value`` (its labels; NULL where all are roots, as of a hidden one) and
+        ``raised_value`` (its labels one level up). ``tables``: the table that each leads over by
+        its name, or ``subjects``, each behind that. ``k``: subjects who must match, >= 2. ``known_records``:
         most records that are known of a subject, >= 1, or ``all``, and that there are no others.
         ``known_count``: True where the number of her records in each table is known as well.
 
@@ -66,8 +68,8 @@ def decide(given: Mapping[str, Any]) -> pd.DataFrame:
     -------
     pandas.DataFrame
         A row per record of a released subject: ``linked_table``, ``record`` (its key), ``status``
-        (released, hidden or left out) and ``released_key``, a new one, at random, NULL where it is
-        left out.
+        (released, raised, hidden or left out) and ``released_key``, a new one, at random, NULL
+        where it is left out.
 
     Raises
     ------
@@ -143,7 +145,7 @@ def _read_records(
     fetched = query(values, _records_sql(subjects, tables)).fetchnumpy()
     records = _Records(
         np.ma.getdata(fetched["record"]),
-        *(_integers(fetched[name]) for name in ("number", "code", "parent", "subject")),
+        *(_integers(fetched[name]) for name in ("number", "code", "raised", "parent", "subject")),
     )
     if unknown := int((records.table < 0).sum()):
         raise LinkError(
@@ -180,6 +182,7 @@ records as materialized (
         encode(record) as key,
         encode(parent) as parent,
         encode(value) as value,
+        encode(raised_value) as raised_value,
         record is null or (
             encode(record) is not distinct from lag(encode(record)) over by_key
             and number is not distinct from lag(number) over by_key
@@ -188,17 +191,20 @@ records as materialized (
     window by_key as (order by number, encode(record))
 ),
 codes as (
-    select value, row_number() over (order by value) - 1 as code from records group by value
+    select value, row_number() over (order by value) as code
+    from (select value from records union select raised_value from records) where value is not null
 )
 select
     records.record,
     coalesce(records.number, -1) as number,
-    codes.code,
+    coalesce(codes.code, 0) as code,
+    coalesce(raised_codes.code, 0) as raised,
     coalesce(parents.place, -1) as parent,
     coalesce(subjects.place, -1) as subject,
     records.is_wrong
 from records
-inner join codes on records.value is not distinct from codes.value
+left join codes on records.value = codes.value
+left join codes as raised_codes on records.raised_value = raised_codes.value
 left join records as parents
     on records.over_number = parents.number and records.parent = parents.key
 left join subjects on records.over_number = -1 and records.parent = subjects.key
@@ -231,6 +237,7 @@ def _released_links(
         subject[place],
         records.table[place],
         records.value[place],
+        records.raised[place],
         new_place[records.parent[place]],
     )
     return links, place

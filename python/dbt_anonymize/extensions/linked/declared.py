@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast
 
 from pydantic import Field, model_validator
 
+from dbt_anonymize.spec.columns_by_role import generalized_columns
 from dbt_anonymize.validation import (
     ColumnName,
     ColumnNames,
@@ -98,6 +99,11 @@ class LinkedTable(Strict):
             for name, column in columns
             if column.role == "quasi_identifier" and column.hierarchy is not None
         }
+
+    @property
+    def generalized_columns(self) -> list[str]:
+        """Released columns of quasi-identifiers: labels, and bounds of intervals."""
+        return generalized_columns(self.quasi_identifiers)
 
     @property
     def kept_columns(self) -> list[str]:

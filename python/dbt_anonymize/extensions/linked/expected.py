@@ -1,7 +1,7 @@
 """Linked records that follow from their sources, the hierarchies and what was decided.
 
 Labels are looked up as in the recomputation of subjects, by code that the build does not share.
-Which records are hidden or left out is read from the decisions; the recount judges the outcome.
+Which records are raised, hidden or left out is read from the decisions; the recount judges the outcome.
 """
 
 # ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)
@@ -16,7 +16,6 @@ from dbt_anonymize.extensions.linked.declared import SUBJECTS, TOKEN, released_k
 from dbt_anonymize.extensions.linked.graph import Rows, as_bytes
 from dbt_anonymize.extensions.linked.linked_release import LinkedRelease
 from dbt_anonymize.literals import quote_name, quote_text
-from dbt_anonymize.spec.columns_by_role import generalized_columns
 from dbt_anonymize.verify.recomputation.canonical import normalize
 from dbt_anonymize.verify.recomputation.labels import joined
 
@@ -33,7 +32,7 @@ class ExpectedRecords:
 
     Both have ``RECORD``, ``NEW_KEY``, ``IS_RELEASED`` and raw values, named by `value_of`; records
     also ``PARENT``, ``NEW_PARENT``, ``SUBJECT``, ``STATUS``, ``KEY``, ``PLACE``, their labels as if
-    nothing was hidden, and kept columns.
+    nothing was hidden, those one level up, named by `raised`, and kept columns.
     """
 
     release: LinkedRelease
@@ -51,7 +50,8 @@ class ExpectedRecords:
             for column, root in generalization.root.items():
                 quoted = quote_name(column)
                 columns.append(
-                    f"case when {STATUS} = 'hidden' then {root} else {quoted} end as {quoted}"
+                    f"case {STATUS} when 'hidden' then {root} when 'raised' then {raised(column)} "
+                    f"else {quoted} end as {quoted}"
                 )
         columns += map(quote_name, table.kept_columns)
         return f"(select {', '.join(columns)} from {self.records[name]} where {is_kept()})"
@@ -62,7 +62,7 @@ class ExpectedRecords:
             name: Rows(
                 f"(select * from {self.records[name]} where {IS_RELEASED})",
                 RECORD,
-                generalized_columns(table.quasi_identifiers),
+                table.generalized_columns,
                 NEW_PARENT if table.over == SUBJECTS else PARENT,
                 None if table.over == SUBJECTS else table.over,
             )
@@ -75,12 +75,19 @@ def is_kept(alias: str = "") -> str:
     is_released, parent, status = (
         f"{alias}.{column}" if alias else column for column in (IS_RELEASED, NEW_PARENT, STATUS)
     )
-    return f"{is_released} and {parent} is not null and {status} in ('released', 'hidden')"
+    return (
+        f"{is_released} and {parent} is not null and {status} in ('released', 'raised', 'hidden')"
+    )
 
 
 def value_of(column: str) -> str:
     """Return the quoted name of the column with the raw value of a quasi-identifier."""
     return quote_name(f"value of {column}")
+
+
+def raised(column: str) -> str:
+    """Return the quoted name of the column with a label or bound one level up."""
+    return quote_name(f"{column} one level up")
 
 
 def expect_records(release: LinkedRelease) -> ExpectedRecords:
@@ -114,15 +121,22 @@ def _records(release: LinkedRelease, name: str, parents: str) -> str:
     table, text = release.linked[name], release.tables.text
     source = _source(release, name)
     key, generalizations = text(f"rows_.{quote_name(table.key)}"), release.generalizations(name)
-    labels = joined(
-        generalization.label(
-            source, f"rows_.{quote_name(column)}", release.levels(name)[column], f"tree_{n}"
+    labels, above = (
+        joined(
+            generalization.label(
+                source,
+                f"rows_.{quote_name(column)}",
+                min(release.levels(name)[column] + up, generalization.hierarchy.levels),
+                f"tree_{n}_{up}",
+            )
+            for n, (column, generalization) in enumerate(generalizations.items())
         )
-        for n, (column, generalization) in enumerate(generalizations.items())
+        for up in (0, 1)
     )
     columns = [
         *(f"rows_.{quote_name(column)} as {value_of(column)}" for column in generalizations),
         *(f"{sql} as {quote_name(column)}" for column, sql in labels.columns.items()),
+        *(f"{sql} as {raised(column)}" for column, sql in above.columns.items()),
         *(f"rows_.{quote_name(column)}" for column in table.kept_columns),
     ]
     decided = (
@@ -138,7 +152,7 @@ def _records(release: LinkedRelease, name: str, parents: str) -> str:
         f"inner join {parents} as parents "
         f"on {as_bytes(f'rows_.{quote_name(table.parent)}')} = {as_bytes(f'parents.{RECORD}')} "
         f"left join ({decided}) as decided "
-        f"on {as_bytes(key)} = {as_bytes('decided.record')} {labels.join}",
+        f"on {as_bytes(key)} = {as_bytes('decided.record')} {labels.join} {above.join}",
     )
 
 

@@ -23,7 +23,7 @@ def kept_findings(expected: ExpectedRecords, graph: Graph) -> Iterator[Finding]:
     """Say of each kept column what one known value of it would find; no guarantee counts it.
 
     Found is who has own labels and a value that fewer than k subjects share. A hidden record is
-    told where all others of its value show the same labels, which are its own.
+    told where all of its value that are released at their levels show the same labels, its own.
     """
     release = expected.release
     (people,) = release.scratch.row(f"select count(*) from {graph.subjects}")
@@ -71,7 +71,7 @@ def _told(expected: ExpectedRecords, name: str, column: str) -> tuple[int, int]:
         f"with released as (select {STATUS} as status, {as_bytes(quote_name(column))} as value, "
         f"row({labels}) as labels from {expected.records[name]} where {is_kept()}), "
         "shown as (select value, min(labels) as labels from released "
-        "where status <> 'hidden' and value is not null "
+        "where status = 'released' and value is not null "
         "group by value having count(distinct labels) = 1) "
         "select count(*), count(*) filter (where hidden.labels = shown.labels) "
         "from released as hidden left join shown on hidden.value = shown.value "

@@ -1,8 +1,8 @@
-"""Linked records hidden or left out step by step until k subjects match each of them."""
+"""Linked records raised, hidden or left out step by step until k subjects match each of them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -21,16 +21,21 @@ from dbt_anonymize.extensions.linked.records import (
     combined_codes,
 )
 
-STATUSES = ("released", "hidden", "left out")
-RELEASED, HIDDEN, LEFT_OUT = range(3)
+STATUSES = ("released", "raised", "hidden", "left out")
+RELEASED, RAISED, HIDDEN, LEFT_OUT = range(len(STATUSES))
+# A raised record loses a part of what a hidden one loses, half of it by convention.
+COSTS = np.array([0.0, 0.5, 1.0, 1.0])
 
 
 @dataclass
 class Suppression:
-    """The records that are hidden and left out so far.
+    """The records that are raised, hidden and left out so far.
+
+    A raised record shows its labels one level up. A record goes up alone: released, raised, hidden,
+    left out; what would change nothing is skipped.
 
     Classes of own values are independent: after a step only those in which it changed something
-    are counted again, which are ``is_open``. No subject is left out, but all her records if their
+    are counted again, which are ``is_open``; in those that ``may_differ`` a record was raised. No subject is left out, but all her records if their
     number is rare. Each class must hold k subjects, who match at the latest when nobody of them has
     records left; with fewer it is a `LinkError`, as are combinations that do not fit into
     ``memory`` bytes.
@@ -43,11 +48,13 @@ class Suppression:
     memory: int = field(default_factory=memory_by_default)
     status: Integers = field(init=False)
     is_open: Booleans = field(init=False)
+    may_differ: Booleans = field(init=False)
 
     def __post_init__(self) -> None:
         own = self.links.own
         self.status = np.full(len(self.links.subject), RELEASED)
         self.is_open = np.ones(int(own.max(initial=-1)) + 1, dtype=bool)
+        self.may_differ = np.zeros(len(self.is_open), dtype=bool)
         sizes = np.bincount(own)
         if few := int(((sizes > 0) & (sizes < self.k)).sum()):
             raise LinkError(
@@ -56,12 +63,29 @@ class Suppression:
             )
 
     def run(self) -> None:
-        """Hide and leave out records until nothing is rare."""
+        """Raise, hide and leave out records until nothing is rare.
+
+        A class in which that costs more than to raise none has none raised.
+        """
         while self.step():
             pass
+        if not self.may_differ.any():
+            return
+        links = replace(self.links, raised=self.links.value)
+        without = Suppression(links, self.k, self.known, self.known_count)
+        class_ = links.own[links.subject]
+        without.status = np.where(self.may_differ[class_], RELEASED, self.status)
+        without.is_open = self.may_differ.copy()
+        while without.step():
+            pass
+        costs, of_raising = (
+            np.bincount(class_, COSTS[status], len(self.is_open))
+            for status in (without.status, self.status)
+        )
+        self.status = np.where((costs < of_raising)[class_], without.status, self.status)
 
     def step(self) -> bool:
-        """Hide or leave out what tells a subject; tell if there was anything."""
+        """Raise, hide or leave out what tells a subject; tell if there was anything."""
         self._leave_out_followers()
         seen = self._seen()
         if (few := self._in_small_class(seen)).any():
@@ -80,8 +104,8 @@ class Suppression:
             self._items_to_suppress(items, sets)
             for sets in rare_sets(items, self.k, int(self.known), self.memory)
         ]
-        for places in chosen:
-            self._hide(items.record[places])
+        if chosen:
+            self._suppress(items.record[np.concatenate(chosen)])
         return bool(chosen)
 
     def _leave_out_followers(self) -> None:
@@ -105,10 +129,16 @@ class Suppression:
         is_few: Booleans = np.bincount(seen)[seen] < self.k
         return is_few
 
+    def _shown(self) -> Integers:
+        """Return the number of the labels of each record, as released; 0 if they are all roots."""
+        links = self.links
+        visible = np.where(self.status == RAISED, links.raised, links.value)
+        shown: Integers = np.where(self.status < HIDDEN, visible, 0)
+        return shown
+
     def _values(self) -> Integers:
         """Return a number per record for its values and those that it leads over, as released."""
-        links = self.links
-        own = np.where(self.status == HIDDEN, 0, links.value + 1)
+        links, own = self.links, self._shown()
         values = np.zeros(len(own), dtype=np.int64)
         for table in range(links.tables):
             here = links.table == table
@@ -125,7 +155,7 @@ class Suppression:
         """
         alone = combined_codes(items.seen, items.value)
         of_sets = np.bincount(sets.ravel(), minlength=len(items.record))
-        hidden = (self.status == HIDDEN).astype(np.int64)
+        hidden = (self._shown() == 0).astype(np.int64)
         if self.known_count:
             hidden += self._is_wholly_hidden()
         rank = np.empty(len(items.record), dtype=np.int64)
@@ -149,29 +179,61 @@ class Suppression:
         if not len(rare):
             return False
         alone = combined_codes(items.seen, items.value)
-        is_hidden = self.status[items.record] == HIDDEN
+        is_hidden = self._shown()[items.record] == 0
         order = np.lexsort((np.bincount(alone)[alone], is_hidden, items.subject))
         subjects, first = np.unique(items.subject[order], return_index=True)
         is_rare = np.isin(subjects, rare)
-        self._hide(items.record[order][first[is_rare]])
+        self._suppress(items.record[order][first[is_rare]])
         has_none = np.zeros(len(self.links.own), dtype=bool)
         has_none[np.setdiff1d(rare, subjects)] = True
         self._leave_out(has_none & ~self.is_open[self.links.own])
         return True
 
-    def _hide(self, records: Integers) -> None:
-        """Hide records; leave out those that are hidden, or hide more where numbers are known."""
-        is_hidden = self.status[records] == HIDDEN
-        self.is_open[self.links.own[self.links.subject[records]]] = True
+    def _suppress(self, records: Integers) -> None:
+        """Raise or hide records; leave out hidden ones, or hide more where numbers are known.
+
+        Hidden ones wait while others of their class are raised or hidden, whom they may match.
+        """
+        class_ = self.links.own[self.links.subject[records]]
+        is_visible = self._shown()[records] != 0
+        self.is_open[class_] = True
+        waits = np.zeros(len(self.is_open), dtype=bool)
+        waits[class_[is_visible]] = True
+        hidden = records[~is_visible & ~waits[class_]]
         if self.known_count:
-            self._hide_more(records[is_hidden])
+            self._hide_more(hidden)
         else:
-            self.status[records[is_hidden]] = LEFT_OUT
-        self.status[records[~is_hidden]] = HIDDEN
+            self.status[hidden] = LEFT_OUT
+        is_raised = np.zeros(len(records), dtype=bool)
+        is_raised[is_visible] = self._is_worth_raising(records[is_visible])
+        self.status[records[is_visible]] = HIDDEN
+        self.status[records[is_raised]] = RAISED
+        self.may_differ[class_[is_raised]] = True
+
+    def _is_worth_raising(self, records: Integers) -> Booleans:
+        """Tell which records k subjects of a class have once all of these are raised."""
+        links, k = self.links, self.k
+        raised = links.raised[records]
+        is_worth: Booleans = self.status[records] == RELEASED
+        is_worth &= (raised != 0) & (raised != links.value[records])
+        candidates = records[is_worth]
+        if not len(candidates):
+            return is_worth
+        self.status[candidates] = RAISED
+        is_open = self.is_open[links.own[links.subject]] & (self.status != LEFT_OUT)
+        record = np.flatnonzero(is_open)
+        known = combined_codes(self._seen()[links.subject[record]], self._values()[record])
+        wanted = known[np.searchsorted(record, candidates)]
+        self.status[candidates] = RELEASED
+        is_wanted = np.isin(known, wanted)
+        width = len(links.own)
+        held = np.unique(known[is_wanted] * width + links.subject[record][is_wanted])
+        is_worth[is_worth] = np.bincount(held // width)[wanted] >= k
+        return is_worth
 
     def _is_wholly_hidden(self) -> Booleans:
         """Tell of each record whether it is hidden and all that it leads over."""
-        is_hidden: Booleans = self.status == HIDDEN
+        is_hidden: Booleans = self._shown() == 0
         for table in range(self.links.tables):
             here = (self.links.table == table) & (self.links.parent >= 0)
             is_hidden[here] &= is_hidden[self.links.parent[here]]
@@ -183,18 +245,19 @@ class Suppression:
         Of these it takes those who have the most hidden already. They match everybody with as many
         records, so that nobody need lose one that is hidden.
         """
-        is_whole = self._is_wholly_hidden()[records]
-        over = self.links.parent[records[~is_whole]]
+        subject, parent = self.links.subject, self.links.parent
+        is_whole, is_visible = self._is_wholly_hidden()[records], self._shown() != 0
+        over = parent[records[~is_whole]]
         while len(over := over[over >= 0]):
-            self.status[over] = HIDDEN
-            over = self.links.parent[over]
+            self.status[over[is_visible[over]]] = HIDDEN
+            over = parent[over]
         seen = self._seen()
-        rare = records[is_whole]
-        alike = np.flatnonzero(np.isin(seen, seen[self.links.subject[rare]]))
-        hidden = np.bincount(self.links.subject[self.status == HIDDEN], minlength=len(seen))
+        alike = np.flatnonzero(np.isin(seen, seen[subject[records[is_whole]]]))
+        is_visible = self._shown() != 0
+        visible = np.bincount(subject[is_visible], minlength=len(seen))
         is_chosen = np.zeros(len(seen), dtype=bool)
-        is_chosen[_lowest_of_groups(alike, seen, -hidden, np.full(len(seen), self.k))] = True
-        self.status[is_chosen[self.links.subject] & (self.status == RELEASED)] = HIDDEN
+        is_chosen[_lowest_of_groups(alike, seen, visible, np.full(len(seen), self.k))] = True
+        self.status[is_chosen[subject] & is_visible] = HIDDEN
 
     def _leave_out(self, subjects: Booleans) -> None:
         """Leave out all records of subjects.

@@ -17,7 +17,13 @@ from dbt_anonymize.extensions.linked.coded import (
     Floats,
     Node,
 )
-from dbt_anonymize.extensions.linked.kernel import LEFT_OUT, RELEASED, Suppression
+from dbt_anonymize.extensions.linked.kernel import (
+    HIDDEN,
+    LEFT_OUT,
+    RAISED,
+    RELEASED,
+    Suppression,
+)
 from dbt_anonymize.extensions.linked.records import Booleans, Integers, Links, combined_codes
 
 # Levels of all tables.
@@ -39,8 +45,9 @@ _AGGREGATES: Mapping[str, Callable[[Floats], Floats]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class TableOutcome:
-    """Shares of the records of a table that levels hide and leave out, and their loss."""
+    """Shares of the records of a table that are raised, hidden and left out, and their loss."""
 
+    raised: float
     hidden: float
     left_out: float
     loss: float
@@ -180,7 +187,7 @@ class Forecast:
         get fewer with the levels.
         """
         part = self._parts[place]
-        above = tuple(map(min, np.add(node, 1).tolist(), part.table.heights))
+        above = part.table.above(node)
         is_rare, is_lost = self._is_rare(place, node), self._is_rare(place, above)
         if not part.is_within_limit(part.lost(is_lost)):
             return float("inf")
@@ -197,7 +204,8 @@ class Forecast:
         """Tell of each record whether fewer than k subjects of its class have its labels."""
         if (place, node) not in self._rare:
             part = self._parts[place]
-            item = combined_codes(self._own[part.subject], part.table.values(node, part.rows))
+            (value,) = part.table.values([node], part.rows)
+            item = combined_codes(self._own[part.subject], value)
             held = item * len(self._own) + part.subject
             items = np.unique(held) // max(len(self._own), 1)
             self._rare[place, node] = np.bincount(items)[item] < self.aim.k
@@ -222,43 +230,50 @@ class Forecast:
         if not len(self._own):
             empty = [np.zeros(0, dtype=np.int64) for _ in self._parts]
             return empty if self._is_hopeful(nodes, empty, most) else None
+        of_tables = zip(self._parts, nodes, strict=True)
+        values = [p.table.values([node, p.table.above(node)], p.rows) for p, node in of_tables]
         links = Links(
             self._own,
             np.concatenate([part.subject for part in self._parts]),
             np.repeat(np.arange(len(sizes)), sizes),
-            np.concatenate(
-                [p.table.values(n, p.rows) for p, n in zip(self._parts, nodes, strict=True)]
-            ),
+            np.concatenate([value for value, _ in values]),
+            np.concatenate([raised for _, raised in values]),
             np.concatenate([part.parent for part in self._parts]),
         )
         aim = self.aim
         suppression = Suppression(links, aim.k, aim.known_records, known_count=aim.known_count)
         while suppression.step():
-            # No step releases a record again.
-            if not self._is_hopeful(nodes, np.split(suppression.status, ends), most):
+            # No step releases a record again, but a class with raised ones may do without them.
+            is_open = suppression.may_differ[links.own[links.subject]]
+            status = np.where(is_open, RELEASED, suppression.status)
+            if not self._is_hopeful(nodes, np.split(status, ends), most):
                 return None
-        status = np.split(suppression.status, ends)
-        return status if self._is_hopeful(nodes, status, np.inf) else None
+        suppression.run()
+        parts = np.split(suppression.status, ends)
+        return parts if self._is_hopeful(nodes, parts, np.inf) else None
 
     def _is_hopeful(self, nodes: Nodes, status: Sequence[Integers], most: float) -> bool:
         of_tables = zip(self._parts, status, strict=True)
-        if not all(part.is_within_limit(part.lost(s != RELEASED)) for part, s in of_tables):
+        if not all(part.is_within_limit(part.lost(s >= HIDDEN)) for part, s in of_tables):
             return False
         return most == np.inf or sum(o.loss for o in self._table_outcomes(nodes, status)) < most
 
     def _table_outcomes(self, nodes: Nodes, status: Sequence[Integers]) -> list[TableOutcome]:
         outcomes = []
         for part, node, of_record in zip(self._parts, nodes, status, strict=True):
-            is_lost, records = of_record != RELEASED, max(part.records, 1)
+            above, records = part.table.above(node), max(part.records, 1)
+            is_raised, is_lost = of_record == RAISED, of_record >= HIDDEN
             losses = []
-            for at, level in enumerate(node):
+            for at, (level, next_level) in enumerate(zip(node, above, strict=True)):
                 shares = part.shares(at, level)
-                released = self._factors[0] * shares
-                costs = np.where(is_lost, cost_if_lost(shares, self._factors), released)
+                released = np.where(is_raised, part.shares(at, next_level), shares)
+                if_lost = cost_if_lost(shares, self._factors)
+                costs = np.where(is_lost, if_lost, self._factors[0] * released)
                 losses.append(part.loss(at, level, costs, self._factors))
             left_out = part.lost(of_record == LEFT_OUT)
             outcomes.append(
                 TableOutcome(
+                    part.lost(is_raised) / records,
                     (part.lost(is_lost) - left_out) / records,
                     (left_out + part.of_nobody) / records,
                     float(self._aggregated(np.array(losses))),

@@ -21,7 +21,6 @@ from dbt_anonymize.extensions.linked.graph import Rows
 from dbt_anonymize.extensions.linked.scratch import Scratch
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.spec.columns_by_role import generalized_columns
 from dbt_anonymize.verify.recomputation.expected import Expected
 from dbt_anonymize.verify.recomputation.labels import Generalization
 from dbt_anonymize.verify.recomputation.tables import Tables
@@ -108,7 +107,7 @@ class LinkedRelease:
             name: Rows(
                 self.released(name),
                 quote_name(released_key(name)),
-                generalized_columns(table.quasi_identifiers),
+                table.generalized_columns,
                 quote_name(table.released_parent),
                 None if table.over == SUBJECTS else table.over,
             )
@@ -118,5 +117,5 @@ class LinkedRelease:
 
 def released_columns(name: str, table: LinkedTable) -> Sequence[str]:
     """Return all columns of a released linked table, in order."""
-    generalized = generalized_columns(table.quasi_identifiers)
+    generalized = table.generalized_columns
     return [released_key(name), table.released_parent, *generalized, *table.kept_columns]

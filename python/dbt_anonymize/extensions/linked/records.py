@@ -23,15 +23,17 @@ class Links:
     """Subjects with classes of their own values, and the records of all linked tables.
 
     ``own`` has a number per subject. The others have one per record, those of a table after those
-    of the table that it leads over: ``subject``, the place of its subject; ``table``; ``value``,
-    where equal values of a table have equal numbers; and ``parent``, the place of the record that
-    it leads over, or -1.
+    of the table that it leads over: ``subject``, the place of its subject; ``table``; ``value`` and
+    ``raised``, its labels at their levels and one level up, where equal ones of a table have equal
+    numbers, and those that are all roots, as of a hidden record, 0; and ``parent``, the place of
+    the record that it leads over, or -1.
     """
 
     own: Integers
     subject: Integers
     table: Integers
     value: Integers
+    raised: Integers
     parent: Integers
 
     @property

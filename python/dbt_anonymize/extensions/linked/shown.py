@@ -42,14 +42,15 @@ def note_linked(warehouse: Warehouse, spec: Spec, chosen: EffortResult) -> Itera
     relation = warehouse.relation_of_ref(f"{spec.name}_linked_losses")
     try:
         rows = warehouse.rows(
-            "select linked_table, records, hidden_records, left_out_records "  # noqa: S608
+            "select linked_table, records, raised_records, hidden_records, left_out_records "  # noqa: S608
             f"from {relation} where effort = {chosen.effort} order by linked_table"
         )
     except WarehouseError:  # dropped since: commands that need it report it
         return
     losses = (
-        f"{_percent(hidden, records)} of {table} hidden and {_percent(left_out, records)} left out"
-        for table, records, hidden, left_out in rows
+        f"{_percent(raised, records)} of {table} raised by a level, {_percent(hidden, records)} "
+        f"hidden and {_percent(left_out, records)} left out"
+        for table, records, raised, hidden, left_out in rows
     )
     yield f"Linked records: {'; '.join(losses)}."
     if not spec.is_tested:
@@ -74,7 +75,7 @@ def sections(evidence: Evidence) -> list[Section]:
             str(row["linked_table"]),
             *(
                 (number(row[part]) or 0) / max(1, number(row["records"]) or 0)
-                for part in ("hidden_records", "left_out_records")
+                for part in ("raised_records", "hidden_records", "left_out_records")
             ),
             number(row["largest_share"]),
             number(row["loss"]),
@@ -85,9 +86,17 @@ def sections(evidence: Evidence) -> list[Section]:
         Section(
             "linked",
             title,
-            f"{promise(spec)} For that, quasi-identifiers of some linked records are hidden, and "
-            "some records are left out, those of people who are left out among them.",
-            ("table", "share hidden", "share left out", "largest share of both", "loss"),
+            f"{promise(spec)} For that, quasi-identifiers of some linked records are raised by a "
+            "level or hidden, and some records are left out, those of people who are left out among "
+            "them. The limit is on those that are hidden or left out.",
+            (
+                "table",
+                "share raised",
+                "share hidden",
+                "share left out",
+                "largest share of the last two",
+                "loss",
+            ),
             shares,
             is_open=True,
         )

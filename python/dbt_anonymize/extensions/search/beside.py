@@ -12,10 +12,12 @@ from dbt_anonymize.spec import Spec
 
 
 class TableOutcome(Protocol):
-    """Shares of the records of a table that are hidden and left out, and its loss."""
+    """Shares of the records of a table that are raised, hidden and left out, and its loss."""
 
     @property
-    def hidden(self) -> float: ...  # noqa: D102 (see the class)
+    def raised(self) -> float: ...  # noqa: D102 (see the class)
+    @property
+    def hidden(self) -> float: ...  # noqa: D102
     @property
     def left_out(self) -> float: ...  # noqa: D102
     @property

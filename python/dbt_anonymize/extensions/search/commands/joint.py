@@ -87,7 +87,7 @@ def _print(
     )
     efforts = figures_table(("effort", "required k", "reached k", "suppressed", LOSS), ["levels"])
     tables = figures_table(("effort",), ["table"])
-    for heading in ("hidden", "left out", LOSS):
+    for heading in ("raised", "hidden", "left out", LOSS):
         tables.add_column(heading, justify="right")
     tables.add_column("levels")
     for number, point in enumerate(outcome.points, start=1):
@@ -96,7 +96,7 @@ def _print(
         efforts.add_row(*map(str, figures), _levels(spec.quasi_identifiers, checked.node))
         listed = zip(beside.columns.items(), point.found.outcomes, point.found.nodes, strict=True)
         for (table, columns), one, node in listed:
-            shares = (f"{100 * share:.1f} %" for share in (one.hidden, one.left_out))
+            shares = (f"{100 * share:.1f} %" for share in (one.raised, one.hidden, one.left_out))
             cells = (str(number), table, *shares, f"{one.loss:.4f}", _levels(columns, node))
             tables.add_row(*cells)
     console.print(efforts)
@@ -135,13 +135,14 @@ def joint_rows(
     columns = ["anonymization", "effort", "required_k", "k", "suppressed_records", "loss"]
     columns += ["lower_bound", "is_estimate", "levels"]
     for table in beside.columns:
-        columns += [f"{table}_{part}" for part in ("levels", "hidden", "left_out", "loss")]
+        parts = ("levels", "raised", "hidden", "left_out", "loss")
+        columns += [f"{table}_{part}" for part in parts]
     rows = []
     for number, point in enumerate(outcome.points, start=1):
         row: list[Any] = [spec.name, number, point.required, point.checked.k]
         row += [point.checked.suppressed, point.loss, point.bound, point.is_estimate]
         row.append(" ".join(map(str, point.checked.node)))
         for node, one in zip(point.found.nodes, point.found.outcomes, strict=True):
-            row += [" ".join(map(str, node)), one.hidden, one.left_out, one.loss]
+            row += [" ".join(map(str, node)), one.raised, one.hidden, one.left_out, one.loss]
         rows.append(tuple(row))
     return columns, rows
