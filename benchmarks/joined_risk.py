@@ -25,13 +25,13 @@ from dbt_anonymize.extensions.linked.deciding import decide
 from tests.properties.compilation import Ref, call, compile_models
 
 K = 5
-# Columns that are known of a person, and of a record.
-Known = tuple[list[str], list[str]]
+# Columns that are known of a person and of a record, and those of a record one level up.
+Known = tuple[list[str], list[str], list[str]]
 CASES: dict[str, tuple[str, Known]] = {
-    "films that were rated": ("ratings", ([], ["film"])),
-    "genre and year of the film": ("ratings", ([], ["genre", "decade"])),
-    "tests of a laboratory": ("tests", (["age", "sex"], ["test"])),
-    "tests and the year of each": ("tests", (["age", "sex"], ["test", "year"])),
+    "films that were rated": ("ratings", ([], ["film"], ["genre", "decade"])),
+    "genre and year of the film": ("ratings", ([], ["genre", "decade"], ["twenty_years"])),
+    "tests of a laboratory": ("tests", (["age", "sex"], ["test"], [])),
+    "tests and the year of each": ("tests", (["age", "sex"], ["test", "year"], ["five_years"])),
 }
 LARGE = "1 million subjects with 10 million records"
 
@@ -45,6 +45,7 @@ def ratings() -> tuple[pd.DataFrame, pd.DataFrame]:
             "film": rows["movieId"].astype(str),
             "genre": rows["genres"].astype(str).str.split("|").str[0],
             "decade": (rows["year"] // 10 * 10).astype("Int64").astype(str),
+            "twenty_years": (rows["year"] // 20 * 20).astype("Int64").astype(str),
         }
     )
     return records[["person"]].drop_duplicates(), records
@@ -66,6 +67,7 @@ def tests() -> tuple[pd.DataFrame, pd.DataFrame]:
             "person": results["id"],
             "test": results["test"].astype(str),
             "year": (results["days"] // 365).astype(int).astype(str),
+            "five_years": (results["days"] // (5 * 365)).astype(int).astype(str),
         }
     )
     return subjects, records[records["person"].isin(subjects["person"])]
@@ -84,7 +86,7 @@ def models(most: int) -> dict[str, str]:
             known_records=most,
         )
 
-    found = {f"case_{n}": query(*known) for n, (_, known) in enumerate(CASES.values())}
+    found = {f"case_{n}": query(*known) for n, (_, (*known, _)) in enumerate(CASES.values())}
     return found | {"large": query(["age"], ["item"])}
 
 
@@ -107,8 +109,9 @@ def decisions_of(
     subjects: pd.DataFrame, records: pd.DataFrame, known_columns: Known, known: int
 ) -> pd.DataFrame:
     """Return what becomes of each record, subjects of small classes aside."""
-    own, of_records = known_columns
+    own, of_records, raised = known_columns
     listed = f"concat_ws('|', {', '.join(['0', *own])})"
+    above = f"concat_ws('|', 'raised', {', '.join(raised)})" if raised else "null"
     with duckdb.connect() as connection:
         connection.register("subjects", subjects)
         connection.register("records", records)
@@ -119,7 +122,8 @@ def decisions_of(
         values = connection.sql(
             "select 'records' as linked_table, cast(row_number() over () as varchar) as record, "
             "cast(person as varchar) as parent, "
-            f"concat_ws('|', {', '.join(of_records)}) as value from records"
+            f"concat_ws('|', {', '.join(of_records)}) as value, "
+            f"{above} as raised_value from records"
         )
         return decide(
             {
@@ -135,12 +139,12 @@ def decisions_of(
 
 
 def hidden(most: int) -> Iterator[dict[str, Any]]:
-    """Yield shares of records that are hidden and left out, by number of known records."""
+    """Yield shares of records by what becomes of them, by number of known records."""
     loaded = {"ratings": ratings, "tests": tests}
-    for name, (table, (own, of_records)) in CASES.items():
+    for name, (table, known_columns) in CASES.items():
         subjects, records = loaded[table]()
         for known in range(1, most + 1):
-            decisions = decisions_of(subjects, records, (own, of_records), known)
+            decisions = decisions_of(subjects, records, known_columns, known)
             shares = decisions["status"].value_counts(normalize=True)
             yield {"known": name, "records": known} | {str(k): v for k, v in shares.items()}
 
@@ -172,9 +176,11 @@ def cost_of_hiding() -> str:
     chance, people, records = np.random.default_rng(1), 1_000_000, 10_000_000
     subjects = pd.DataFrame({"person": np.arange(people), "age": np.arange(people) % 50})
     items = np.floor(200 * chance.random(records) ** 2).astype(int)
-    rows = pd.DataFrame({"person": np.arange(records) % people, "item": items})
+    rows = pd.DataFrame(
+        {"person": np.arange(records) % people, "item": items, "group": items // 20}
+    )
     begin, spent = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF).ru_utime
-    decisions_of(subjects, rows, (["age"], ["item"]), 2)
+    decisions_of(subjects, rows, (["age"], ["item"], ['"group"']), 2)
     used = resource.getrusage(resource.RUSAGE_SELF)
     return (
         f"decide: {time.perf_counter() - begin:.0f} s, {used.ru_utime - spent:.0f} s of "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -111,6 +112,16 @@ class Hierarchy(Strict):
     """Release values that the hierarchy does not hold as *, as missing ones; without it, they stop
     a build.
     """
+
+
+def generalized_columns(quasi_identifiers: Mapping[str, Hierarchy]) -> list[str]:
+    """Return the released columns of quasi-identifiers: labels, and bounds of intervals."""
+    columns = []
+    for name, hierarchy in quasi_identifiers.items():
+        columns.append(name)
+        if hierarchy.kind == "interval":
+            columns += [f"{name}_lower", f"{name}_upper"]
+    return columns
 
 
 class Source(Strict):

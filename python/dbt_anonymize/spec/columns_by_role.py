@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dbt_anonymize.spec.columns import Column, Role
 from dbt_anonymize.spec.masks import Mask
-from dbt_anonymize.validation import Hierarchy
+from dbt_anonymize.validation import Hierarchy, generalized_columns
 
 
 class ColumnsByRole:
@@ -98,13 +97,3 @@ class ColumnsByRole:
     def generalized_columns(self) -> list[str]:
         """Released columns that make a class: of each quasi-identifier the label and its bounds."""
         return generalized_columns(self.quasi_identifiers)
-
-
-def generalized_columns(quasi_identifiers: Mapping[str, Hierarchy]) -> list[str]:
-    """Return the released columns of quasi-identifiers: labels, and bounds of intervals."""
-    columns = []
-    for name, hierarchy in quasi_identifiers.items():
-        columns.append(name)
-        if hierarchy.kind == "interval":
-            columns += [f"{name}_lower", f"{name}_upper"]
-    return columns

@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 from dbt_anonymize.project.generate import generate
-from tests.extensions.linked.hospital import HIERARCHIES, K, spec, tables, write
+from tests.extensions.linked.hospital import HIERARCHIES, WARDS, K, spec, tables, write
 from tests.oracle.linked import Subject, found_by
 from tests.projects import Project, run_command
 
@@ -82,17 +82,68 @@ def test_every_record_is_released_or_counted_as_lost(built: Project) -> None:
     file, source = released(built), tables(400)
     ((effort,),) = built.query("select effort from hospital_results where is_chosen")
     losses = built.query(
-        "select linked_table, records, hidden_records, left_out_records "
-        f"from hospital_linked_losses where effort = {effort}"
+        "select linked_table, records, raised_records, hidden_records, left_out_records, "
+        f"lost_share from hospital_linked_losses where effort = {effort}"
     )
 
-    for name, records, hidden, left_out in losses:
+    for name, records, raised, hidden, left_out, lost_share in losses:
         rows = file[f"released_{name}"]
         assert records == len(source[f"clinic_{name}"]) - 1
         assert len(rows) == records - left_out
-        shown = "ward" if name == "stays" else "test"
-        # The root of both is above the levels of this effort.
-        assert sum(row[shown] == "*" for row in rows) in {hidden, len(rows)}
+        assert lost_share == pytest.approx((hidden + left_out) / records)
+        decided = built.query(
+            f"select status, count(*) from hospital_linked_decisions_{effort} "
+            f"where linked_table = '{name}' and status in ('raised', 'hidden') group by status"
+        )
+        assert dict(decided) == {k: n for k, n in (("raised", raised), ("hidden", hidden)) if n}
+
+
+def test_values_one_level_up_are_what_a_raised_record_shows(built: Project) -> None:
+    efforts = list(enumerate(spec()["efforts"], start=1))
+    for number, effort in efforts:
+        rows = built.query(
+            "select status, ward, month, value, raised_value from hospital_linked_table_stays "
+            f"join hospital_linked_values_{number} on record = stay_id::varchar "
+            f"join hospital_linked_decisions_{number} using (linked_table, record) "
+            "where linked_table = 'stays'"
+        )
+        levels = effort["linked"]["stays"]
+        up = {name: level + 1 for name, level in levels.items()}
+        for status, ward, month, value, raised in rows:
+            assert value == shown_text(ward, month, levels)
+            assert raised == shown_text(ward, month, up)
+            assert status != "raised" or (raised != value and raised is not None)
+        if number == len(efforts):
+            assert {"raised", "released"} <= {status for status, *_ in rows}
+
+
+def test_features_see_the_labels_of_raised_records(built: Project) -> None:
+    """Of the last effort wards are released by name, and by their group where they are raised."""
+    number = len(spec()["efforts"])
+    rows = built.query(
+        "select patient_id, status, ward from hospital_linked_table_stays "
+        f"join hospital_linked_decisions_{number} on record = stay_id::varchar "
+        "where linked_table = 'stays' and status in ('released', 'raised')"
+    )
+    labelled = {
+        patient
+        for patient, status, ward in rows
+        if (ward if status == "released" else WARDS[ward]) in {"heart", "operative"}
+    }
+    features = f"from hospital_linked_features_{number} where not is_suppressed"
+    found = built.query(f"select patient_id, stays_any_ward {features}")
+    assert {patient for patient, has_ward in found if has_ward} == labelled
+    assert any(status == "raised" and WARDS[ward] == "operative" for _, status, ward in rows)
+
+
+def shown_text(ward: str, month: int, levels: dict[str, int]) -> str | None:
+    """Return the labels and bounds of a stay as one text, None if they are roots."""
+    group = {0: ward, 1: WARDS[ward]}.get(levels["ward"], "*")
+    width = {0: 0, 1: 1, 2: 6}.get(levels["month"], 12)
+    lower = 1 + (month - 1) // max(1, width) * max(1, width)
+    label = {0: str(month), 12: "*"}.get(width, f"[{lower}, {lower + width})")
+    text = f"t{len(group)}:{group}|n{len(label)}:{label}|{lower}|{lower + width}"
+    return None if (group, label) == ("*", "*") else text
 
 
 def covered(tree: str, value: Any, level: int) -> float:
@@ -121,9 +172,11 @@ def test_a_record_loses_what_its_labels_cover_and_all_if_it_is_not_shown(built: 
             losses = []
             for place, (column, tree) in enumerate(trees.items(), start=2):
                 level = effort["linked"][table][column]
+                most = sum("level" in name for name in HIERARCHIES[tree][0])
+                levels = {"released": level, "raised": min(level + 1, most)}
                 shares = [
-                    covered(tree, row[place], level)
-                    if status.get(str(row[0])) == "released"
+                    covered(tree, row[place], levels[kept])
+                    if (kept := status.get(str(row[0]), "left out")) in levels
                     else 1.0
                     for row in rows
                 ]
@@ -298,7 +351,7 @@ def test_results_and_report_say_what_is_promised(project: Project) -> None:
     output = " ".join(run_command("dbt-anonymize results hospital", project.folder).split())
 
     assert "own values and up to 2 linked records of a person finds at least 4 people" in output
-    assert "of stays hidden and" in output
+    assert "of stays raised by a level," in output
     page = json.loads(run_command("dbt-anonymize report hospital --format json", project.folder))
     assert "Linked tables" in json.dumps(page)
     summary = run_command("dbt-anonymize report hospital --format md", project.folder)

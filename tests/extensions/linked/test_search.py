@@ -213,7 +213,6 @@ def test_too_many_levels_are_descended(built: Project, monkeypatch: pytest.Monke
     said = " ".join(done.output.split())
     assert "Descended through 144 nodes" in said
     assert "They are too many to search through: the best from several starts" in said
-    assert " 0.4261 " in said
 
 
 def test_hierarchies_that_are_not_nested_are_refused(project: Project) -> None:

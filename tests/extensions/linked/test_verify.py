@@ -14,10 +14,15 @@ from dbt_anonymize.spec import load_spec
 from dbt_anonymize.verify.checked import Checked
 from dbt_anonymize.verify.finding import Finding
 from tests.extensions.linked.attacking import outcome
-from tests.extensions.linked.hospital import K, write
+from tests.extensions.linked.hospital import K, spec, write
 from tests.projects import Project, run_command, warehouse_of
 
 EFFORT = 3
+# Wards by name: a raised stay shows its group, and no month.
+LEVELS = {
+    "levels": {"age": 2},
+    "linked": {"stays": {"ward": 0, "month": 2}, "results": {"test": 2}},
+}
 # Two people of unknown age are too few, and left out; some months are unknown.
 SUPPRESSED = "".join(f"{patient},name {patient},,f,yes\n" for patient in (901, 902))
 STAYS = "9901,901,eye,,700\n9902,902,skin,2,800\n9903,1,skin,,900\n9904,2,heart,,950\n"
@@ -26,8 +31,11 @@ RESULTS = "s1,9901,iron,1.5,\ns2,9903,sodium,-0.0,\n"
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """Return the project, built, with an effort that hides records and leaves some out."""
-    project = write(tmp_path_factory.mktemp("hospital") / "project", release={"effort": EFFORT})
+    """Return the project, built, with an effort that raises, hides and leaves out records."""
+    efforts = spec()["efforts"]
+    efforts[EFFORT - 1] = LEVELS
+    changes = {"efforts": efforts, "release": {"effort": EFFORT}}
+    project = write(tmp_path_factory.mktemp("hospital") / "project", **changes)
     for name, lines in (("patients", SUPPRESSED), ("stays", STAYS), ("results", RESULTS)):
         project.edit(f"seeds/clinic_{name}.csv", lambda text, more=lines: text + more)
     generate(project.folder)
@@ -105,7 +113,7 @@ def test_kept_columns_say_whom_they_find_and_what_they_tell(built: Project) -> N
     )
     shown: dict[int, set[str]] = {}
     for status, cost, value in decided:
-        if status != "hidden":
+        if status == "released":
             shown.setdefault(cost, set()).add(value)
     hidden = [shown.get(cost) == {value} for status, cost, value in decided if status == "hidden"]
 
@@ -122,6 +130,11 @@ IN_FILE = {
     "a hidden ward is shown": (
         "update hospital_released_stays set ward = 'operative' where stays_key = "
         "(select min(stays_key) from hospital_released_stays where ward = '*')",
+        {"release file, hospital_released_stays": "of the same key, ward in 1)"},
+    ),
+    "a raised ward is released by its name": (
+        "update hospital_released_stays set ward = 'eye' where stays_key = "
+        "(select min(stays_key) from hospital_released_stays where ward = 'operative')",
         {"release file, hospital_released_stays": "of the same key, ward in 1)"},
     ),
     "a stay leads to an unknown subject": (
@@ -331,6 +344,22 @@ def test_the_attack_is_that_of_the_definition(built: Project) -> None:
     assert attack(findings(built)).message.endswith(outcome(built))
 
 
+@pytest.mark.parametrize(("status", "milder"), [("raised", "released"), ("hidden", "raised")])
+def test_decisions_that_are_too_mild_break_the_promise(
+    project: Project, status: str, milder: str
+) -> None:
+    project.execute(
+        f"update hospital_linked_decisions_3 set status = '{milder}' where status = '{status}'"
+    )
+    project.build("-s", "hospital_released_stays", "hospital_released_results")
+    everywhere(project, "select 1")
+
+    found = failed(project)
+
+    assert "hospital: own values and up to 2 linked records" in found
+    assert not [subject for subject in found if "decisions" in subject or "rows" in subject]
+
+
 def test_decisions_that_hide_nothing_break_the_promise(project: Project) -> None:
     """The rows are those of the decisions: only what they tell together is wrong."""
     project.execute(
@@ -377,4 +406,4 @@ def test_a_spec_without_linked_tables_has_no_finding(built: Project) -> None:
 def test_the_command_holds(built: Project) -> None:
     output = run_command("dbt-anonymize verify hospital", built.folder)
 
-    assert "linked         22 hold, 3 measured" in output
+    assert "linked         22 hold, 5 measured" in output

@@ -5,7 +5,9 @@ records_stays as (
     select
         *,
         encode(cast("stay_id" as TEXT)) as own_key,
-        encode(cast("patient_id" as TEXT)) as subject_key
+        encode(cast("patient_id" as TEXT)) as subject_key,
+        "ward" as "raised ward",
+        "ward_leaf" as "raised ward_leaf"
     from "shop"."main"."hospital_linked_table_stays"
 
 ),
@@ -32,6 +34,16 @@ of_stays_hierarchy_1 as (
 
 ),
 
+of_stays_hierarchy_2 as (
+
+    select
+        cast(value as TEXT) as leaf,
+        min(cast(level_2 as TEXT)) as label
+    from "shop"."main"."clinic_wards"
+    group by cast(value as TEXT)
+
+),
+
 of_stays_generalized as not materialized (
 
     select
@@ -43,10 +55,18 @@ of_stays_generalized as not materialized (
             when of_stays_hierarchy_1.label is null
                 then error('hospital_linked_features_1: a value of ward is not in the hierarchy clinic_wards. Build again from the microdata on.')
             else of_stays_hierarchy_1.label
-        end as "ward"
+        end as "ward",
+        case
+            when records_stays."raised ward" is null then '*'
+            when of_stays_hierarchy_2.label is null
+                then error('hospital_linked_features_1: a value of raised ward is not in the hierarchy clinic_wards. Build again from the microdata on.')
+            else of_stays_hierarchy_2.label
+        end as "raised ward"
     from records_stays
     left join of_stays_hierarchy_1
         on records_stays."ward_leaf" = of_stays_hierarchy_1.leaf
+    left join of_stays_hierarchy_2
+        on records_stays."raised ward_leaf" = of_stays_hierarchy_2.leaf
 
 ),
 
@@ -56,7 +76,7 @@ features_stays as (
         listed.subject_key,
         count(*) as "stays_count",
         avg(listed."cost") as "stays_mean_cost",
-        max(case when listed."ward" in ('heart', 'operative') and decided.status = 'released' then 1 else 0 end) as "stays_any_ward"
+        max(case when decided.status = 'released' and listed."ward" in ('heart', 'operative') then 1 when decided.status = 'raised' and listed."raised ward" in ('heart', 'operative') then 1 else 0 end) as "stays_any_ward"
     from of_stays_generalized as listed
     inner join "shop"."main"."hospital_linked_decisions_1" as decided
         on

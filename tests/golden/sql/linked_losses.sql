@@ -67,8 +67,20 @@ labelled_stays as (
 
     select
         1 as effort,
-        coalesce(shares_1.share_1, cast(1 as double)) as "ward_share",
-        coalesce(shares_2.share_3, cast(1 as double)) as "month_share",
+        coalesce(
+            case
+                when decided.status = 'raised' then shares_1.share_2
+                else shares_1.share_1
+            end,
+            cast(1 as double)
+        ) as "ward_share",
+        coalesce(
+            case
+                when decided.status = 'raised' then shares_2.share_3
+                else shares_2.share_3
+            end,
+            cast(1 as double)
+        ) as "month_share",
         coalesce(decided.status, 'left out') as status
     from "shop"."main"."hospital_linked_table_stays" as listed
     left join "shop"."main"."hospital_linked_decisions_1" as decided
@@ -83,8 +95,20 @@ labelled_stays as (
 
     select
         2 as effort,
-        coalesce(shares_1.share_2, cast(1 as double)) as "ward_share",
-        coalesce(shares_2.share_3, cast(1 as double)) as "month_share",
+        coalesce(
+            case
+                when decided.status = 'raised' then shares_1.share_2
+                else shares_1.share_2
+            end,
+            cast(1 as double)
+        ) as "ward_share",
+        coalesce(
+            case
+                when decided.status = 'raised' then shares_2.share_3
+                else shares_2.share_3
+            end,
+            cast(1 as double)
+        ) as "month_share",
         coalesce(decided.status, 'left out') as status
     from "shop"."main"."hospital_linked_table_stays" as listed
     left join "shop"."main"."hospital_linked_decisions_2" as decided
@@ -99,8 +123,20 @@ labelled_stays as (
 
     select
         3 as effort,
-        coalesce(shares_1.share_1, cast(1 as double)) as "ward_share",
-        coalesce(shares_2.share_2, cast(1 as double)) as "month_share",
+        coalesce(
+            case
+                when decided.status = 'raised' then shares_1.share_2
+                else shares_1.share_1
+            end,
+            cast(1 as double)
+        ) as "ward_share",
+        coalesce(
+            case
+                when decided.status = 'raised' then shares_2.share_3
+                else shares_2.share_2
+            end,
+            cast(1 as double)
+        ) as "month_share",
         coalesce(decided.status, 'left out') as status
     from "shop"."main"."hospital_linked_table_stays" as listed
     left join "shop"."main"."hospital_linked_decisions_3" as decided
@@ -115,8 +151,20 @@ labelled_stays as (
 
     select
         4 as effort,
-        coalesce(shares_1.share_0, cast(1 as double)) as "ward_share",
-        coalesce(shares_2.share_0, cast(1 as double)) as "month_share",
+        coalesce(
+            case
+                when decided.status = 'raised' then shares_1.share_1
+                else shares_1.share_0
+            end,
+            cast(1 as double)
+        ) as "ward_share",
+        coalesce(
+            case
+                when decided.status = 'raised' then shares_2.share_1
+                else shares_2.share_0
+            end,
+            cast(1 as double)
+        ) as "month_share",
         coalesce(decided.status, 'left out') as status
     from "shop"."main"."hospital_linked_table_stays" as listed
     left join "shop"."main"."hospital_linked_decisions_4" as decided
@@ -137,7 +185,7 @@ classes_stays as (
         status,
         "ward_share",
         "month_share",
-        status <> 'released' as is_suppressed,
+        status in ('hidden', 'left out') as is_suppressed,
         count(*) as records
     from labelled_stays
     group by
@@ -235,7 +283,13 @@ labelled_results as (
 
     select
         1 as effort,
-        coalesce(shares_1.share_1, cast(1 as double)) as "test_share",
+        coalesce(
+            case
+                when decided.status = 'raised' then shares_1.share_2
+                else shares_1.share_1
+            end,
+            cast(1 as double)
+        ) as "test_share",
         coalesce(decided.status, 'left out') as status
     from "shop"."main"."hospital_linked_table_results" as listed
     left join "shop"."main"."hospital_linked_decisions_1" as decided
@@ -248,7 +302,13 @@ labelled_results as (
 
     select
         2 as effort,
-        coalesce(shares_1.share_1, cast(1 as double)) as "test_share",
+        coalesce(
+            case
+                when decided.status = 'raised' then shares_1.share_2
+                else shares_1.share_1
+            end,
+            cast(1 as double)
+        ) as "test_share",
         coalesce(decided.status, 'left out') as status
     from "shop"."main"."hospital_linked_table_results" as listed
     left join "shop"."main"."hospital_linked_decisions_2" as decided
@@ -261,7 +321,13 @@ labelled_results as (
 
     select
         3 as effort,
-        coalesce(shares_1.share_2, cast(1 as double)) as "test_share",
+        coalesce(
+            case
+                when decided.status = 'raised' then shares_1.share_2
+                else shares_1.share_2
+            end,
+            cast(1 as double)
+        ) as "test_share",
         coalesce(decided.status, 'left out') as status
     from "shop"."main"."hospital_linked_table_results" as listed
     left join "shop"."main"."hospital_linked_decisions_3" as decided
@@ -274,7 +340,13 @@ labelled_results as (
 
     select
         4 as effort,
-        coalesce(shares_1.share_0, cast(1 as double)) as "test_share",
+        coalesce(
+            case
+                when decided.status = 'raised' then shares_1.share_1
+                else shares_1.share_0
+            end,
+            cast(1 as double)
+        ) as "test_share",
         coalesce(decided.status, 'left out') as status
     from "shop"."main"."hospital_linked_table_results" as listed
     left join "shop"."main"."hospital_linked_decisions_4" as decided
@@ -292,7 +364,7 @@ classes_results as (
         effort,
         status,
         "test_share",
-        status <> 'released' as is_suppressed,
+        status in ('hidden', 'left out') as is_suppressed,
         count(*) as records
     from labelled_results
     group by
@@ -353,6 +425,7 @@ counted as (
         effort,
         cast('stays' as TEXT) as linked_table,
         sum(records) as records,
+        sum(case when status = 'raised' then records else 0 end) as raised_records,
         sum(case when status = 'hidden' then records else 0 end) as hidden_records,
         sum(case when status = 'left out' then records else 0 end) as left_out_records,
         0.3 as largest_share
@@ -364,6 +437,7 @@ counted as (
         effort,
         cast('results' as TEXT) as linked_table,
         sum(records) as records,
+        sum(case when status = 'raised' then records else 0 end) as raised_records,
         sum(case when status = 'hidden' then records else 0 end) as hidden_records,
         sum(case when status = 'left out' then records else 0 end) as left_out_records,
         0.3 as largest_share
@@ -393,6 +467,7 @@ select
     counted.effort,
     counted.linked_table,
     cast(counted.records as bigint) as records,
+    cast(counted.raised_records as bigint) as raised_records,
     cast(counted.hidden_records as bigint) as hidden_records,
     cast(counted.left_out_records as bigint) as left_out_records,
     (counted.hidden_records + counted.left_out_records) / cast(counted.records as double) as lost_share,

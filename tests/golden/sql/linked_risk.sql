@@ -51,7 +51,7 @@ from (
         select
             parents.subject,
             encode(cast(children."stays_key" as TEXT)) as record_key,
-            case when children."ward" is null then 'n' else 't' || cast(length(cast(children."ward" as TEXT)) as TEXT) || ':' || cast(children."ward" as TEXT) end || case when children."month" is null then 'n' else 't' || cast(length(cast(children."month" as TEXT)) as TEXT) || ':' || cast(children."month" as TEXT) end as record_text
+            case when children."ward" is null then 'n' else 't' || cast(length(cast(children."ward" as TEXT)) as TEXT) || ':' || cast(children."ward" as TEXT) end || case when children."month" is null then 'n' else 't' || cast(length(cast(children."month" as TEXT)) as TEXT) || ':' || cast(children."month" as TEXT) end || case when children."month_lower" is null then 'n' else 't' || cast(length(cast(children."month_lower" as TEXT)) as TEXT) || ':' || cast(children."month_lower" as TEXT) end || case when children."month_upper" is null then 'n' else 't' || cast(length(cast(children."month_upper" as TEXT)) as TEXT) || ':' || cast(children."month_upper" as TEXT) end as record_text
         from "shop"."main"."hospital_released_stays" as children
         inner join subjects as parents
             on encode(cast(children."token" as TEXT)) = parents.subject_key

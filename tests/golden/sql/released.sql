@@ -2,7 +2,21 @@ with
 
 records as (
 
-    select * from "shop"."main"."hospital_linked_table_results"
+    select
+        *,
+        "test" as "raised test",
+        "test_leaf" as "raised test_leaf"
+    from "shop"."main"."hospital_linked_table_results"
+
+),
+
+hierarchy_2 as (
+
+    select
+        cast(value as TEXT) as leaf,
+        min(cast(level_1 as TEXT)) as label
+    from "shop"."main"."clinic_tests"
+    group by cast(value as TEXT)
 
 ),
 
@@ -12,8 +26,16 @@ generalized as not materialized (
         records."result_id",
         records."stay_id",
         records."value",
-        coalesce(cast(records."test" as TEXT), '*') as "test"
+        coalesce(cast(records."test" as TEXT), '*') as "test",
+        case
+            when records."raised test" is null then '*'
+            when hierarchy_2.label is null
+                then error('hospital_released_results: a value of raised test is not in the hierarchy clinic_tests. Build again from the microdata on.')
+            else hierarchy_2.label
+        end as "raised test"
     from records
+    left join hierarchy_2
+        on records."raised test_leaf" = hierarchy_2.leaf
 
 ),
 
@@ -45,7 +67,11 @@ parents as (
 select
     decided.released_key as "results_key",
     parents.released_key as "stays_key",
-    case when decided.status = 'hidden' then '*' else generalized."test" end as "test",
+    case
+        when decided.status = 'hidden' then '*'
+        when decided.status = 'raised' then generalized."raised test"
+        else generalized."test"
+    end as "test",
     generalized."value"
 from generalized
 inner join decided

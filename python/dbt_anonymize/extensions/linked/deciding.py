@@ -60,9 +60,10 @@ def decide(given: Mapping[str, Any]) -> pd.DataFrame:
         linked record: the texts ``linked_table``, ``record`` (its key), ``parent`` (the key to
         which it leads), ``value`` (its labels; NULL where all are roots, as of a hidden one) and
         ``raised_value`` (its labels one level up). ``tables``: the table that each leads over by
-        its name, or ``subjects``, each behind that. ``k``: subjects who must match, >= 2. ``known_records``:
-        most records that are known of a subject, >= 1, or ``all``, and that there are no others.
-        ``known_count``: True where the number of her records in each table is known as well.
+        its name, or ``subjects``, each behind that. ``k``: subjects who must match, >= 2.
+        ``known_records``: most records that are known of a subject, >= 1, or ``all``, and that
+        there are no others. ``known_count``: True where the number of her records in each table is
+        known as well.
 
     Returns
     -------

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast
 
 from pydantic import Field, model_validator
 
-from dbt_anonymize.spec.columns_by_role import generalized_columns
 from dbt_anonymize.validation import (
     ColumnName,
     ColumnNames,
@@ -15,6 +14,7 @@ from dbt_anonymize.validation import (
     Levels,
     Source,
     Strict,
+    generalized_columns,
     rule_error,
 )
 

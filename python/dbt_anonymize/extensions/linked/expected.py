@@ -1,7 +1,7 @@
 """Linked records that follow from their sources, the hierarchies and what was decided.
 
 Labels are looked up as in the recomputation of subjects, by code that the build does not share.
-Which records are raised, hidden or left out is read from the decisions; the recount judges the outcome.
+Which records are raised, hidden or left out is read from the decisions; the recount judges them.
 """
 
 # ruff: noqa: S608 (names are quoted, and no value of a table gets into a statement)

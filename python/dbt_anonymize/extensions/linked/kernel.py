@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -31,11 +31,11 @@ COSTS = np.array([0.0, 0.5, 1.0, 1.0])
 class Suppression:
     """The records that are raised, hidden and left out so far.
 
-    A raised record shows its labels one level up. A record goes up alone: released, raised, hidden,
-    left out; what would change nothing is skipped.
+    A raised record shows its labels one level up. A record goes up alone: released, raised (in a
+    process that ``raises``), hidden, left out; what would change nothing is skipped.
 
     Classes of own values are independent: after a step only those in which it changed something
-    are counted again, which are ``is_open``; in those that ``may_differ`` a record was raised. No subject is left out, but all her records if their
+    are counted again, which are ``is_open``. No subject is left out, but all her records if their
     number is rare. Each class must hold k subjects, who match at the latest when nobody of them has
     records left; with fewer it is a `LinkError`, as are combinations that do not fit into
     ``memory`` bytes.
@@ -46,15 +46,14 @@ class Suppression:
     known: int | str
     known_count: bool
     memory: int = field(default_factory=memory_by_default)
+    raises: bool = field(init=False, default=False)
     status: Integers = field(init=False)
     is_open: Booleans = field(init=False)
-    may_differ: Booleans = field(init=False)
 
     def __post_init__(self) -> None:
         own = self.links.own
         self.status = np.full(len(self.links.subject), RELEASED)
         self.is_open = np.ones(int(own.max(initial=-1)) + 1, dtype=bool)
-        self.may_differ = np.zeros(len(self.is_open), dtype=bool)
         sizes = np.bincount(own)
         if few := int(((sizes > 0) & (sizes < self.k)).sum()):
             raise LinkError(
@@ -65,24 +64,27 @@ class Suppression:
     def run(self) -> None:
         """Raise, hide and leave out records until nothing is rare.
 
-        A class in which that costs more than to raise none has none raised.
+        What must be hidden where none is raised tells which records to raise: then each of them has
+        the most others that are raised to the same labels. A class in which that loses no less has
+        none raised.
         """
         while self.step():
             pass
-        if not self.may_differ.any():
+        can_rise = (self.status != RELEASED) & self._can_be_raised()
+        if not can_rise.any():
             return
-        links = replace(self.links, raised=self.links.value)
-        without = Suppression(links, self.k, self.known, self.known_count)
-        class_ = links.own[links.subject]
-        without.status = np.where(self.may_differ[class_], RELEASED, self.status)
-        without.is_open = self.may_differ.copy()
-        while without.step():
+        class_ = self.links.own[self.links.subject]
+        raising = Suppression(self.links, self.k, self.known, self.known_count, self.memory)
+        raising.raises = True
+        raising.status = np.where(can_rise, RAISED, self.status)
+        raising.is_open = np.bincount(class_[can_rise], minlength=len(self.is_open)) > 0
+        while raising.step():
             pass
-        costs, of_raising = (
+        of_hiding, of_raising = (
             np.bincount(class_, COSTS[status], len(self.is_open))
-            for status in (without.status, self.status)
+            for status in (self.status, raising.status)
         )
-        self.status = np.where((costs < of_raising)[class_], without.status, self.status)
+        self.status = np.where((of_raising < of_hiding)[class_], raising.status, self.status)
 
     def step(self) -> bool:
         """Raise, hide or leave out what tells a subject; tell if there was anything."""
@@ -204,32 +206,16 @@ class Suppression:
             self._hide_more(hidden)
         else:
             self.status[hidden] = LEFT_OUT
-        is_raised = np.zeros(len(records), dtype=bool)
-        is_raised[is_visible] = self._is_worth_raising(records[is_visible])
-        self.status[records[is_visible]] = HIDDEN
-        self.status[records[is_raised]] = RAISED
-        self.may_differ[class_[is_raised]] = True
+        visible = records[is_visible]
+        is_raised = (
+            self.raises & (self.status[visible] == RELEASED) & self._can_be_raised()[visible]
+        )
+        self.status[visible] = np.where(is_raised, RAISED, HIDDEN)
 
-    def _is_worth_raising(self, records: Integers) -> Booleans:
-        """Tell which records k subjects of a class have once all of these are raised."""
-        links, k = self.links, self.k
-        raised = links.raised[records]
-        is_worth: Booleans = self.status[records] == RELEASED
-        is_worth &= (raised != 0) & (raised != links.value[records])
-        candidates = records[is_worth]
-        if not len(candidates):
-            return is_worth
-        self.status[candidates] = RAISED
-        is_open = self.is_open[links.own[links.subject]] & (self.status != LEFT_OUT)
-        record = np.flatnonzero(is_open)
-        known = combined_codes(self._seen()[links.subject[record]], self._values()[record])
-        wanted = known[np.searchsorted(record, candidates)]
-        self.status[candidates] = RELEASED
-        is_wanted = np.isin(known, wanted)
-        width = len(links.own)
-        held = np.unique(known[is_wanted] * width + links.subject[record][is_wanted])
-        is_worth[is_worth] = np.bincount(held // width)[wanted] >= k
-        return is_worth
+    def _can_be_raised(self) -> Booleans:
+        """Tell of each record whether its labels one level up are others, and not all roots."""
+        can_be: Booleans = (self.links.raised != 0) & (self.links.raised != self.links.value)
+        return can_be
 
     def _is_wholly_hidden(self) -> Booleans:
         """Tell of each record whether it is hidden and all that it leads over."""

@@ -21,10 +21,15 @@ from dbt_anonymize.extensions.linked.kernel import (
     HIDDEN,
     LEFT_OUT,
     RAISED,
-    RELEASED,
     Suppression,
 )
-from dbt_anonymize.extensions.linked.records import Booleans, Integers, Links, combined_codes
+from dbt_anonymize.extensions.linked.records import (
+    Booleans,
+    Integers,
+    LinkError,
+    Links,
+    combined_codes,
+)
 
 # Levels of all tables.
 Nodes = tuple[Node, ...]
@@ -240,15 +245,19 @@ class Forecast:
             np.concatenate([raised for _, raised in values]),
             np.concatenate([part.parent for part in self._parts]),
         )
+        can_rise = (links.raised != 0) & (links.raised != links.value)
         aim = self.aim
         suppression = Suppression(links, aim.k, aim.known_records, known_count=aim.known_count)
-        while suppression.step():
-            # No step releases a record again, but a class with raised ones may do without them.
-            is_open = suppression.may_differ[links.own[links.subject]]
-            status = np.where(is_open, RELEASED, suppression.status)
-            if not self._is_hopeful(nodes, np.split(status, ends), most):
-                return None
-        suppression.run()
+        try:
+            while suppression.step():
+                # What is lost so far is lost in the end, or raised at best.
+                is_open = can_rise & (suppression.status >= HIDDEN)
+                status = np.where(is_open, RAISED, suppression.status)
+                if not self._is_hopeful(nodes, np.split(status, ends), most):
+                    return None
+            suppression.run()
+        except LinkError:  # combinations that a build could not count either
+            return None
         parts = np.split(suppression.status, ends)
         return parts if self._is_hopeful(nodes, parts, np.inf) else None
 

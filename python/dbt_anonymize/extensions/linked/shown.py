@@ -87,8 +87,8 @@ def sections(evidence: Evidence) -> list[Section]:
             "linked",
             title,
             f"{promise(spec)} For that, quasi-identifiers of some linked records are raised by a "
-            "level or hidden, and some records are left out, those of people who are left out among "
-            "them. The limit is on those that are hidden or left out.",
+            "level or hidden, and some records are left out, those of people who are left out "
+            "among them. The limit is on those that are hidden or left out.",
             (
                 "table",
                 "share raised",
