@@ -16,14 +16,24 @@
             "release.formats are of files, which DuckDB alone publishes; got " ~ target.type ~ ". Remove them."
         ]) -%}
     {%- endif -%}
-    {%- if declaration.beside -%}
+    {%- if declaration.beside and not dbt_anonymize._publishes_beside() -%}
         {%- do dbt_anonymize._raise_errors(declaration.anonymization, [
-            "several tables are released in one file, which DuckDB alone publishes; got " ~ target.type
-            ~ ". Release them from DuckDB."
+            "several tables are released together by DuckDB with Python models, as one file, and by Postgres; got "
+            ~ target.type ~ ". Release them from one of these."
         ]) -%}
     {%- endif -%}
     {{ return(none) }}
 {%- endmacro %}
+
+
+{# Whether other tables are published with a release, in its transaction or file. #}
+{% macro _publishes_beside() -%}{{ return(adapter.dispatch("_publishes_beside", "dbt_anonymize")()) }}{%- endmacro %}
+
+{% macro default___publishes_beside() -%}{{ return(false) }}{%- endmacro %}
+
+{#- What a command publishes may have changed since it was checked. -#}
+{% macro duckdb___publishes_beside() -%}{{ return(dbt_anonymize._has_python()) }}{%- endmacro %}
+
 
 {# A DuckDB file has no grants: who reads it reads all of it. So the release is a file of its own. #}
 {% macro duckdb___publication(candidate, declaration) -%}

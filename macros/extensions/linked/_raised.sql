@@ -5,7 +5,8 @@
 {% macro _raised_columns(quasi_identifiers, relation_alias=none) -%}
     {%- for quasi_identifier in quasi_identifiers -%}
         {%- for end in ["", "_leaf"] -%},
-        {{ dbt_anonymize._quote(quasi_identifier.name ~ end, relation_alias) }} as {{ dbt_anonymize._raised_name(quasi_identifier.name ~ end) }}
+        {%- set column = quasi_identifier.name ~ end %}
+        {{ dbt_anonymize._quote(column, relation_alias) }} as {{ dbt_anonymize._raised_name(column) }}
         {%- endfor -%}
     {%- endfor -%}
 {%- endmacro %}
@@ -43,7 +44,7 @@
         {%- endfor -%}
     {%- endfor -%}
 case
-        when {{ visible | join(" or ") }}
-            then {{ dbt_anonymize._concatenated(parts) }}
-    end
+    when {{ visible | join(" or ") }}
+        then {{ dbt_anonymize._concatenated(parts) }}
+end
 {%- endmacro %}

@@ -31,9 +31,9 @@
 
 {# Why keys cannot be followed: where a record leads must be in the source of that, if it takes no part in it either. #}
 {% macro _orphan_errors(given) -%}
-    {%- if target.type != "duckdb" or not dbt_anonymize._has_python() -%}
+    {%- if not dbt_anonymize._publishes_beside() -%}
         {{ return([
-            "linked tables are released by DuckDB with Python models alone; got " ~ target.type
+            "linked tables are released by DuckDB with Python models and by Postgres; got " ~ target.type
             ~ (" and vars: {dbt_anonymize_python: false}" if not dbt_anonymize._has_python() else "")
             ~ ". Release them from such a target."
         ]) }}

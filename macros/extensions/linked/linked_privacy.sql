@@ -2,8 +2,8 @@
 {% macro linked_privacy(given=none) -%}
 {%- set given = dbt_anonymize._declared(given, kwargs, ["privacy", "columns", "losses"], {}) -%}
 {{ config(materialized="table") }}
-{%- set share = "cast(round(100 * lost_share, 1) as " ~ dbt.type_string() ~ ")" -%}
-{%- set largest = "cast(round(100 * largest_share, 1) as " ~ dbt.type_string() ~ ")" -%}
+{%- set share = "cast(cast(100 * lost_share as decimal(4, 1)) as " ~ dbt.type_string() ~ ")" -%}
+{%- set largest = "cast(cast(100 * largest_share as decimal(4, 1)) as " ~ dbt.type_string() ~ ")" -%}
 with
 
 exceeded as (

@@ -41,6 +41,7 @@
     {%- do apply_grants(candidate, config.get("grants"), should_revoke=false) -%}
     {%- do persist_docs(candidate, model) -%}
     {%- if not is_trial -%}
+        {%- do dbt_anonymize._hold_tables_beside(declaration) -%}
         {%- do dbt_anonymize._check_release(candidate) -%}
         {%- do dbt_anonymize._pay_for_release(candidate) -%}
         {%- if declaration.aggregates -%}
@@ -57,6 +58,7 @@
     {%- endif -%}
     {{ dbt_anonymize._swap_in(candidate, target_relation, existing_relation, backup_relation) }}
     {{ drop_relation_if_exists(dbt_anonymize._find_uncached(backup_relation)) }}
+    {%- if not is_trial -%}{%- do dbt_anonymize._publish_tables_beside(declaration) -%}{%- endif -%}
     {#- By name too: where the profile says autocommit, dbt sends none. -#}
     {% call statement("commit") -%}
         commit
@@ -70,6 +72,54 @@
 
     {{ return({"relations": [target_relation]}) }}
 {% endmaterialization %}
+
+
+{% macro postgres___publishes_beside() -%}{{ return(true) }}{%- endmacro %}
+
+
+{# What is published beside the release stays what is checked, until the transaction ends. #}
+{% macro _hold_tables_beside(declaration) -%}
+    {%- for name in declaration.beside -%}
+        {% call statement("hold") -%}
+            lock table {{ ref(name) }} in share mode
+        {%- endcall %}
+    {%- endfor -%}
+{%- endmacro %}
+
+
+{#
+  The tables beside a release, in its schema and transaction, in the order of their rows. A comment says whose they are,
+  so that those go which a spec has no more.
+#}
+{% macro _publish_tables_beside(declaration) -%}
+    {%- set comment = "dbt_anonymize: published with " ~ declaration.anonymization ~ "_anonymized" -%}
+    {%- set earlier = run_query(
+        "select relname from pg_class inner join pg_namespace on relnamespace = pg_namespace.oid where nspname = "
+        ~ dbt_anonymize._literal(this.schema) ~ " and relkind = 'r' and obj_description(pg_class.oid, 'pg_class') = "
+        ~ dbt_anonymize._literal(comment)
+    ).columns[0].values() -%}
+    {%- for name in (earlier | list + declaration.beside) | unique(case_sensitive=true) -%}
+        {%- set published = this.incorporate(path={"identifier": name}, type="table") -%}
+        {%- set existing = dbt_anonymize._find_uncached(published) -%}
+        {%- if existing is not none and name not in earlier -%}
+            {%- do dbt_anonymize._raise_errors(declaration.anonymization, [
+                published ~ " is to be published, and is already there, made by somebody else. Move it elsewhere."
+            ]) -%}
+        {%- endif -%}
+        {%- if existing is not none -%}
+            {%- do dbt_anonymize._lock_for_swap(existing) -%}
+            {%- do adapter.drop_relation(existing) -%}
+        {%- endif -%}
+        {%- if name in declaration.beside -%}
+            {% call statement("publish") -%}
+                {#- By the new keys, which come first. #}
+                create table {{ published }} as select * from {{ ref(name) }} order by 1;
+                comment on table {{ published }} is {{ dbt_anonymize._literal(comment) }}
+            {%- endcall %}
+            {%- do apply_grants(published, config.get("grants"), should_revoke=false) -%}
+        {%- endif -%}
+    {%- endfor -%}
+{%- endmacro %}
 
 
 {# As in the file that DuckDB publishes, where the release says what it is. #}

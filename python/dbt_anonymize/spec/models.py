@@ -181,6 +181,8 @@ class CoreSpec(TestedByModels, Strict):
     """Columns of tables beside it that are released as they are, by names as in `trees_beside`."""
     tables_beside: ClassVar[Sequence[str]] = ()
     """Models that are published with the release, as tables of its file."""
+    read_beside: ClassVar[Sequence[str]] = ()
+    """Models beside the microdata, and seeds, whose rows steps in Python read."""
     obstacles: ClassVar[Sequence[str]] = ()
     """Models whose ``problem`` says why nothing may be published."""
     other_sources_of_people: ClassVar[Sequence[tuple[Source, str]]] = ()

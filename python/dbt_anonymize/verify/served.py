@@ -54,7 +54,7 @@ def _schema_finding(warehouse: Warehouse, release: Any) -> Finding:
     for node in warehouse.manifest.nodes.values():
         declared = node.config.meta.get("dbt_anonymize")
         if declared and node.schema == release.schema:
-            releases |= {node.alias} | (
+            releases |= {node.alias, *declared.get("beside", ())} | (
                 {f"{declared['anonymization']}_about"} if declared.get("about") else set()
             )
     others = server_of(warehouse).count_beside(warehouse, release, releases)

@@ -155,3 +155,19 @@ def write(folder: Path, patients: int = 400, **changes: Any) -> Project:
     content = yaml.safe_dump({**spec(), **changes}, sort_keys=False)
     (folder / "anonymizations" / "hospital.yml").write_text(content, encoding="utf-8")
     return project
+
+
+def forget(project: Project, patient: int) -> None:
+    """Let the sources forget one of 400 patients, with her stays and results."""
+    stays = {str(row[0]) for row in tables(400)["clinic_stays"] if row[1] == patient}
+    for seed, column, gone in (
+        ("patients", 0, {str(patient)}),
+        ("stays", 1, {str(patient)}),
+        ("results", 1, stays),
+    ):
+        path = project.folder / "seeds" / f"clinic_{seed}.csv"
+        lines = path.read_text("utf-8").splitlines(keepends=True)
+        kept = [line for line in lines if line.rstrip().split(",")[column] not in gone]
+        path.write_text("".join(kept), encoding="utf-8")
+    outcome = project.dbt("seed", "-s", "clinic_patients", "clinic_stays", "clinic_results")
+    assert outcome.succeeded, outcome.messages

@@ -1,4 +1,4 @@
-"""Linked records of an effort, all of whose subjects are kept, judged by the definition."""
+"""Decisions on linked records of an effort, by hand."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ import pytest
 from dbt_anonymize.extensions.linked import deciding
 from dbt_anonymize.extensions.linked.records import LinkError, random_keys
 from tests import sampling
-from tests.extensions.linked.test_joined_risk import Rows, random_graph
-from tests.oracle.linked import Subject, found_by
+from tests.extensions.linked.test_joined_risk import Rows
 
-GRAPHS = sampling.number_of("random graphs whose subjects are kept", 200, 8)
 TABLES = {"stays": "subjects", "results": "stays"}
 KNOWN: list[tuple[int | str, bool]] = [(1, False), (2, False), (3, False), ("all", False)]
 KNOWN += [(1, True), (2, True), (3, True), ("all", True)]
@@ -57,135 +55,6 @@ def given(connection: duckdb.DuckDBPyConnection, **more: Any) -> dict[str, Any]:
         "known_count": False,
         **more,
     }
-
-
-def effort_of(people: Rows, k: int, rng: np.random.Generator) -> Rows:
-    """Suppress some people, and all those whose classes have fewer than k others."""
-    is_suppressed = rng.random(len(people)) < 0.1
-    left = [age for (_, age, _), out in zip(people, is_suppressed, strict=True) if not out]
-    return [
-        (person, age, bool(out) or left.count(age) < k)
-        for (person, age, _), out in zip(people, is_suppressed, strict=True)
-    ]
-
-
-# Label of each value one level up, by the number of its column.
-Up = dict[tuple[int, Any], str]
-ROOT = "*"
-
-
-def random_levels(rng: np.random.Generator) -> Up:
-    """Draw the labels one level up: of a value itself, of several, or of everything."""
-    labels = {0: ("a", "b"), 1: (1, 2), 2: ("x", "y")}
-    return {
-        (column, value): (str(value), "several", ROOT)[rng.integers(3)]
-        for column, values in labels.items()
-        for value in values
-    }
-
-
-def labels_of(up: Up, *values: tuple[int, Any]) -> tuple[str, ...]:
-    """Return the labels of values, given with their columns, one level up."""
-    return tuple(up.get(one, str(one[1])) if one[1] is not None else ROOT for one in values)
-
-
-def _text(labels: tuple[str, ...]) -> str | None:
-    return None if {*labels} == {ROOT} else repr(labels)
-
-
-def values_of(stays: Rows, results: Rows, up: Up) -> Rows:
-    """Return the records of a graph; results have keys, 1000 and on."""
-    listed = [("stays", s, p, ((0, ward), (1, month))) for s, p, ward, month, _ in stays]
-    listed += [("results", 1000 + n, s, ((2, test),)) for n, (s, test) in enumerate(results)]
-    return [
-        (table, str(key), str(over), _text(labels_of({}, *row)), _text(labels_of(up, *row)))
-        for table, key, over, row in listed
-    ]
-
-
-def with_subjects(decisions: pd.DataFrame, effort: Rows, values: Rows) -> pd.DataFrame:
-    """Add subjects, and the records of the suppressed ones, of which there must be no decision."""
-    suppressed = {("subjects", str(person)) for person, _, is_suppressed in effort if is_suppressed}
-    for table, record, parent, *_ in values:
-        if (TABLES[table], parent) in suppressed:
-            suppressed.add((table, record))
-    decided = {*zip(decisions["linked_table"], decisions["record"], strict=True)}
-    assert decided == {(table, record) for table, record, *_ in values} - suppressed
-    assert len(decided) == len(decisions)
-    rows = [(*one, "left out") for one in suppressed]
-    rows += [("subjects", str(person), "released") for person, _, out in effort if not out]
-    columns = ["linked_table", "record", "status"]
-    return pd.concat([decisions[columns], pd.DataFrame(rows, columns=columns)])
-
-
-def released(
-    decisions: pd.DataFrame, graph: tuple[Rows, Rows, Rows], up: Up, *, with_numbers: bool
-) -> list[Subject]:
-    """Return the subjects as who reads the release sees them."""
-
-    def shown_as(status: str, *values: tuple[int, Any]) -> tuple[str, ...]:
-        if status == "hidden":
-            return (ROOT,) * len(values)
-        return labels_of(up if status == "raised" else {}, *values)
-
-    status = {
-        (row.linked_table, int(row.record)): row.status for row in decisions.itertuples(index=False)
-    }
-    people, stays, results = graph
-    found = {
-        person: Subject(age, [])
-        for person, age, _ in people
-        if status["subjects", person] == "released"
-    }
-    kinds: dict[Any, list[str]] = {person: [] for person in found}
-    shown: dict[Any, tuple[Any, Any]] = {}
-    for stay, person, ward, month, _ in stays:
-        if (kept := status["stays", stay]) != "left out":
-            assert person in found
-            shown[stay] = (person, shown_as(kept, (0, ward), (1, month)))
-            found[person].records.append(("stays", shown[stay][1]))
-            kinds[person].append("stays")
-    for number, (stay, test) in enumerate(results):
-        if (kept := status["results", 1000 + number]) != "left out":
-            person, of_stay = shown[stay]  # no orphan
-            found[person].records.append(("results", shown_as(kept, (2, test)), of_stay))
-            kinds[person].append("results")
-    if with_numbers:
-        for person, one in found.items():
-            one.own = (one.own, *(kinds[person].count(kind) for kind in ("stays", "results")))
-    return list(found.values())
-
-
-@pytest.mark.parametrize(("known", "with_numbers"), KNOWN)
-@pytest.mark.parametrize("k", [2, 3])
-def test_nobody_is_found_though_all_are_kept(
-    known: int | str, *, with_numbers: bool, k: int
-) -> None:
-    limit = None if known == "all" else int(known)
-    for number in range(GRAPHS):
-        rng = np.random.default_rng([sampling.SEED, number, 3])
-        graph, up = random_graph(rng), random_levels(rng)
-        effort, values = effort_of(graph[0], k, rng), values_of(*graph[1:], up)
-        rule = {"k": k, "known_records": known, "known_count": with_numbers}
-        decisions = decide(effort, values, **rule)
-        whole = with_subjects(decisions, effort, values)
-        remaining = released(whole, graph, up, with_numbers=with_numbers)
-        assert len(remaining) == sum(not out for *_, out in effort)
-        assert found_by(remaining, limit, k) == (set(), set()), (number, graph, up)
-        if len(decisions):
-            before = with_subjects(decisions.assign(status="released"), effort, values)
-            unhidden = released(before, graph, up, with_numbers=with_numbers)
-            is_safe = not found_by(unhidden, limit, k)[0]
-            assert is_safe == (decisions["status"] == "released").all()
-            without = decide(effort, [row[:4] for row in values], **rule)
-            assert "raised" not in {*without["status"]}
-            assert cost(decisions) <= cost(without)
-
-
-def cost(decisions: pd.DataFrame) -> float:
-    """Return the number of records that are lost; of raised ones every second."""
-    costs = {"released": 0.0, "raised": 0.5, "hidden": 1.0, "left out": 1.0}
-    return sum(costs[status] for status in decisions["status"])
 
 
 def decided(*wards: str, k: int = 2, up: str = "", **more: Any) -> list[str]:

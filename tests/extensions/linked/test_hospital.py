@@ -11,7 +11,15 @@ import duckdb
 import pytest
 
 from dbt_anonymize.project.generate import generate
-from tests.extensions.linked.hospital import HIERARCHIES, WARDS, K, spec, tables, write
+from tests.extensions.linked.hospital import (
+    HIERARCHIES,
+    WARDS,
+    K,
+    forget,
+    spec,
+    tables,
+    write,
+)
 from tests.oracle.linked import Subject, found_by
 from tests.projects import Project, run_command
 
@@ -315,23 +323,7 @@ def test_erase_writes_nothing_while_a_linked_source_has_the_person(project: Proj
 
 
 def test_an_erased_person_is_in_no_table(project: Project) -> None:
-    for seed, column in (("patients", 0), ("stays", 1)):
-        project.edit(
-            f"seeds/clinic_{seed}.csv",
-            lambda text, at=column: "".join(
-                line for line in text.splitlines(keepends=True) if line.split(",")[at] != "7"
-            ),
-        )
-    stays = {row[0] for row in tables(400)["clinic_stays"] if row[1] == 7}
-    project.edit(
-        "seeds/clinic_results.csv",
-        lambda text: "".join(
-            line
-            for line in text.splitlines(keepends=True)
-            if not line.split(",")[1].isdigit() or int(line.split(",")[1]) not in stays
-        ),
-    )
-    project.dbt("seed", "-s", "clinic_patients", "clinic_stays", "clinic_results")
+    forget(project, 7)
 
     output = run_command("dbt-anonymize erase hospital --subject 7 --yes", project.folder)
 

@@ -5,8 +5,8 @@ exceeded as (
     select
         effort,
         string_agg(
-            cast(round(100 * lost_share, 1) as TEXT) || ' % of ' || linked_table || ' would be hidden or left out, and at most '
-            || cast(round(100 * largest_share, 1) as TEXT) || ' % may be',
+            cast(cast(100 * lost_share as decimal(4, 1)) as TEXT) || ' % of ' || linked_table || ' would be hidden or left out, and at most '
+            || cast(cast(100 * largest_share as decimal(4, 1)) as TEXT) || ' % may be',
             ', ' order by linked_table
         ) as refusal
     from "shop"."main"."hospital_linked_losses"

@@ -197,13 +197,13 @@ linked_values as (
         cast("stay_id" as TEXT) as record,
         cast("patient_id" as TEXT) as parent,
         case
-                when "ward" <> '*' or "month" <> '*'
-                    then concat(concat('t', cast(length("ward") as TEXT), ':', "ward", '|n', cast(length("month") as TEXT), ':', "month"), '|', cast("month_lower" as TEXT), '|', cast("month_upper" as TEXT))
-            end as value,
+            when "ward" <> '*' or "month" <> '*'
+                then concat(concat('t', cast(length("ward") as TEXT), ':', "ward", '|n', cast(length("month") as TEXT), ':', "month"), '|', cast("month_lower" as TEXT), '|', cast("month_upper" as TEXT))
+        end as value,
         case
-                when "raised ward" <> '*' or "raised month" <> '*'
-                    then concat(concat('t', cast(length("raised ward") as TEXT), ':', "raised ward", '|n', cast(length("raised month") as TEXT), ':', "raised month"), '|', cast("raised month_lower" as TEXT), '|', cast("raised month_upper" as TEXT))
-            end as raised_value
+            when "raised ward" <> '*' or "raised month" <> '*'
+                then concat(concat('t', cast(length("raised ward") as TEXT), ':', "raised ward", '|n', cast(length("raised month") as TEXT), ':', "raised month"), '|', cast("raised month_lower" as TEXT), '|', cast("raised month_upper" as TEXT))
+        end as raised_value
     from table_1_generalized
     union all
 
@@ -212,13 +212,13 @@ linked_values as (
         cast("result_id" as TEXT) as record,
         cast("stay_id" as TEXT) as parent,
         case
-                when "test" <> '*'
-                    then concat(concat('t', cast(length("test") as TEXT), ':', "test"))
-            end as value,
+            when "test" <> '*'
+                then concat(concat('t', cast(length("test") as TEXT), ':', "test"))
+        end as value,
         case
-                when "raised test" <> '*'
-                    then concat(concat('t', cast(length("raised test") as TEXT), ':', "raised test"))
-            end as raised_value
+            when "raised test" <> '*'
+                then concat(concat('t', cast(length("raised test") as TEXT), ':', "raised test"))
+        end as raised_value
     from table_2_generalized
 
 )

@@ -7,6 +7,7 @@ EXTENSION = Extension(
     keys={Part.spec: "declared.Keys", Part.effort: "declared.EffortKeys"},
     rules="rules.RULES",
     has_relations=True,
+    steps="steps.steps_of",
     checks=(Check("linked", "checking.check_linked", Reads.release),),
     notes="shown.note_linked",
     report=(ReportSections(After.losses, "shown.sections", ("linked_losses",)),),

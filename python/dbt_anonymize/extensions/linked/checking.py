@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from typing import Any
 
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.extensions.linked.attack import attack_findings
@@ -42,13 +43,8 @@ def check_linked(checked: Checked) -> list[Finding]:
 
 @contextlib.contextmanager
 def _opened(checked: Checked) -> Iterator[LinkedRelease]:
-    """Attach the release file beside what it was built from."""
+    """Attach the release file beside what it was built from, or copy what a server publishes."""
     warehouse, spec = checked.read, checked.spec
-    if checked.release is None:
-        raise VerificationError(
-            f"{spec.name}: linked tables are released as a DuckDB file; there is none. Verify a "
-            "target of DuckDB."
-        )
     efforts = [result.effort for result in read_results(warehouse, spec.name) if result.is_chosen]
     if len(efforts) != 1 or efforts[0] not in spec.numbered_efforts or efforts[0] == 0:
         raise VerificationError(
@@ -61,18 +57,16 @@ def _opened(checked: Checked) -> Iterator[LinkedRelease]:
         return str(warehouse.relation_of_ref(f"{spec.name}_{part}"))
 
     linked = keys_of(spec).linked_tables
-    with open_release(spec, checked.release) as alone:
-        columns = alone.columns
-    with (
-        attached_release(warehouse, spec, checked.release, columns) as released,
-        Scratch(released.cursor) as scratch,
-    ):
+    with contextlib.ExitStack() as stack:
+        cursor, relation, (database, schema) = _published(stack, checked)
         yield LinkedRelease(
             spec=spec,
             effort=effort,
-            tables=tables_of(warehouse, spec, effort, released.cursor, released.relation),
-            scratch=scratch,
-            file=released.relation.rpartition(".")[0],
+            tables=tables_of(warehouse, spec, effort, cursor, relation),
+            scratch=stack.enter_context(Scratch(cursor)),
+            database=database,
+            schema=schema,
+            place="file" if checked.release else "schema",
             sources={n: str(warehouse.relation_of(table.source)) for n, table in linked.items()},
             built={name: built(f"released_{name}") for name in linked},
             decisions=built(f"linked_decisions_{effort}"),
@@ -84,6 +78,23 @@ def _opened(checked: Checked) -> Iterator[LinkedRelease]:
                 for name, table in linked.items()
             },
         )
+
+
+def _published(
+    stack: contextlib.ExitStack, checked: Checked
+) -> tuple[Any, str | None, tuple[str, str]]:
+    """Return a DuckDB cursor, the table of the subjects where it is of a file, and its place."""
+    warehouse, spec = checked.read, checked.spec
+    if checked.release is not None:
+        with open_release(spec, checked.release) as alone:
+            columns = alone.columns
+        released = stack.enter_context(attached_release(warehouse, spec, checked.release, columns))
+        database, schema, _ = released.relation.split(".", 2)
+        return released.cursor, released.relation, (database, schema)
+    subjects = warehouse.relation_of_ref(f"{spec.name}_anonymized")
+    for name in spec.tables_beside:
+        warehouse.find(subjects.incorporate(path={"identifier": name}))  # copies it
+    return warehouse.cursor(), None, (str(subjects.database), str(subjects.schema))
 
 
 def _findings(release: LinkedRelease) -> Iterator[Finding]:

@@ -29,24 +29,28 @@ def table_findings(release: LinkedRelease) -> Iterator[Finding]:
     """Require the declared tables and columns in the file, and no others."""
     subjects = f"{release.spec.name}_anonymized"
     wanted = {subjects, *map(release.name_of, release.linked)}
-    database, schema = release.file.split(".")
     held = {
         (str(of), str(table))
         for of, table in release.scratch.rows(
             "select schema_name, table_name from duckdb_tables() "
-            f"where database_name = {quote_text(database)}"
+            f"where database_name = {quote_text(release.database)}"
         )
     }
-    named = {(schema, table) for table in wanted}
+    named = {(release.schema, table) for table in wanted}
     missing = sorted(wanted - {table for _, table in held & named})
-    others = len(held - named - {(schema, about_table(subjects))})
-    message = f"the file holds {', '.join(sorted(wanted))} and no other table of data."
+    # Of a server only what is released is copied; whatever else is in the schema is counted there.
+    others = len(held - named - {(release.schema, about_table(subjects))})
+    others = others if release.place == "file" else 0
+    message = f"the {release.place} holds {', '.join(sorted(wanted))} and no other table of data."
     if missing or others:
         message = (
-            f"the file must hold {', '.join(sorted(wanted))} and no other table of data; "
-            f"{', '.join(missing) or 'none'} missing, and {others} others are there. {_REMEDY}"
+            f"the {release.place} must hold {', '.join(sorted(wanted))} and no other table of "
+            f"data; {', '.join(missing) or 'none'} missing, and {others} others are there. "
+            f"{_REMEDY}"
         )
-    yield Finding("linked", "tables of the release file", not (missing or others), message)
+    yield Finding(
+        "linked", f"tables of the release {release.place}", not (missing or others), message
+    )
     for name, table in release.linked.items() if not missing else ():
         columns = list(released_columns(name, table))
         types = release.tables.types(f"select * from {release.released(name)}")
@@ -58,7 +62,7 @@ def table_findings(release: LinkedRelease) -> Iterator[Finding]:
                 f"{', '.join(lacking) or 'none'} missing, and {len({*types} - {*columns})} others "
                 f"are there. {_REMEDY}"
             )
-        subject = f"release file, {release.name_of(name)}, columns"
+        subject = f"release {release.place}, {release.name_of(name)}, columns"
         yield Finding("linked", subject, list(types) == columns, message)
 
 
@@ -66,7 +70,7 @@ def has_columns(release: LinkedRelease) -> bool:
     """Tell whether the file has all tables and columns that other findings read."""
     (held,) = release.scratch.row(
         f"select list(table_name || '.' || column_name) from duckdb_columns() "
-        f"where database_name = {quote_text(release.file.split('.')[0])}"
+        f"where database_name = {quote_text(release.database)}"
     )
     return all(
         f"{release.name_of(name)}.{column}" in held
@@ -81,7 +85,7 @@ def row_findings(expected: ExpectedRecords, name: str) -> Iterator[Finding]:
     comparer, rows = Comparer(release.tables), expected.rows(name)
     for subject, relation in (
         (release.name_of(name), release.built[name]),
-        (f"release file, {release.name_of(name)}", release.released(name)),
+        (f"release {release.place}, {release.name_of(name)}", release.released(name)),
     ):
         differing = comparer.differences(Comparison(subject, f"select * from {rows}", relation))
         message = "has exactly the rows that follow from the sources and what was decided."

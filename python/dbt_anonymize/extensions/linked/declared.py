@@ -235,6 +235,13 @@ class Keys(Strict):
         return inherited + [f"{self.name}_released_{table}" for table in self.linked_tables]
 
     @property
+    def read_beside(self) -> list[str]:
+        """Models and seeds beside the microdata, whose rows steps in Python read."""
+        inherited: list[str] = list(cast(Any, super()).read_beside)
+        models = [f"{self.name}_linked_table_{table}" for table in self.linked_tables]
+        return inherited + models + [tree.ref for tree in self.trees_beside.values()]
+
+    @property
     def obstacles(self) -> list[str]:
         """Models whose ``problem`` says why nothing may be published."""
         inherited: list[str] = list(cast(Any, super()).obstacles)

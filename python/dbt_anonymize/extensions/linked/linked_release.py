@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
+from typing import Literal, cast
 
 from dbt_anonymize.extensions.linked.declared import (
     SUBJECTS,
@@ -30,15 +30,18 @@ from dbt_anonymize.verify.recomputation.tables import Tables
 class LinkedRelease:
     """Relations of a linked release, as SQL; those of linked tables by their names.
 
-    ``tables`` are those of the subjects, with sources and hierarchies as they are now; ``file`` is
-    the released file as a schema, ``built`` has the tables that it was made from.
+    ``tables`` are those of the subjects, with sources and hierarchies as they are now;
+    ``database`` and ``schema`` name the released file, or a copy of the schema where a server
+    publishes, as ``place`` says. ``built`` has the tables that it was made from.
     """
 
     spec: Spec
     effort: int
     tables: Tables
     scratch: Scratch
-    file: str
+    database: str
+    schema: str
+    place: Literal["file", "schema"]
     sources: Mapping[str, str]
     built: Mapping[str, str]
     decisions: str
@@ -73,8 +76,8 @@ class LinkedRelease:
 
     @property
     def subjects(self) -> str:
-        """The subjects in the file."""
-        return f"{self.file}.{quote_name(self.spec.name + '_anonymized')}"
+        """The subjects who are released."""
+        return self._published(f"{self.spec.name}_anonymized")
 
     @cached_property
     def expected_subjects(self) -> Expected:
@@ -82,8 +85,11 @@ class LinkedRelease:
         return Expected(self.tables, self.spec, self.effort)
 
     def released(self, table: str) -> str:
-        """Return a linked table in the file."""
-        return f"{self.file}.{quote_name(self.name_of(table))}"
+        """Return a released linked table."""
+        return self._published(self.name_of(table))
+
+    def _published(self, table: str) -> str:
+        return ".".join(map(quote_name, (self.database, self.schema, table)))
 
     def name_of(self, table: str) -> str:
         """Return the name of a released linked table."""

@@ -42,7 +42,8 @@ def _release_findings(warehouse: Warehouse, spec: Spec) -> Iterator[Finding]:
     node = next(n for n in warehouse.manifest.nodes.values() if n.name == f"{spec.name}_anonymized")
     declared = (node.config.grants or {}).get("select", [])
     declared = {declared} if isinstance(declared, str) else {*declared}
-    granted = _grants(warehouse, str(release.schema), [str(release.identifier)])
+    published = [str(release.identifier), *spec.tables_beside]
+    granted = _grants(warehouse, str(release.schema), published)
     writers = sorted({who for _, who, right in granted if right not in {"SELECT", "REFERENCES"}})
     readers = sorted({who for _, who, right in granted if right == "SELECT"} - declared)
     subject = f"{spec.name}_anonymized, grants"
@@ -56,7 +57,7 @@ def _release_findings(warehouse: Warehouse, spec: Spec) -> Iterator[Finding]:
     if "public" in readers and spec.release.access != "public":
         message = (
             "every role may read the release, and release.access is not public. Revoke it "
-            f"(revoke select on {release} from public)."
+            f"(revoke select on {', '.join(published)} from public)."
         )
         yield Finding("recomputation", f"{subject} to public", False, message)
     if others := [who for who in readers if who != "public"]:
