@@ -71,9 +71,14 @@ def read_searched(warehouse: Warehouse, spec: Spec) -> SearchedTables | None:
     linked = keys_of(spec).linked
     if linked is None:
         return None
+    if not warehouse.is_duckdb:
+        raise SearchError(
+            f"levels of linked tables must be searched in DuckDB; got {warehouse.kind}. Search on "
+            "such a target, with a copy of the tables, or write the efforts by hand."
+        )
     remedy = (
         f"Run `dbt-anonymize generate {spec.name}` and "
-        f"`dbt build --select {spec.name}_frequencies+ +{spec.name}_linked_table_*`."
+        f"`dbt build --select +{spec.name}_frequencies +{spec.name}_linked_table_*`."
     )
     microdata = warehouse.relation_of_ref(f"{spec.name}_microdata", remedy=remedy)
     ends = {SUBJECTS: (microdata, spec.record_key)}
