@@ -73,7 +73,6 @@ def test_tables_stand_behind_those_that_they_lead_over() -> None:
         ("subject", "name"),
         ("freeze", True),
         ("sample", {"share": 0.5}),
-        ("efforts", []),
         ("release", {"formats": ["duckdb", "csv"]}),
         ("release", {"recompute": True}),
         ("release", {"composition": "strict"}),
