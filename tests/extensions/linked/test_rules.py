@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from dbt_anonymize.extensions.linked.shown import promise
 from dbt_anonymize.project.descriptions import in_words
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.loading import validate
@@ -73,7 +74,6 @@ def test_tables_stand_behind_those_that_they_lead_over() -> None:
         ("subject", "name"),
         ("freeze", True),
         ("sample", {"share": 0.5}),
-        ("efforts", []),
         ("release", {"formats": ["duckdb", "csv"]}),
         ("release", {"recompute": True}),
         ("release", {"composition": "strict"}),
@@ -195,3 +195,11 @@ def test_own_values_must_not_be_told_alone(alpha: float, values: Any, *, holds: 
 
     assert ("own values alone do not tell sex" not in problems(change)) == holds
     assert ("linked" in problems(change)) != holds
+
+
+def test_an_effort_promises_its_own_k() -> None:
+    raw = declared()
+    raw["efforts"][0]["k"] = 50
+    spec = Spec.model_validate(raw)
+    assert f"finds at least {spec.largest_k} people" in promise(spec, 2)
+    assert "finds at least 50 people" in promise(spec, 1)

@@ -78,12 +78,6 @@ _REFUSED: tuple[tuple[Callable[[RawSpec], object], KeyPath, str, str], ...] = (
         f"must be report {_BESIDE}, of which releases are not compared",
         "Remove it.",
     ),
-    (
-        lambda draft: not draft.efforts,
-        ("efforts",),
-        f"must be declared {_BESIDE}: `dbt-anonymize search` looks for levels in one table",
-        "Write efforts, each with levels and linked.",
-    ),
 )
 
 
