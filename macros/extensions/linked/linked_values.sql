@@ -19,7 +19,8 @@ with
 
 ),
 {{- dbt_anonymize.generalize(
-    rows, table.quasi_identifiers + dbt_anonymize._raised(table.quasi_identifiers), [table.key, table.parent] + table.get("sensitive", []),
+    rows, table.quasi_identifiers + dbt_anonymize._raised(table.quasi_identifiers),
+    [table.key, table.parent] + table.get("sensitive", []),
     "table_" ~ loop.index ~ "_"
 ) }}
 {%- endfor %}
