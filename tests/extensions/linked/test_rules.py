@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from dbt_anonymize.extensions.linked.shown import promise
 from dbt_anonymize.project.descriptions import in_words
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.loading import validate
@@ -168,3 +169,11 @@ def test_what_cannot_be_built_is_said(
     change: Callable[[dict[str, Any]], object], message: str
 ) -> None:
     assert message in problems(change)
+
+
+def test_an_effort_promises_its_own_k() -> None:
+    raw = declared()
+    raw["efforts"][0]["k"] = 50
+    spec = Spec.model_validate(raw)
+    assert f"finds at least {spec.largest_k} people" in promise(spec, 2)
+    assert "finds at least 50 people" in promise(spec, 1)
