@@ -24,8 +24,8 @@ from dbt_anonymize.extensions.linked.records import Integers, combined_codes
 
 # Place of the level of each quasi-identifier among those of its hierarchy, by table.
 Places = dict[str, dict[str, int]]
-# Seconds of a draft for one effort, of which descents take a part.
-_SECONDS, _SHARE_OF_DESCENTS = 8.0, 0.8
+# Seconds of CPU of a draft for one effort, of which descents take a part.
+_SECONDS, _SHARE_OF_DESCENTS = 6.0, 0.8
 # Levels down and up of an exchange.
 _BY_ONE, _BY_TWO = ((1, 0), (1, 1)), ((2, 0), (2, 1), (1, 2), (2, 2))
 
@@ -264,10 +264,10 @@ def draft(
 def _least(tables: CodedTables, classes: Integers, aim: Aim) -> Nodes:
     """Return the levels that lose the least, as far as found in time."""
     search = LevelSearch(tables, classes, aim)
-    begin = time.monotonic()
+    begin = time.process_time()
 
     def is_over(share: float = 1.0) -> bool:
-        return time.monotonic() - begin > share * _SECONDS
+        return time.process_time() - begin > share * _SECONDS
 
     search.descend(lambda: is_over(_SHARE_OF_DESCENTS))
     search.begin()
