@@ -255,6 +255,9 @@ class Extension:
         the package. Who drafts a key says what its function is given and returns: see
         ``drafting_function`` of `drafting.counted` for ``table``, of `drafting.linked_efforts` for
         ``linked``.
+    searched : str
+        Function, relative to the package, which is given warehouse and spec and returns what a
+        search finds levels of beside those of the quasi-identifiers, or None: see `search.beside`.
     needs : tuple of str
         Extensions that it imports from, or whose relations it reads.
     """
@@ -278,6 +281,7 @@ class Extension:
     without_dbt: str = ""
     trainer: str = ""
     drafts: Mapping[str, str] = field(default_factory=dict)
+    searched: str = ""
     needs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -346,9 +350,7 @@ def notes() -> Iterator[Any]:
 
 def diagnoses() -> Iterator[Any]:
     """Yield the functions by which extensions add to `doctor`."""
-    return (
-        extension.load(extension.diagnoses) for extension in extensions() if extension.diagnoses
-    )
+    return (one.load(one.diagnoses) for one in extensions() if one.diagnoses)
 
 
 def engines() -> dict[str, str]:
@@ -384,15 +386,15 @@ def trainers() -> tuple[Any, ...]:
 
 def draft_of(key: str) -> Any:
     """Return the function that drafts a key of the spec, or None."""
-    for extension in extensions():
-        if key in extension.drafts:
-            return extension.load(extension.drafts[key])
-    return None
+    return next((one.load(one.drafts[key]) for one in extensions() if key in one.drafts), None)
+
+
+def searched() -> Iterator[Any]:
+    """Yield the functions by which extensions say what a search finds further levels of."""
+    return (one.load(one.searched) for one in extensions() if one.searched)
 
 
 def function(name: str) -> Any:
     """Return the function of this name that an extension adds to the package, or None."""
-    for extension in extensions():
-        if name in extension.functions:
-            return extension.load(extension.functions[name])
-    return None
+    found = (one for one in extensions() if name in one.functions)
+    return next((one.load(one.functions[name]) for one in found), None)

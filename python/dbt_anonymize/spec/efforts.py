@@ -166,5 +166,6 @@ def as_yaml(effort: Effort) -> dict[str, Any]:
     content = effort.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
     if set(content) == {"levels"} and is_shorthand(content["levels"]):
         return dict(content["levels"])
-    # The form first, then what it has.
-    return {key: content[key] for key in (*_OF_EXTENSIONS, *content) if key in content}
+    # The form first, then levels, then what stands beside them.
+    form = [key for key in _OF_EXTENSIONS if not isinstance(content.get(key), Mapping)]
+    return {key: content[key] for key in (*form, "levels", *content) if key in content}

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from dbt_anonymize.extensions.linked.shown import promise
 from dbt_anonymize.project.descriptions import in_words
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.loading import validate
@@ -73,7 +74,6 @@ def test_tables_stand_behind_those_that_they_lead_over() -> None:
         ("subject", "name"),
         ("freeze", True),
         ("sample", {"share": 0.5}),
-        ("efforts", []),
         ("release", {"formats": ["duckdb", "csv"]}),
         ("release", {"recompute": True}),
         ("release", {"composition": "strict"}),
@@ -156,6 +156,18 @@ def test_scores_that_suppress_anew_are_refused(change: dict[str, object]) -> Non
             "another feature; stays_count is",
         ),
         (
+            lambda raw: raw["linked"].update(l=2),
+            "linked.l: must be beside columns with the role sensitive; there is none",
+        ),
+        (
+            lambda raw: (raw["linked"].update(l=2), raw["columns"]["sex"].update(role="sensitive")),
+            "must be beside a guarantee that own values alone do not tell sex",
+        ),
+        (
+            lambda raw: raw["linked"].update(l=2, known_count=True),
+            "linked.l: must be absent beside known_count",
+        ),
+        (
             lambda raw: raw["linked"].update(known_records=9),
             "linked.known_records",
         ),
@@ -169,3 +181,25 @@ def test_what_cannot_be_built_is_said(
     change: Callable[[dict[str, Any]], object], message: str
 ) -> None:
     assert message in problems(change)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "values", "holds"), [(0.5, None, True), (0.6, None, False), (0.5, ["f"], False)]
+)
+def test_own_values_must_not_be_told_alone(alpha: float, values: Any, *, holds: bool) -> None:
+    def change(raw: dict[str, Any]) -> None:
+        raw["linked"]["l"] = 2
+        raw["columns"]["sex"]["role"] = "sensitive"
+        guarantee = {"attribute": "sex", "alpha": alpha, "k": 4}
+        raw["guarantees"]["alpha_k_anonymity"] = guarantee | ({"values": values} if values else {})
+
+    assert ("own values alone do not tell sex" not in problems(change)) == holds
+    assert ("linked" in problems(change)) != holds
+
+
+def test_an_effort_promises_its_own_k() -> None:
+    raw = declared()
+    raw["efforts"][0]["k"] = 50
+    spec = Spec.model_validate(raw)
+    assert f"finds at least {spec.largest_k} people" in promise(spec, 2)
+    assert "finds at least 50 people" in promise(spec, 1)

@@ -96,10 +96,12 @@ def test_losses_are_those_of_duckdb(
     here = hospitals.write(tmp_path_factory.mktemp("here") / "project")
     generate(here.folder)
     here.build("-s", "+hospital_linked_information_loss", "--exclude", "resource_type:test")
-    for name in ("linked_losses", "linked_information_loss"):
+    names = ("linked_losses", "linked_information_loss")
+    for name in names:
         theirs = server.query(f"select * from shop.hospital_{name} order by 1, 2")
         ours = here.query(f"select * from hospital_{name} order by 1, 2")
         assert_same(plain(theirs), plain(ours), name)
+    check_ran("Postgres", server.version, "dbt-postgres", "relations of linked tables", len(names))
 
 
 def test_analysts_read_all_tables_and_nobody_else_changes_them(

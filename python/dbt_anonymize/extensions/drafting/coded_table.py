@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from dbt_anonymize.extensions.drafting.plans import Plan
-from dbt_anonymize.extensions.search.label_shares import shares_of_labels, width
 from dbt_anonymize.hierarchies.bounds import Bound
 from dbt_anonymize.hierarchies.model import (
     ROOT,
@@ -23,6 +22,7 @@ from dbt_anonymize.hierarchies.model import (
     IntervalHierarchy,
 )
 from dbt_anonymize.literals import quote_name, quote_text
+from dbt_anonymize.privacy.label_shares import shares_of_labels, width
 from dbt_anonymize.privacy.table import (
     Attribute,
     FloatArray,
@@ -132,6 +132,11 @@ def _literal(bound: Bound) -> str:
     if isinstance(bound, Decimal):
         return format(bound, "f")
     return f"date {quote_text(bound.isoformat())}"
+
+
+def whole_attribute(plan: Plan) -> Attribute:
+    """Return a quasi-identifier with all leaves, and that of NULL after them."""
+    return _attribute(plan, np.arange(len(plan.hierarchy.labels[0]) + 1), None)
 
 
 def _attribute(plan: Plan, present: IntArray, highest: int | None) -> Attribute:

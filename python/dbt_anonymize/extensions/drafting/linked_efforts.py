@@ -9,7 +9,7 @@ import numpy as np
 
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.extension import draft_of
-from dbt_anonymize.extensions.drafting.coded_table import leaf_sql
+from dbt_anonymize.extensions.drafting.coded_table import leaf_sql, whole_attribute
 from dbt_anonymize.extensions.drafting.linked_tables import (
     KNOWN_RECORDS,
     MOST_LOST,
@@ -17,7 +17,7 @@ from dbt_anonymize.extensions.drafting.linked_tables import (
 )
 from dbt_anonymize.extensions.drafting.plans import Plan
 from dbt_anonymize.extensions.drafting.table import K
-from dbt_anonymize.hierarchies.model import ROOT
+from dbt_anonymize.hierarchies.model import ROOT, CategoricalHierarchy
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.privacy.table import IntArray
 from dbt_anonymize.project.warehouse import Warehouse
@@ -27,6 +27,8 @@ EXTENSION_KEY = "linked"
 # Subjects who are read. Of a part of them classes are smaller, so levels are too strong rather than
 # too weak.
 _MOST_SUBJECTS = 200_000
+# Part of the records of people who are left out that do not count as lost: no levels release them.
+_SPARED = 0.5
 
 
 def can_draft() -> bool:
@@ -40,11 +42,12 @@ def drafting_function() -> Any:
     It is given the ``subjects`` and, by name, the ``tables`` that lead to them, each a mapping:
     ``rows`` (arrays by name: ``number`` of the record, ``parent``, the number of that to which it
     leads, and the leaf of each quasi-identifier), ``over`` (the table that it leads over, "" for
-    the subjects) and ``codes`` (for each quasi-identifier and level, from the lowest, the code of
-    each leaf). By keyword it is given ``efforts`` (places of levels of the subjects), ``k``,
-    ``known_records`` and ``most_lost``, a share of the records of each table beside half of those
-    of people who are left out. It returns, for each
-    effort, the place of a level of each quasi-identifier, by table.
+    the subjects), ``labels`` (for each quasi-identifier and level, from the lowest, the label of
+    each leaf), ``shares`` (of the hierarchy, that these cover) and ``smallest`` (that of a raw
+    value). Of a linked table ``most_lost`` is the share of its records that may be lost, beside
+    the part ``spared`` of those of people who are left out. By keyword it is given ``efforts``
+    (places of levels of the subjects), ``k`` and ``known_records``. It returns, for each effort,
+    the place of a level of each quasi-identifier, by table.
     """
     found = draft_of(EXTENSION_KEY)
     if found is None:
@@ -74,15 +77,15 @@ def linked_levels(
         parent = draft.link.column
         numbered[name] = _numbered(warehouse, table, draft.key, parent, numbered[draft.over])
         rows = _rows(warehouse, table, draft.key, (parent, numbered[draft.over]), draft.plans)
-        tables[name] = {"rows": rows, "over": draft.over, "codes": _codes_of(draft.plans)}
+        limits = {"most_lost": MOST_LOST, "spared": _SPARED}
+        tables[name] = {"rows": rows, "over": draft.over, **limits, **_levels_of(draft.plans)}
     rows = _rows(warehouse, relation, key, (key, numbered[""]), plans)
     places = drafting_function()(
-        {"rows": rows, "over": "", "codes": _codes_of(plans)},
+        {"rows": rows, "over": "", **_levels_of(plans)},
         tables,
         efforts=[_places(levels, plans) for levels in efforts],
         k=K,
         known_records=KNOWN_RECORDS,
-        most_lost=MOST_LOST,
     )
     return [
         {
@@ -150,14 +153,15 @@ def _rows(
     }
 
 
-def _codes_of(plans: Mapping[str, Plan]) -> dict[str, list[IntArray]]:
-    """Return the code of each leaf, and of NULL after them, by level from the lowest one."""
-    codes: dict[str, list[IntArray]] = {}
+def _levels_of(plans: Mapping[str, Plan]) -> dict[str, dict[str, Any]]:
+    """Return labels and shares of each leaf, and of NULL after them, by level from the lowest."""
+    levels: dict[str, dict[str, Any]] = {"labels": {}, "shares": {}, "smallest": {}}
     for column, plan in plans.items():
-        raw = [] if _lowest(plan) else [np.arange(len(plan.hierarchy.labels[0]) + 1)]
-        levels = [
-            np.unique([*labels, ROOT], return_inverse=True)[1].reshape(-1)
-            for labels in plan.hierarchy.labels
-        ]
-        codes[column] = [*raw, *levels]
-    return codes
+        tree, lowest = plan.hierarchy, _lowest(plan)
+        raw = [tree.values] if isinstance(tree, CategoricalHierarchy) else []
+        attribute = whole_attribute(plan)
+        by_level = zip(attribute.levels, attribute.shares, strict=True)
+        levels["labels"][column] = [[*labels, ROOT] for labels in (*raw, *tree.labels)]
+        levels["shares"][column] = [shares[codes] for codes, shares in by_level][lowest:]
+        levels["smallest"][column] = attribute.smallest_share
+    return levels

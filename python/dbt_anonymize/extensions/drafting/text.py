@@ -89,7 +89,7 @@ def spec_text(
     """Return the YAML of a draft; undecided roles are TODO unless ``takes_all``.
 
     For statistics without a target it has no keys of models. With ``linked`` tables it has efforts
-    also where something is undecided, since no search finds them.
+    also where something is undecided.
     """
     decided = [proposal for proposal in drafted.proposals if proposal.is_decided or takes_all]
     target = drafted.target

@@ -11,5 +11,6 @@ EXTENSION = Extension(
     checks=(Check("linked", "checking.check_linked", Reads.release),),
     notes="shown.note_linked",
     report=(ReportSections(After.losses, "shown.sections", ("linked_losses",)),),
-    drafts={"linked": "first_levels.draft"},
+    searched="searched.read_searched",
+    drafts={"linked": "level_search.draft"},
 )

@@ -14,8 +14,8 @@ from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 
 
-def promise(spec: Spec) -> str:
-    """Return what linked records tell of nobody, as a sentence.
+def promise(spec: Spec, effort: int) -> str:
+    """Return what linked records tell of nobody in an effort, as a sentence.
 
     A spec without linked tables is a `TypeError`.
     """
@@ -28,9 +28,11 @@ def promise(spec: Spec) -> str:
         else f"up to {pluralized(linked.known_records, 'linked record')}"
     )
     count = ", and how many there are," if linked.known_count else ""
+    diverse = f", of whom at most 1 in {linked.l} share a sensitive value" if linked.l else ""
+    k = max(spec.largest_k, spec.numbered_efforts[effort].k or 0)
     return (
-        f"Whoever knows own values and {known}{count} of a person finds at least {spec.largest_k} "
-        "people who have the same."
+        f"Whoever knows own values and {known}{count} of a person finds at least {k} "
+        f"people who have the same{diverse}."
     )
 
 
@@ -38,7 +40,7 @@ def note_linked(warehouse: Warehouse, spec: Spec, chosen: EffortResult) -> Itera
     """Yield the sentences of `results` on linked tables."""
     if not keys_of(spec).linked:
         return
-    yield promise(spec)
+    yield promise(spec, chosen.effort)
     relation = warehouse.relation_of_ref(f"{spec.name}_linked_losses")
     try:
         rows = warehouse.rows(
@@ -86,9 +88,10 @@ def sections(evidence: Evidence) -> list[Section]:
         Section(
             "linked",
             title,
-            f"{promise(spec)} For that, quasi-identifiers of some linked records are raised by a "
-            "level or hidden, and some records are left out, those of people who are left out "
-            "among them. The limit is on those that are hidden or left out.",
+            f"{promise(spec, evidence.effort or 0)} For that, quasi-identifiers of some linked "
+            "records are raised by a level or hidden, and some records are left out, those of "
+            "people who are left out among them. The limit is on those that are hidden or left "
+            "out.",
             (
                 "table",
                 "share raised",

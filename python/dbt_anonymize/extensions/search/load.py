@@ -14,11 +14,11 @@ import numpy as np
 
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.search.declared import search_of
-from dbt_anonymize.extensions.search.label_shares import shares_of_labels, width
 from dbt_anonymize.extensions.search.packed_keys import packed_keys, unpack_keys
 from dbt_anonymize.extensions.search.preconditions import check_readable
 from dbt_anonymize.extensions.search.source import Source, rebuild
 from dbt_anonymize.pluralize import pluralized
+from dbt_anonymize.privacy.label_shares import shares_of_labels, width
 from dbt_anonymize.privacy.table import (
     Attribute,
     BoolArray,

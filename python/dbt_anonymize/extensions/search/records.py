@@ -86,16 +86,36 @@ def read_records(warehouse: Warehouse, spec: Spec, loaded: Loaded, splitting: Sp
         problem, effort_reader, first = read_untouched(
             spec, relation, microdata, splitting, is_inner
         )
-        codes = _quasi_identifier_codes(
-            warehouse, loaded, effort_reader.sample.restrict(microdata), spec.record_key
+        rows = _known_rows(
+            warehouse, spec, loaded, effort_reader.sample.restrict(microdata), spec.record_key
         )
-    rows = rows_of(loaded.table, codes)
+    return Records(problem, rows, effort_reader, first)
+
+
+def rows_by_key(warehouse: Warehouse, spec: Spec, loaded: Loaded) -> IntArray:
+    """Return the row of the table of each record, in the order of the bytes of its key as text."""
+    with engine_of(warehouse).open_reader(warehouse) as reader:
+        microdata = reader.relation(f"{spec.name}_microdata", Drawn(spec.record_key))
+        key = f"encode(cast({quote_name(spec.record_key)} as varchar))"
+        placed = microdata.project(f"*, row_number() over (order by {key}) as place_of_record")
+        return _known_rows(warehouse, spec, loaded, placed, "place_of_record")
+
+
+def _known_rows(
+    warehouse: Warehouse,
+    spec: Spec,
+    loaded: Loaded,
+    records: duckdb.DuckDBPyRelation,
+    order_by: str,
+) -> IntArray:
+    """Return the row of each record; a `SearchError` if the table lacks one."""
+    rows = rows_of(loaded.table, _quasi_identifier_codes(warehouse, loaded, records, order_by))
     if missing := int((rows < 0).sum()):
         raise SearchError(
             f"{spec.name}: the frequencies must hold every record of {spec.name}_microdata; "
             f"{missing} of {len(rows)} are missing in them. {rebuild(spec)}"
         )
-    return Records(problem, rows, effort_reader, first)
+    return rows
 
 
 def read_untouched(

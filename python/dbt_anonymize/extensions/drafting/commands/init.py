@@ -100,7 +100,7 @@ def init(
         note(line)
     if not tables:
         note_neighbours(neighbours, drafted)
-    note(_next_steps(name, path, drafted, text, searched=None if tables else purpose))
+    note(_next_steps(name, path, drafted, text, searched=Purpose.statistics if tables else purpose))
 
 
 def _write_draft(
@@ -354,16 +354,10 @@ def _draft_lines(drafted: Draft) -> Iterator[str]:
         yield f"{', '.join(names)} together single out {pluralized(count, 'record')}."
 
 
-def _next_steps(
-    name: str, path: Path, drafted: Draft, text: str, *, searched: Purpose | None
-) -> str:
-    """Return what to do next; without a purpose no search looks for other efforts."""
+def _next_steps(name: str, path: Path, drafted: Draft, text: str, *, searched: Purpose) -> str:
+    """Return what to do next; a search is for a purpose."""
     if ": TODO" in text or "[TODO]" in text:
         return f"{path.as_posix()}: decide every TODO, then run `dbt-anonymize generate {name}`."
-    if searched is None:
-        return (
-            f"{path.as_posix()}: read it, then run `dbt-anonymize generate {name}` and `dbt build`."
-        )
     if drafted.efforts:
         return (
             f"{path.as_posix()}: read it, then run `dbt-anonymize generate {name}` and "

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from enum import Enum, StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
@@ -24,6 +24,12 @@ from dbt_anonymize.cli.common import (
 )
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import EvaluationError, SearchError
+from dbt_anonymize.extensions.search.commands.joint import (
+    SECONDS,
+    check_options,
+    joint_rows,
+    search_joint,
+)
 from dbt_anonymize.extensions.search.commands.search_output import (
     describe_reasons,
     print_search,
@@ -32,6 +38,7 @@ from dbt_anonymize.extensions.search.commands.search_output import (
 )
 from dbt_anonymize.extensions.search.declared import search_of
 from dbt_anonymize.extensions.search.measure_names import GUIDED, MEASURE_NAMES
+from dbt_anonymize.information_loss import LOSS
 from dbt_anonymize.output import Format
 from dbt_anonymize.pluralize import pluralized
 
@@ -123,11 +130,14 @@ def search(
             spec,
             efforts=efforts,
             sizes=sizes,
-            measure=search_of(spec).measure_of(spec) if measure is None else str(measure.value),
+            measure=None if measure is None else str(measure.value),
             recoding=recoding,
             time_limit=time_limit,
             evaluations=evaluations,
         )
+        if spec.trees_beside:
+            _search_jointly(console, place, spec, options, form, dry_run=dry_run, out=out)
+            return
         if (measure or search_of(spec).measure) is None and spec.targets and spec.efforts:
             console.print(_default_measure(name, options.measure))
         outcome, reasons = _search(console, place, spec, options, dry_run=dry_run, verbose=verbose)
@@ -138,6 +148,26 @@ def search(
             console.print(_no_efforts(has_sizes=bool(sizes)))
         elif not dry_run:
             _write(console, place, spec, outcome.efforts, reasons)
+
+
+def _search_jointly(
+    console: SafeConsole,
+    place: Place,
+    spec: Spec,
+    options: Options,
+    form: Format,
+    *,
+    dry_run: bool,
+    out: TextIO,
+) -> None:
+    """Search own levels and those of other tables together, and write both."""
+    with _prefixed(spec.name), _progress(options.loss) as steps:
+        beside, outcome = search_joint(console, place, spec, options, steps)
+    if form is not Format.table:
+        columns, rows = joint_rows(spec, beside, outcome)
+        show_rows(columns, rows, form, out=out)
+    if not dry_run:
+        _write(console, place, spec, outcome.efforts)
 
 
 def _default_measure(name: str, measure: str) -> str:
@@ -152,17 +182,20 @@ def _options(
     *,
     efforts: int | None,
     sizes: tuple[int, ...],
-    measure: str,
+    measure: str | None,
     recoding: Recoding,
     time_limit: float | None,
     evaluations: int | None,
 ) -> Options:
-    """Return options, with a default limit for races, which need one to end."""
+    """Return options, with a default limit for what needs one to end."""
     from dbt_anonymize.extensions.search.efforts import Options  # noqa: PLC0415 (keeps --help fast)
 
+    if spec.trees_beside:
+        check_options(spec, measure, recoding.value, evaluations)
+        measure, time_limit = LOSS, SECONDS if time_limit is None else time_limit
     options = Options(
         efforts=search_of(spec).efforts if efforts is None else efforts,
-        measure=measure,
+        measure=measure or search_of(spec).measure_of(spec),
         recoding=recoding.value,
         time_limit=time_limit,
         ks=sizes,
