@@ -6,7 +6,7 @@
 {%- set given = dbt_anonymize._declared(given, kwargs, [
     "anonymization", "results", "efforts", "fingerprint", "record_key", "identifiers", "decisions", "quasi_identifiers",
     "tables", "k", "known_records",
-], {"known_count": false}) -%}
+], {"known_count": false, "l": none, "sensitive": []}) -%}
 {{ config(materialized="view") }}
 {%- set chosen = dbt_anonymize._chosen_effort(given.anonymization, given.results, given.efforts, given.fingerprint) -%}
 {%- set key = dbt_anonymize._quote(given.record_key, "effort") -%}
@@ -33,12 +33,22 @@ select
                     cast(subjects_at_risk as {{ dbt.type_string() }})
                     || ' subjects would be found by their own values and linked records; the tables of the release are'
                     || ' not of one build. Run `dbt build -s +{{ given.anonymization }}_anonymized`.'
+            {%- if given.l %}
+            when {{ known }} and subjects_not_diverse > 0
+                then
+                    'a sensitive value of ' || cast(subjects_not_diverse as {{ dbt.type_string() }})
+                    || ' subjects would be told; the tables of the release are not of one build. Run'
+                    || ' `dbt build -s +{{ given.anonymization }}_anonymized`.'
+            {%- endif %}
         end
     ) as problem
 from (
     {{ dbt_anonymize.joined_risk(
-        {"relation": subjects ~ " as effort_rows", "key": "token", "quasi_identifiers": given.quasi_identifiers},
-        given.tables, given.k[chosen], given.known_records, given.known_count
+        dict(
+            {"relation": subjects ~ " as effort_rows", "key": "token", "quasi_identifiers": given.quasi_identifiers},
+            **({"sensitive": given.sensitive} if given.sensitive else {})
+        ),
+        given.tables, given.k[chosen], given.known_records, given.known_count, given.l
     ) | indent(4) }}
 ) as risks
 union all

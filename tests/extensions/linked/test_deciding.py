@@ -24,10 +24,13 @@ def decide(effort: Rows, values: Rows, key: str = "bigint", **more: Any) -> pd.D
     text = "varchar"
     with duckdb.connect() as connection:
         columns = {"person": key, "equivalence_class": text, "is_suppressed": "boolean"}
+        columns |= dict.fromkeys(more.get("sensitive", ()), text)
         _load(connection, "effort", columns, effort)
-        columns = dict.fromkeys(("linked_table", "record", "parent", "value", "raised_value"), text)
+        names = ["linked_table", "record", "parent", "value", "raised_value"]
+        names += ["sensitive_1"] if more.get("l") else []
         # Without labels one level up nothing is raised.
-        _load(connection, "linked_values", columns, [(*row, row[3])[:5] for row in values])
+        rows = [(*row[:4], row[4] if len(row) > 4 else row[3], *row[5:]) for row in values]
+        _load(connection, "linked_values", dict.fromkeys(names, text), rows)
         return deciding.decide(given(connection, **more))
 
 

@@ -90,17 +90,18 @@ def released(
     }
     people, stays, results = graph
     found = {
-        person: Subject(age, [])
-        for person, age, _ in people
+        person: Subject(age, [], [("illness", illness)])
+        for person, age, illness in people
         if status["subjects", person] == "released"
     }
     kinds: dict[Any, list[str]] = {person: [] for person in found}
     shown: dict[Any, tuple[Any, Any]] = {}
-    for stay, person, ward, month, _ in stays:
+    for stay, person, ward, month, diagnosis in stays:
         if (kept := status["stays", stay]) != "left out":
             assert person in found
             shown[stay] = (person, shown_as(kept, (0, ward), (1, month)))
             found[person].records.append(("stays", shown[stay][1]))
+            found[person].sensitive.append(("diagnosis", diagnosis))
             kinds[person].append("stays")
     for number, (stay, test) in enumerate(results):
         if (kept := status["results", 1000 + number]) != "left out":
@@ -143,3 +144,44 @@ def cost(decisions: pd.DataFrame) -> float:
     """Return the number of records that are lost; of raised ones every second."""
     costs = {"released": 0.0, "raised": 0.5, "hidden": 1.0, "left out": 1.0}
     return sum(costs[status] for status in decisions["status"])
+
+
+DIVERSE: list[int | str] = [1, 2, "all"]
+
+
+@pytest.mark.parametrize("known", DIVERSE)
+@pytest.mark.parametrize("k", [2, 3])
+def test_no_sensitive_value_is_told(known: int | str, k: int) -> None:
+    limit = None if known == "all" else int(known)
+    for number in range(GRAPHS):
+        rng = np.random.default_rng([sampling.SEED, number, 4])
+        graph, up, diversity = random_graph(rng), random_levels(rng), int(rng.integers(2, 4))
+        effort = diverse_effort_of(graph[0], k, diversity, rng)
+        diagnoses = [diagnosis for *_, diagnosis in graph[1]]
+        values = [
+            (*row, f"v{diagnosis}" if diagnosis else None)
+            for row, diagnosis in zip(
+                values_of(*graph[1:], up), diagnoses + [None] * len(graph[2]), strict=True
+            )
+        ]
+        rule = {"k": k, "known_records": known, "l": diversity, "sensitive": ["illness"]}
+        decisions = decide(effort, values, **rule)
+        whole = with_subjects(decisions, [row[:3] for row in effort], [row[:5] for row in values])
+        remaining = released(whole, graph, up, with_numbers=False)
+        assert len(remaining) == sum(not out for _, _, out, _ in effort)
+        assert found_by(remaining, limit, k, diversity) == (set(), set()), (number, graph, up)
+
+
+def diverse_effort_of(people: Rows, k: int, diversity: int, rng: np.random.Generator) -> Rows:
+    """Suppress also the classes of own values in which an illness is too frequent."""
+    illness = {person: ill for person, _, ill in people}
+    effort = effort_of(people, k, rng)
+    left: dict[str, list[Any]] = {}
+    for person, age, out in effort:
+        left.setdefault(age, []).extend([] if out else [illness[person]])
+    told = {
+        age
+        for age, ills in left.items()
+        if any(ills.count(one) * diversity > len(ills) for one in ills)
+    }
+    return [(person, age, out or age in told, illness[person]) for person, age, out in effort]

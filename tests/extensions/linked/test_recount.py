@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from dbt_anonymize.extensions.linked.graph import Graph, Rows, read_graph
-from dbt_anonymize.extensions.linked.recount import Count, count_matches
+from dbt_anonymize.extensions.linked.recount import Count, Sensitive, count_matches
 from dbt_anonymize.extensions.linked.scratch import Scratch
 from tests import sampling
 from tests.extensions.linked.test_joined_risk import random_graph, subjects_of
@@ -91,6 +91,27 @@ def test_as_many_match_as_by_the_definition(scratch: Scratch, rule: tuple[Known,
         assert counts == [expected(subjects, limit, k) for limit in limits], (number, k)
         found, _ = found_by(subjects, limits[-1], k)
         assert bool(found) == any(count.below for count in counts), (number, k)
+
+
+@pytest.mark.parametrize("known", [1, 2, "all"])
+def test_what_tells_a_sensitive_value_is_found(scratch: Scratch, known: Known) -> None:
+    for number in range(GRAPHS):
+        people, stays, results = random_graph(np.random.default_rng([sampling.SEED, number]))
+        graph, diversity = read(scratch, (people, stays, results)), 2 + number % 2
+        values = scratch.table(
+            "values",
+            "select distinct subject, attribute, value from "
+            "(select encode(cast(person as varchar)) as key, 'illness' as attribute, "
+            "illness as value from people union all "
+            "select encode(cast(person as varchar)), 'diagnosis', diagnosis from stays) "
+            f"inner join {graph.subjects} using (key)",
+        )
+        counts = count_matches(graph, 2, known, sensitive=Sensitive(values, diversity))
+        told = sum(count.told for count in counts)
+        subjects = subjects_of(people, stays, results)
+        # With k = 1 each combination is asked.
+        _, found = found_by(subjects, None if known == "all" else known, 1, diversity)
+        assert bool(told) == bool(found), number
 
 
 def test_too_many_combinations_are_not_counted(scratch: Scratch) -> None:

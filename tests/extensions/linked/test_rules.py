@@ -156,6 +156,18 @@ def test_scores_that_suppress_anew_are_refused(change: dict[str, object]) -> Non
             "another feature; stays_count is",
         ),
         (
+            lambda raw: raw["linked"].update(l=2),
+            "linked.l: must be beside columns with the role sensitive; there is none",
+        ),
+        (
+            lambda raw: (raw["linked"].update(l=2), raw["columns"]["sex"].update(role="sensitive")),
+            "must be beside a guarantee that own values alone do not tell sex",
+        ),
+        (
+            lambda raw: raw["linked"].update(l=2, known_count=True),
+            "linked.l: must be absent beside known_count",
+        ),
+        (
             lambda raw: raw["linked"].update(known_records=9),
             "linked.known_records",
         ),
@@ -169,6 +181,20 @@ def test_what_cannot_be_built_is_said(
     change: Callable[[dict[str, Any]], object], message: str
 ) -> None:
     assert message in problems(change)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "values", "holds"), [(0.5, None, True), (0.6, None, False), (0.5, ["f"], False)]
+)
+def test_own_values_must_not_be_told_alone(alpha: float, values: Any, *, holds: bool) -> None:
+    def change(raw: dict[str, Any]) -> None:
+        raw["linked"]["l"] = 2
+        raw["columns"]["sex"]["role"] = "sensitive"
+        guarantee = {"attribute": "sex", "alpha": alpha, "k": 4}
+        raw["guarantees"]["alpha_k_anonymity"] = guarantee | ({"values": values} if values else {})
+
+    assert ("own values alone do not tell sex" not in problems(change)) == holds
+    assert ("linked" in problems(change)) != holds
 
 
 def test_an_effort_promises_its_own_k() -> None:

@@ -22,6 +22,7 @@ from dbt_anonymize.extensions.linked.keys import key_findings, order_finding
 from dbt_anonymize.extensions.linked.linked_release import LinkedRelease
 from dbt_anonymize.extensions.linked.recount import Count, count_matches
 from dbt_anonymize.extensions.linked.scratch import Scratch
+from dbt_anonymize.extensions.linked.sensitive_recount import sensitive_values
 from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.project.results import read_results
 from dbt_anonymize.verify.checked import Checked
@@ -113,7 +114,15 @@ def _findings(release: LinkedRelease) -> Iterator[Finding]:
 def guarantee_findings(release: LinkedRelease, graph: Graph) -> Iterator[Finding]:
     """Count (k, k^m)-anonymity again, from the rows of the file."""
     rule = release.rule
-    counts = list(count_matches(graph, release.k, rule.known_records, known_count=rule.known_count))
+    counts = list(
+        count_matches(
+            graph,
+            release.k,
+            rule.known_records,
+            known_count=rule.known_count,
+            sensitive=sensitive_values(release, graph) if rule.l else None,
+        )
+    )
     known = "all" if rule.known_records == "all" else f"up to {rule.known_records}"
     subject = f"{release.spec.name}: own values and {known} linked records"
     judged = [count for count in counts if count.below is not None]
@@ -134,6 +143,15 @@ def guarantee_findings(release: LinkedRelease, graph: Graph) -> Iterator[Finding
             "and build it again."
         )
     yield Finding("linked", subject, holds, message)
+    if rule.l:
+        told = sum(count.told for count in counts)
+        message = (
+            f"of those who match a combination no more than 1 in {rule.l} may have the same "
+            f"sensitive value; {told:,} of {number:,} combinations tell one."
+        )
+        if told:
+            message += " The release breaks its promise: withdraw it, and build it again."
+        yield Finding("linked", f"{subject}, sensitive values", not told, message)
     for count in counts:
         if count.below is None:
             message = (

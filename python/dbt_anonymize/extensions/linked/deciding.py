@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from dbt_anonymize.extensions.linked.records import (
     Links,
     random_keys,
 )
+from dbt_anonymize.extensions.linked.sensitive import Sensitive
 from dbt_anonymize.literals import quote_name, quote_text
 
 if TYPE_CHECKING:
@@ -63,7 +64,9 @@ def decide(given: Mapping[str, Any]) -> pd.DataFrame:
         its name, or ``subjects``, each behind that. ``k``: subjects who must match, >= 2.
         ``known_records``: most records that are known of a subject, >= 1, or ``all``, and that
         there are no others. ``known_count``: True where the number of her records in each table is
-        known as well.
+        known as well. ``l``, if no sensitive value may be held by more than a share of 1 / l of
+        those who match: with ``sensitive``, columns of ``effort``, and columns of ``values`` whose
+        names begin with ``sensitive_``, NULL where a table has fewer.
 
     Returns
     -------
@@ -89,6 +92,7 @@ def decide(given: Mapping[str, Any]) -> pd.DataFrame:
         given["known_records"],
         known_count=given["known_count"],
         memory=memory_of(given["effort"]),
+        sensitive=_read_sensitive(given, tables, links, place) if given.get("l") else None,
     )
     suppression.run()
     names = np.array([*tables], dtype=object)
@@ -211,6 +215,64 @@ left join records as parents
 left join subjects on records.over_number = -1 and records.parent = subjects.key
 order by records.place
 """
+
+
+def _read_sensitive(
+    given: Mapping[str, Any], tables: Mapping[str, str], links: Links, place: Integers
+) -> Sensitive:
+    """Return the sensitive values of released subjects, and of their records at their places."""
+    effort, values = given["effort"], given["values"]
+    own = query(effort, _own_values_sql(given["record_key"], given["sensitive"])).fetchnumpy()
+    columns = [name for name in values.columns if name.startswith("sensitive_")]
+    of_records = query(values, _held_values_sql(tables, columns)).fetchnumpy()
+    all_places, codes = (_integers(of_records[name]) for name in ("place", "code"))
+    record = np.searchsorted(place, all_places)
+    is_there = np.append(place, -1)[record] == all_places
+    record = record[is_there]
+    own_subject, own_code = (_integers(own[name]) for name in ("place", "code"))
+    return Sensitive(
+        given["l"],
+        np.concatenate([own_subject, links.subject[record]]),
+        np.concatenate([np.full(len(own_subject), -1), record]),
+        np.concatenate([own_code, codes[is_there] + int(own_code.max(initial=-1)) + 1]),
+    )
+
+
+def _own_values_sql(record_key: str, columns: Sequence[str]) -> str:
+    """Return SQL of the sensitive values of released subjects, at their places; NULL is a value."""
+    key = f"encode(cast({quote_name(record_key)} as varchar))"
+    held = "".join(
+        f", coalesce('v' || cast({quote_name(column)} as varchar), 'n') as held_{number}"
+        for number, column in enumerate(columns)
+    )
+    listed = " union all ".join(
+        f"select place, {number} as attribute, encode(held_{number}) as held from subjects"
+        for number in range(len(columns))
+    )
+    return (
+        f"with subjects as materialized (select row_number() over (order by {key}) - 1 as place"
+        f"{held} from {SOURCE} where not (is_suppressed is distinct from false)) "
+        "select place, dense_rank() over (order by attribute, held) - 1 as code from "
+        f"({listed or 'select 0 as place, 0 as attribute, 0 as held where false'})"
+    )
+
+
+def _held_values_sql(tables: Mapping[str, str], columns: Sequence[str]) -> str:
+    """Return SQL of the sensitive values of records, at the places of `_records_sql`."""
+    declared = ", ".join(f"({n}, {quote_text(name)})" for n, name in enumerate(tables))
+    listed = " union all ".join(
+        f"select place, number, {n} as attribute, encode({quote_name(column)}) as held "
+        f"from records where {quote_name(column)} is not null"
+        for n, column in enumerate(columns)
+    )
+    nothing = "select 0 as place, 0 as number, 0 as attribute, 0 as held where false"
+    return (
+        f"with declared(number, name) as (values {declared}), records as materialized (select *, "
+        f"row_number() over (order by number, encode(record)) - 1 as place from {SOURCE} "
+        "left join declared on encode(linked_table) = encode(name)) "
+        "select place, dense_rank() over (order by number, attribute, held) - 1 as code from "
+        f"({listed or nothing})"
+    )
 
 
 def _check_keys(name: str, is_wrong: Booleans) -> None:

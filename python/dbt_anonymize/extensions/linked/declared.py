@@ -110,6 +110,11 @@ class LinkedTable(Strict):
         """Columns that are released as they are."""
         return [name for name, column in self.columns.items() if column.role in _KEPT]
 
+    @property
+    def sensitive(self) -> list[str]:
+        """Columns of which nobody is to learn a value."""
+        return [name for name, column in self.columns.items() if column.role == "sensitive"]
+
     def accepted(self, name: Literal["free_text", "unique"]) -> list[str]:
         """Return the columns in which texts, or values that are nearly unique, are accepted."""
         return [column for column, declared in self.columns.items() if getattr(declared, name)]
@@ -142,6 +147,8 @@ class Linked(Strict):
     """Most records of a subject that an attacker knows, or all of them."""
     known_count: bool = False
     """An attacker knows how many records she has in each table."""
+    l: Annotated[int, Field(ge=2)] | None = None  # noqa: E741 (the name of the model)
+    """Of those who match, no more than a share of 1 / l have the same sensitive value."""
     features: dict[TableName, LinkedFeatures] = Field(default_factory=dict)
     """Aggregates of records by table, as further features of models."""
 
@@ -207,6 +214,12 @@ class Keys(Strict):
             for table in self.linked_tables
             for feature in (self.linked.features_of(table) if self.linked else ())
         }
+
+    @property
+    def most_sensitive(self) -> int:
+        """Most sensitive columns of a linked table, where no value may be told."""
+        tables = self.linked_tables.values() if self.linked and self.linked.l else ()
+        return max((len(table.sensitive) for table in tables), default=0)
 
     def limit_of(self, table: str) -> float:
         """Return the largest share of the records of a linked table that may be lost."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from dbt_anonymize.extensions.linked.records import (
     Links,
     combined_codes,
 )
+from dbt_anonymize.extensions.linked.sensitive import Held, Sensitive
 
 STATUSES = ("released", "raised", "hidden", "left out")
 RELEASED, RAISED, HIDDEN, LEFT_OUT = range(len(STATUSES))
@@ -46,6 +47,7 @@ class Suppression:
     known: int | str
     known_count: bool
     memory: int = field(default_factory=memory_by_default)
+    sensitive: Sensitive | None = None
     raises: bool = field(init=False, default=False)
     status: Integers = field(init=False)
     is_open: Booleans = field(init=False)
@@ -74,7 +76,7 @@ class Suppression:
         if not can_rise.any():
             return
         class_ = self.links.own[self.links.subject]
-        raising = Suppression(self.links, self.k, self.known, self.known_count, self.memory)
+        raising = replace(self)
         raising.raises = True
         raising.status = np.where(can_rise, RAISED, self.status)
         raising.is_open = np.bincount(class_[can_rise], minlength=len(self.is_open)) > 0
@@ -93,6 +95,9 @@ class Suppression:
         if (few := self._in_small_class(seen)).any():
             self._leave_out(few)
             return True
+        held = self._held()
+        if held and self._leave_out_holders(held):
+            return True
         is_open = self.is_open[self.links.own]
         record = np.flatnonzero((self.status != LEFT_OUT) & is_open[self.links.subject])
         subject = self.links.subject[record]
@@ -100,15 +105,55 @@ class Suppression:
         self.is_open[:] = False
         if self.known == "all":
             return self._suppress_one_record_each(
-                items, subjects_with_rare_lists(items, np.where(is_open, seen, -1), self.k)
+                items, subjects_with_rare_lists(items, np.where(is_open, seen, -1), self.k, held)
             )
         chosen = [
             self._items_to_suppress(items, sets)
-            for sets in rare_sets(items, self.k, int(self.known), self.memory)
+            for sets in rare_sets(items, self.k, int(self.known), self.memory, held)
         ]
         if chosen:
             self._suppress(items.record[np.concatenate(chosen)])
         return bool(chosen)
+
+    def _held(self) -> Held | None:
+        """Return the sensitive values that subjects hold, if none may be told."""
+        if self.sensitive is None:
+            return None
+        return self.sensitive.held(self.status != LEFT_OUT, len(self.links.own))
+
+    def _leave_out_holders(self, held: Held) -> bool:
+        """Leave out records with values that own values alone tell; say if there were any.
+
+        So many subjects lose theirs as hold too many, those first who have the fewest. A value of
+        their own is not lost: with too many of them it is a `LinkError`.
+        """
+        own, sensitive = self.links.own, self.sensitive
+        pair = combined_codes(own[held.subject], held.value)
+        most = np.bincount(own)[own[held.subject]] // held.diversity
+        excess = np.bincount(pair)[pair] - most
+        if sensitive is None or not (excess > 0).any():
+            return False
+        width = int(held.value.max()) + 1
+        is_there = (sensitive.record < 0) | (self.status[sensitive.record] != LEFT_OUT)
+        place = np.searchsorted(
+            held.subject * width + held.value, sensitive.subject * width + sensitive.value
+        )
+        records = np.bincount(place[is_there], minlength=len(pair))
+        is_own = np.zeros(len(pair), dtype=bool)
+        is_own[place[sensitive.record < 0]] = True
+        if (np.bincount(pair, is_own)[pair] > most).any():
+            raise LinkError(
+                f"of people with the same own values at most 1 of {held.diversity} may have the "
+                "same sensitive value; some classes have more. Demand alpha_k_anonymity of each "
+                f"sensitive column, with alpha at most 1 / {held.diversity}."
+            )
+        others = np.flatnonzero(~is_own & (excess > 0))
+        chosen = np.zeros(len(pair), dtype=bool)
+        chosen[_lowest_of_groups(others, pair, records, excess)] = True
+        lost = sensitive.record[is_there & chosen[place] & (sensitive.record >= 0)]
+        self.status[lost] = LEFT_OUT
+        self.is_open[own[self.links.subject[lost]]] = True
+        return True
 
     def _leave_out_followers(self) -> None:
         """Leave out records that lead over records that are left out."""

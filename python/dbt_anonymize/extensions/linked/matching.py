@@ -9,6 +9,7 @@ import numpy as np
 
 from dbt_anonymize.extensions.linked.memory import require_memory
 from dbt_anonymize.extensions.linked.records import Integers, combined_codes
+from dbt_anonymize.extensions.linked.sensitive import Held
 
 
 class Items(NamedTuple):
@@ -36,12 +37,15 @@ def items_of(record: Integers, subject: Integers, seen: Integers, value: Integer
     return Items(record[order], subject, seen[order], value, copy)
 
 
-def rare_sets(items: Items, k: int, most: int, memory: int) -> Iterator[Integers]:
+def rare_sets(
+    items: Items, k: int, most: int, memory: int, held: Held | None = None
+) -> Iterator[Integers]:
     """Yield the smallest sets of items that fewer than k subjects of a class have.
 
-    Of equal ones a set has the first. As in searches for frequent itemsets, sets of one item more
-    are made of those that k subjects have, in classes of which nothing was yielded. Those that do
-    not fit into ``memory`` bytes are a `LinkError`.
+    With the sensitive values that are ``held`` also those that tell one. Of equal items a set has
+    the first. As in searches for frequent itemsets, sets of one item more are made of those that k
+    subjects have, in classes of which nothing was yielded. Those that do not fit into ``memory``
+    bytes are a `LinkError`.
 
     Yields
     ------
@@ -57,6 +61,8 @@ def rare_sets(items: Items, k: int, most: int, memory: int) -> Iterator[Integers
     sets, known = last[:, None], combined_codes(seen[last], value[last])
     for number in range(1, most + 1):
         is_rare = np.bincount(known)[known] < k
+        if held:
+            is_rare |= held.tells(known, subject[last])
         if is_rare.any():
             yield places[sets[is_rare]]
         if number == most or not len(last):
@@ -74,10 +80,13 @@ def rare_sets(items: Items, k: int, most: int, memory: int) -> Iterator[Integers
         last = added
 
 
-def subjects_with_rare_lists(items: Items, seen: Integers, k: int) -> Integers:
+def subjects_with_rare_lists(
+    items: Items, seen: Integers, k: int, held: Held | None = None
+) -> Integers:
     """Return subjects whose lists of records, with what else is known, fewer than k have.
 
-    ``seen`` is what is known of each subject, -1 of those who are left out.
+    With the sensitive values that are ``held`` also those whose lists tell one. ``seen`` is what is
+    known of each subject, -1 of those who are left out.
     """
     number = np.bincount(items.subject, minlength=len(seen))
     first = np.cumsum(number) - number
@@ -87,5 +96,8 @@ def subjects_with_rare_lists(items: Items, seen: Integers, k: int) -> Integers:
         value = np.zeros(len(seen), dtype=np.int64)
         value[number > step] = items.value[place == step] + 1
         known = combined_codes(known, value)
-    rare: Integers = np.flatnonzero((np.bincount(known)[known] < k) & (seen >= 0))
+    is_rare = np.bincount(known)[known] < k
+    if held:
+        is_rare |= held.tells(known, np.arange(len(seen)))
+    rare: Integers = np.flatnonzero(is_rare & (seen >= 0))
     return rare

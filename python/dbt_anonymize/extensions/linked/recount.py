@@ -31,13 +31,38 @@ class Count:
 
     ``fewest`` is the smallest number of subjects who match one, None if there is no combination;
     ``below`` is how many combinations fewer than k match, None if there are too many to be counted;
-    ``combinations`` then says of how many subjects and combinations.
+    ``combinations`` then says of how many subjects and combinations. ``told`` is how many
+    combinations tell a sensitive value, where that is asked.
     """
 
     known: int | None
     combinations: int
     fewest: int | None = None
     below: int | None = None
+    told: int = 0
+
+
+@dataclass(frozen=True)
+class Sensitive:
+    """Sensitive values: a table of ``subject``, ``attribute`` and ``value``, each once.
+
+    Of those who match no more than a share of 1 / ``diversity`` may have the same.
+    """
+
+    values: str
+    diversity: int
+
+    def told(self, matches: str, columns: str) -> str:
+        """Return SQL of the number of combinations that tell a value."""
+        return (
+            f"with matches as materialized ({matches}), "
+            f"support as (select {columns}, count(*) as subjects from matches group by {columns}), "
+            f"held as (select {columns}, max(holders) as holders from (select {columns}, "
+            f"count(*) as holders from matches inner join {self.values} using (subject) "
+            f"group by {columns}, attribute, value) group by {columns}) "
+            f"select count(*) from held inner join support using ({columns}) "
+            f"where holders * {self.diversity} > subjects"
+        )
 
 
 def count_matches(
@@ -46,6 +71,7 @@ def count_matches(
     known_records: int | Literal["all"],
     *,
     known_count: bool = False,
+    sensitive: Sensitive | None = None,
     at_a_time: int = _AT_A_TIME,
     most: int = MOST_COMBINATIONS,
 ) -> Iterator[Count]:
@@ -54,10 +80,11 @@ def count_matches(
     Yields a `Count` for each number of known records, from 0, or one for all of them.
     """
     scratch, classes = graph.scratch, _known_classes(graph, known_count=known_count)
+    counting = _Counting(scratch, k, sensitive)
     if known_records == "all":
-        yield _counted(scratch, None, k, [_lists(graph, classes)])
+        yield counting.count(None, [_lists(graph, classes)])
         return
-    yield _counted(scratch, 0, k, [f"select count(*) as subjects from {classes} group by class"])
+    yield counting.count(0, [(f"select subject, class from {classes}", "class")])
     items = scratch.table(
         "copies",
         f"select subject, class, item * {_COPIES} + copy as item from (select subject, item, "
@@ -73,7 +100,7 @@ def count_matches(
             continue
         parts = math.ceil(total / at_a_time)
         queries = (_sets(items, number, part, parts) for part in range(parts))
-        yield _counted(scratch, number, k, queries)
+        yield counting.count(number, queries)
 
 
 def _known_classes(graph: Graph, *, known_count: bool) -> str:
@@ -95,20 +122,21 @@ def _known_classes(graph: Graph, *, known_count: bool) -> str:
     )
 
 
-def _lists(graph: Graph, classes: str) -> str:
-    """Return SQL of the lists of all records, each with its number of subjects."""
+def _lists(graph: Graph, classes: str) -> tuple[str, str]:
+    """Return SQL of the list of all records of each subject, and its columns."""
     listed = (
         "select subject, list(item order by item) as items, list(times order by item) as times "
         f"from {graph.held} group by subject"
     )
     return (
-        f"select count(*) as subjects from {classes} left join ({listed}) using (subject) "
-        "group by class, items, times"
+        "select subject, class, coalesce(items, []) as items, coalesce(times, []) as times "
+        f"from {classes} left join ({listed}) using (subject)",
+        "class, items, times",
     )
 
 
-def _sets(items: str, number: int, part: int, parts: int) -> str:
-    """Return SQL of the combinations in a part, each with its number of subjects.
+def _sets(items: str, number: int, part: int, parts: int) -> tuple[str, str]:
+    """Return SQL of the combinations in a part, with each subject who matches, and their columns.
 
     Items of a combination ascend. A further copy of a record follows the one before it, so that
     each multiset stands there once. Those with the same class and first item are in one part.
@@ -122,19 +150,30 @@ def _sets(items: str, number: int, part: int, parts: int) -> str:
         for before, name in pairwise(names)
     )
     return (
-        f"select count(*) as subjects from (select item_1.class as class, {columns} "
+        f"select item_1.subject as subject, item_1.class as class, {columns} "
         f"from {items} as item_1{joins} where item_1.item % {_COPIES} = 0 "
-        f"and hash(item_1.class, item_1.item) % {parts} = {part}) "
-        f"group by class, {', '.join(names)}"
+        f"and hash(item_1.class, item_1.item) % {parts} = {part}",
+        f"class, {', '.join(names)}",
     )
 
 
-def _counted(scratch: Scratch, number: int | None, k: int, queries: Iterable[str]) -> Count:
-    combinations, below, fewest = 0, 0, None
-    for query in queries:
-        found, least, rare = scratch.row(
-            f"select count(*), min(subjects), count(*) filter (where subjects < {k}) from ({query})"
-        )
-        combinations, below = combinations + found, below + rare
-        fewest = min(filter(None, (fewest, least)), default=None)
-    return Count(number, combinations, fewest, below)
+@dataclass(frozen=True)
+class _Counting:
+    scratch: Scratch
+    k: int
+    sensitive: Sensitive | None
+
+    def count(self, number: int | None, queries: Iterable[tuple[str, str]]) -> Count:
+        """Count combinations of so many records, of matches by query and columns."""
+        combinations, below, told, fewest = 0, 0, 0, None
+        for matches, columns in queries:
+            found, least, rare = self.scratch.row(
+                "select count(*), min(subjects), "
+                f"count(*) filter (where subjects < {self.k}) from "
+                f"(select count(*) as subjects from ({matches}) group by {columns})"
+            )
+            combinations, below = combinations + found, below + rare
+            fewest = min(filter(None, (fewest, least)), default=None)
+            if self.sensitive:
+                told += self.scratch.row(self.sensitive.told(matches, columns))[0]
+        return Count(number, combinations, fewest, below, told)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from dbt_anonymize.spec.draft import RawSpec, integer, items, mapping, text
+from dbt_anonymize.spec.guarantee_rules import declared_guarantees
 from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, short_repr
 
 _BESIDE = "beside linked tables"
@@ -263,6 +264,51 @@ def _features_are_of_columns(draft: RawSpec) -> Iterator[Problem]:
         )
 
 
+def _diversity_can_hold(draft: RawSpec) -> Iterator[Problem]:
+    """Require of sensitive columns what makes diversity possible, and that there are any."""
+    linked = mapping(draft.raw.get("linked"))
+    diversity = integer(linked.get("l"))
+    if diversity is None:
+        return
+    place: KeyPath = ("linked", "l")
+    own = [name for name, role in (draft.roles or {}).items() if role == "sensitive"]
+    of_records = [
+        column
+        for table in _tables(draft).values()
+        for column in mapping(table.get("columns")).values()
+        if mapping(column).get("role") == "sensitive"
+    ]
+    if not own and not of_records:
+        yield Problem(
+            place,
+            "must be beside columns with the role sensitive; there is none",
+            "Give a column of the people or of a linked table this role, or remove it.",
+        )
+    if linked.get("known_count"):
+        yield Problem(
+            place,
+            "must be absent beside known_count: whose numbers of records are rare may share values",
+            "Remove one of them.",
+        )
+    held = {
+        str(one.get("attribute"))
+        for at, one in declared_guarantees(draft)
+        if "alpha_k_anonymity" in at
+        and not one.get("values")
+        and isinstance(alpha := one.get("alpha"), float)
+        and alpha * diversity <= 1
+    }
+    for name in own:
+        if name not in held:
+            alpha = int(100 / diversity) / 100
+            yield Problem(
+                place,
+                f"must be beside a guarantee that own values alone do not tell {name}",
+                f"Write guarantees: {{alpha_k_anonymity: {{attribute: {name}, alpha: {alpha}, "
+                "k: ...}}; alpha is at most 1 / l.",
+            )
+
+
 def _feature_names_are_free(draft: RawSpec) -> Iterator[Problem]:
     """Refuse features called as a column of the subjects, or as another feature."""
     taken = {name.casefold() for name in draft.roles or ()}
@@ -293,5 +339,6 @@ RULES = (
     _columns_are_generalized_or_kept,
     _efforts_name_levels_of_all_tables,
     _features_are_of_columns,
+    _diversity_can_hold,
     _feature_names_are_free,
 )

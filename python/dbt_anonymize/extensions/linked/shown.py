@@ -28,10 +28,11 @@ def promise(spec: Spec, effort: int) -> str:
         else f"up to {pluralized(linked.known_records, 'linked record')}"
     )
     count = ", and how many there are," if linked.known_count else ""
+    diverse = f", of whom at most 1 in {linked.l} share a sensitive value" if linked.l else ""
     k = max(spec.largest_k, spec.numbered_efforts[effort].k or 0)
     return (
         f"Whoever knows own values and {known}{count} of a person finds at least {k} "
-        "people who have the same."
+        f"people who have the same{diverse}."
     )
 
 

@@ -1,0 +1,123 @@
+"""A release of linked tables that tells no sensitive value, of people or of their records."""
+
+from __future__ import annotations
+
+import copy
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from dbt_anonymize.project.generate import generate
+from tests.extensions.linked.hospital import K, spec, write
+from tests.extensions.linked.test_verify import everywhere, failed, findings
+from tests.oracle.linked import Subject, found_by
+from tests.projects import Project
+
+DIVERSITY = 2
+CHECKED = "hospital: own values and up to 2 linked records, sensitive values"
+
+
+def _changes() -> dict[str, Any]:
+    """Return what differs from the spec of the hospital: sex and cost are sensitive."""
+    linked = copy.deepcopy(spec()["linked"]) | {"l": DIVERSITY}
+    linked["tables"]["stays"]["columns"]["cost"] = {"role": "sensitive"}
+    for table in linked["tables"].values():
+        table["suppression_limit"] = 1.0
+    columns = spec()["columns"]
+    columns["sex"] = {"role": "sensitive"}
+    levels = {"stays": {"ward": 1, "month": 2}, "results": {"test": 1}}
+    return {
+        "linked": linked,
+        "columns": columns,
+        "efforts": [{"levels": {"age": 2}, "linked": levels}],
+        "guarantees": {
+            "k_anonymity": {"k": K},
+            "alpha_k_anonymity": {"attribute": "sex", "alpha": 0.5, "k": K},
+        },
+        "suppression_limit": 0.5,
+        "release": {"effort": 1},
+    }
+
+
+def _few_values(text: str, column: str, key: str) -> str:
+    """Return a seed whose column has one of five values."""
+    rows = list(csv.DictReader(io.StringIO(text)))
+    for row in rows:
+        row[column] = str(int(row[key]) * 7919 // 10 % 5)
+    written = io.StringIO()
+    writer = csv.DictWriter(written, list(rows[0]))
+    writer.writeheader()
+    writer.writerows(rows)
+    return written.getvalue()
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Return the project, built."""
+    project = write(tmp_path_factory.mktemp("diverse") / "project", 200, **_changes())
+    for name, column, key in (("patients", "sex", "patient_id"), ("stays", "cost", "stay_id")):
+        project.edit(
+            f"seeds/clinic_{name}.csv", lambda text, c=column, k=key: _few_values(text, c, k)
+        )
+    generate(project.folder)
+    project.build("-s", "+hospital_anonymized")
+    return project
+
+
+@pytest.fixture
+def project(built: Project, tmp_path: Path) -> Project:
+    """Return a copy of the built project."""
+    return built.copy(tmp_path / "project")
+
+
+def _subjects(project: Project) -> list[Subject]:
+    """Return everybody in the file with what is known and what is sensitive of her."""
+    with duckdb.connect(str(project.release_file("hospital")), read_only=True) as file:
+        people = {
+            token: Subject(age, [], [("sex", sex)])
+            for token, age, sex in file.execute(
+                "select token, age, sex from hospital_anonymized"
+            ).fetchall()
+        }
+        stays = {}
+        for stay, token, ward, month, cost in file.execute(
+            "select stays_key, token, ward, month, cost from hospital_released_stays"
+        ).fetchall():
+            stays[stay] = (token, (ward, month))
+            people[token].records.append(("stay", ward, month))
+            people[token].sensitive.append(("cost", cost))
+        for stay, test in file.execute(
+            "select stays_key, test from hospital_released_results"
+        ).fetchall():
+            token, value = stays[stay]
+            people[token].records.append(("result", test, value))
+    return list(people.values())
+
+
+def test_no_value_is_told_by_the_definition(built: Project) -> None:
+    everybody = _subjects(built)
+
+    assert found_by(everybody, 2, K, DIVERSITY) == (set(), set())
+    assert len(everybody) > 100
+    assert sum(len(one.records) for one in everybody) > 100
+
+
+def test_verify_counts_it_again(built: Project) -> None:
+    found = {one.subject: one for one in findings(built)}
+
+    assert [one for one in found.values() if one.holds is False] == []
+    assert "no more than 1 in 2 may have the same" in found[CHECKED].message
+    assert "; 0 of " in found[CHECKED].message
+
+
+def test_a_value_that_is_told_is_found_and_not_published(project: Project) -> None:
+    everywhere(project, "update hospital_released_stays set cost = 1")
+
+    assert CHECKED in failed(project)
+    outcome = project.dbt("run", "-s", "hospital_anonymized")
+    assert not outcome.succeeded
+    assert "a sensitive value of" in outcome.messages
