@@ -123,3 +123,34 @@ def _covers(record: tuple[Any, ...], known: tuple[Any, ...]) -> bool:
 def _covers_interval(label: Any, value: Any) -> bool:
     text, lower, upper = label
     return text == "*" or (value is not None and lower <= value < upper)
+
+
+def found_by_cost(project: Project, effort: int, k: int) -> tuple[int, int, int, int]:
+    """Return whom the cost of a stay finds of how many, and the hidden stays of which it tells.
+
+    It tells a label that all shown stays of the same cost have.
+    """
+    with duckdb.connect(str(project.release_file("hospital")), read_only=True) as file:
+        age = dict(file.execute("select token, age from hospital_anonymized").fetchall())
+        stays = file.execute("select token, cost from hospital_released_stays").fetchall()
+    sharing: dict[tuple[str, int], set[str]] = {}
+    for token, cost in stays:
+        sharing.setdefault((age[token], cost), set()).add(token)
+    found = {one for tokens in sharing.values() if len(tokens) < k for one in tokens}
+    decided = project.query(
+        "select status, cost, string_split(value, '|') "
+        f"from hospital_linked_decisions_{effort} as decided "
+        f"join hospital_linked_values_{effort} using (linked_table, record) "
+        "join hospital_linked_table_stays as stays on record = stays.stay_id::varchar "
+        "where linked_table = 'stays' and status <> 'left out'"
+    )
+    shown: dict[tuple[int, int], set[str]] = {}
+    for status, cost, labels in decided:
+        for place, label in enumerate(labels if status == "released" else []):
+            shown.setdefault((cost, place), set()).add(label)
+    hidden = [
+        any(shown.get((cost, place)) == {label} for place, label in enumerate(labels))
+        for status, cost, labels in decided
+        if status == "hidden"
+    ]
+    return len(found), len(age), sum(hidden), len(hidden)

@@ -215,6 +215,15 @@ def test_too_many_levels_are_descended(built: Project, monkeypatch: pytest.Monke
     assert "They are too many to search through: the best from several starts" in said
 
 
+def test_diversity_is_refused(project: Project) -> None:
+    raw = hospital.spec()["linked"]
+    raw["l"] = 2
+    raw["tables"]["stays"]["columns"]["cost"]["role"] = "sensitive"
+    change(project, linked=raw)
+    said = " ".join(search(project, "--dry-run").output.split())
+    assert "must have no linked.l" in said
+
+
 def test_hierarchies_that_are_not_nested_are_refused(project: Project) -> None:
     raw = hospital.spec()["linked"]
     raw["tables"]["stays"]["columns"]["ward"]["hierarchy"]["nested"] = False

@@ -37,7 +37,7 @@ def kept_findings(expected: ExpectedRecords, graph: Graph) -> Iterator[Finding]:
             )
             hidden, told = _told(expected, name, column)
             if hidden:
-                message += f" Of {hidden:,} hidden records it tells {told / hidden:.1%}."
+                message += f" Of {hidden:,} hidden records it tells a label of {told / hidden:.1%}."
             if found or told:
                 message += " If others may know it, make it a quasi-identifier."
             yield Finding("linked", f"{release.name_of(name)}.{column}", None, message)
@@ -61,19 +61,28 @@ def _found(expected: ExpectedRecords, graph: Graph, name: str, column: str) -> i
 
 
 def _told(expected: ExpectedRecords, name: str, column: str) -> tuple[int, int]:
-    """Count the hidden records, and those whose value tells what is hidden."""
-    labels = ", ".join(
-        as_bytes(quote_name(one)) for one in expected.release.linked[name].quasi_identifiers
-    )
+    """Count the hidden records, and those of which the value tells a label."""
+    release = expected.release
+    labels = [
+        as_bytes(quote_name(one))
+        for one, tree in release.linked[name].quasi_identifiers.items()
+        if release.levels(name)[one] < tree.levels  # at the root all labels are the same
+    ]
     if not labels:
         return 0, 0
-    hidden, told = expected.release.scratch.row(
+    places = range(len(labels))
+    is_told = " or ".join(f"hidden.label_{n} = shown.label_{n}" for n in places)
+    listed = ", ".join(f"{label} as label_{n}" for n, label in enumerate(labels))
+    only = ", ".join(
+        f"case when count(distinct label_{n}) = 1 then min(label_{n}) end as label_{n}"
+        for n in places
+    )
+    hidden, told = release.scratch.row(
         f"with released as (select {STATUS} as status, {as_bytes(quote_name(column))} as value, "
-        f"row({labels}) as labels from {expected.records[name]} where {is_kept()}), "
-        "shown as (select value, min(labels) as labels from released "
-        "where status = 'released' and value is not null "
-        "group by value having count(distinct labels) = 1) "
-        "select count(*), count(*) filter (where hidden.labels = shown.labels) "
+        f"{listed} from {expected.records[name]} where {is_kept()}), "
+        f"shown as (select value, {only} from released "
+        "where status = 'released' and value is not null group by value) "
+        f"select count(*), count(*) filter (where {is_told}) "
         "from released as hidden left join shown on hidden.value = shown.value "
         "where hidden.status = 'hidden'"
     )

@@ -80,8 +80,11 @@ class Suppression:
         raising.raises = True
         raising.status = np.where(can_rise, RAISED, self.status)
         raising.is_open = np.bincount(class_[can_rise], minlength=len(self.is_open)) > 0
-        while raising.step():
-            pass
+        try:
+            while raising.step():
+                pass
+        except LinkError:  # their combinations do not fit into memory, while those of hiding do
+            return
         of_hiding, of_raising = (
             np.bincount(class_, COSTS[status], len(self.is_open))
             for status in (self.status, raising.status)

@@ -71,6 +71,12 @@ def read_searched(warehouse: Warehouse, spec: Spec) -> SearchedTables | None:
     linked = keys_of(spec).linked
     if linked is None:
         return None
+    if linked.l is not None:
+        raise SearchError(
+            "a search for levels of several tables must have no linked.l, since records that tell "
+            "a sensitive value are not counted. Search without it, then build with it: results say "
+            "which efforts keep the limits."
+        )
     if not warehouse.is_duckdb:
         raise SearchError(
             f"levels of linked tables must be searched in DuckDB; got {warehouse.kind}. Search on "
