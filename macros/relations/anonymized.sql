@@ -49,6 +49,7 @@
         "hierarchies": given.hierarchies,
         "external": given.external,
         "beside": given.beside.keys() | list,
+        "columns_beside": given.beside.values() | map(attribute="columns") | list,
         "obstacles": given.obstacles.keys() | list,
         "budget": given.budget,
         "about": {"said": given.about.items() | map("list") | list} if given.about else none,

@@ -19,6 +19,15 @@
         {%- if declaration.mapping == "token" -%}
             {%- do errors.extend(dbt_anonymize._released_token_errors(candidate, declaration)) -%}
         {%- endif -%}
+        {%- for name in declaration.beside -%}
+            {%- set held = adapter.get_columns_in_relation(ref(name)) | map(attribute="name") | list -%}
+            {%- if held != declaration.columns_beside[loop.index0] -%}
+                {%- do errors.append(
+                    name ~ " must have exactly the columns " ~ declaration.columns_beside[loop.index0] | join(", ")
+                    ~ "; got " ~ held | join(", ") ~ ". Build it again."
+                ) -%}
+            {%- endif -%}
+        {%- endfor -%}
         {#- What extensions found on what they publish with it. -#}
         {%- for name in declaration.obstacles -%}
             {%- for row in run_query("select problem from " ~ ref(name) ~ " where problem is not null").rows -%}

@@ -101,7 +101,8 @@
     {%- set earlier = run_query(
         "select relname from pg_class inner join pg_namespace on relnamespace = pg_namespace.oid where nspname = "
         ~ dbt_anonymize._literal(this.schema) ~ " and relkind = 'r' and obj_description(pg_class.oid, 'pg_class') = "
-        ~ dbt_anonymize._literal(comment)
+        ~ dbt_anonymize._literal(comment) ~ " and starts_with(relname, "
+        ~ dbt_anonymize._literal(declaration.anonymization ~ "_") ~ ")"
     ).columns[0].values() -%}
     {%- set written = [] -%}
     {%- for name in (earlier | list + declaration.beside) | unique(case_sensitive=true) -%}

@@ -179,8 +179,8 @@ class CoreSpec(TestedByModels, Strict):
     """Hierarchy of each generalized column of another table, by both names."""
     kept_beside: ClassVar[Sequence[str]] = ()
     """Columns of tables beside it that are released as they are, by names as in `trees_beside`."""
-    tables_beside: ClassVar[Sequence[str]] = ()
-    """Models that are published with the release, as tables of its file."""
+    tables_beside: ClassVar[Mapping[str, Sequence[str]]] = {}
+    """Models that are published with the release, as tables of its file, each with its columns."""
     read_beside: ClassVar[Sequence[str]] = ()
     """Models beside the microdata, and seeds, whose rows steps in Python read."""
     obstacles: ClassVar[Sequence[str]] = ()

@@ -358,3 +358,16 @@ def test_the_mean_of_texts_is_refused(project: Project) -> None:
 
     assert not outcome.succeeded
     assert "the mean of cost of stays must be of numbers; it has VARCHAR" in outcome.messages
+
+
+def test_a_column_that_nobody_declared_is_not_published(project: Project) -> None:
+    file = project.release_file("hospital")
+    before = file.read_bytes()
+    project.execute("alter table hospital_released_stays add column note text default 'Ada'")
+
+    outcome = project.dbt("run", "-s", "hospital_anonymized")
+
+    assert "hospital_released_stays must have exactly the columns stays_key, token" in str(
+        outcome.messages
+    )
+    assert file.read_bytes() == before

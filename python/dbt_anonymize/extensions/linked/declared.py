@@ -242,10 +242,13 @@ class Keys(Strict):
         return [f"{table}.{name}" for table, declared in tables for name in declared.kept_columns]
 
     @property
-    def tables_beside(self) -> list[str]:
-        """Models that are published with the release, as tables of its file."""
-        inherited: list[str] = list(cast(Any, super()).tables_beside)
-        return inherited + [f"{self.name}_released_{table}" for table in self.linked_tables]
+    def tables_beside(self) -> dict[str, list[str]]:
+        """Models that are published with the release, as tables of its file, with their columns."""
+        inherited: dict[str, list[str]] = dict(cast(Any, super()).tables_beside)
+        tables = self.linked_tables.items()
+        return inherited | {
+            f"{self.name}_released_{name}": released_columns(name, table) for name, table in tables
+        }
 
     @property
     def read_beside(self) -> list[str]:
@@ -276,6 +279,12 @@ class Keys(Strict):
 def released_key(table: str) -> str:
     """Return the name of the new key of a linked table."""
     return f"{table}_key"
+
+
+def released_columns(name: str, table: LinkedTable) -> list[str]:
+    """Return all columns of a released linked table, in order."""
+    keys = [released_key(name), table.released_parent]
+    return [*keys, *table.generalized_columns, *table.kept_columns]
 
 
 def keys_of(spec: Spec) -> Keys:

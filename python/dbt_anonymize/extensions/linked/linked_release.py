@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, cast
@@ -119,9 +119,3 @@ class LinkedRelease:
             )
             for name, table in self.linked.items()
         }
-
-
-def released_columns(name: str, table: LinkedTable) -> Sequence[str]:
-    """Return all columns of a released linked table, in order."""
-    generalized = table.generalized_columns
-    return [released_key(name), table.released_parent, *generalized, *table.kept_columns]
