@@ -21,6 +21,44 @@
   alone: so that is tried for some seconds only.
 #}
 {% macro postgres___lock_for_swap(existing_relation) -%}
+    {%- do dbt_anonymize._lock_or_name_holders(
+        "cast(cast(to_regclass(" ~ dbt_anonymize._literal(existing_relation.render()) ~ ") as oid) as bigint)",
+        "lock table " ~ existing_relation ~ " in access exclusive mode",
+        "locktype = 'relation' and relation = key",
+        dbt_anonymize._lock_timeout(),
+        existing_relation ~ " is replaced, for which nobody may be reading it",
+        dbt_anonymize._remedy_of_readers()
+    ) -%}
+{%- endmacro %}
+
+
+{#
+  Has several relations for oneself until the end of the transaction. A reader of one may ask for another next, and each
+  would wait for the other: so it lets go of all before Postgres looks for deadlocks (after a second), and tries again.
+#}
+{% macro _lock_all_for_swap(relations) -%}
+    {%- if relations | length > 1 -%}
+        {%- set places = [] -%}
+        {%- for one in relations -%}
+            {%- do places.append("to_regclass(" ~ dbt_anonymize._literal(one.render()) ~ ")") -%}
+        {%- endfor -%}
+        {%- set seconds = dbt_anonymize._lock_timeout() -%}
+        {%- set short = [0.8 / relations | length, seconds] | min -%}
+        {%- do dbt_anonymize._lock_or_name_holders(
+            "0",
+            "lock table " ~ relations | join(", ") ~ " in access exclusive mode",
+            "locktype = 'relation' and relation in (" ~ places | join(", ") ~ ")",
+            seconds,
+            relations[0] ~ " is replaced with the tables beside it, for which nobody may be reading one of them",
+            dbt_anonymize._remedy_of_readers(),
+            short
+        ) -%}
+    {%- endif -%}
+{%- endmacro %}
+
+
+{# Seconds for which a build waits for readers. #}
+{% macro _lock_timeout() -%}
     {%- set seconds = var("dbt_anonymize_lock_timeout", 10) -%}
     {%- if seconds is not number or seconds is boolean or seconds <= 0 -%}
         {{ exceptions.raise_compiler_error(
@@ -28,17 +66,17 @@
             ~ ". Correct it under vars in dbt_project.yml."
         ) }}
     {%- endif -%}
-    {%- set place = dbt_anonymize._literal(existing_relation.render()) -%}
-    {%- do dbt_anonymize._lock_or_name_holders(
-        "cast(cast(to_regclass(" ~ place ~ ") as oid) as bigint)",
-        "lock table " ~ existing_relation ~ " in access exclusive mode",
-        "locktype = 'relation' and relation = key",
-        seconds,
-        existing_relation ~ " is replaced, for which nobody may be reading it",
+    {{ return(seconds) }}
+{%- endmacro %}
+
+
+{# Remedy where readers hold what is replaced. #}
+{% macro _remedy_of_readers() -%}
+    {{ return(
         "The earlier one stays as it was. Whoever reads, or has read in a transaction that is still open, should end"
         ~ " it (`commit`), or an administrator does (`select pg_terminate_backend(<pid>)`); then build again. The"
         ~ " variable dbt_anonymize_lock_timeout says for how many seconds a build waits."
-    ) -%}
+    ) }}
 {%- endmacro %}
 
 
@@ -47,17 +85,26 @@
   and application, never what they ask.
     key    SQL of a number that tells the lock
     is_held  condition on pg_locks
+    at_once  seconds after which it lets go of what it has, and tries again
 #}
-{% macro _lock_or_name_holders(key, lock, is_held, seconds, rule, remedy) -%}
+{% macro _lock_or_name_holders(key, lock, is_held, seconds, rule, remedy, at_once=none) -%}
     {% call statement("lock") -%}
-set local lock_timeout = {{ (seconds * 1000) | int }};
+set local lock_timeout = {{ ((at_once or seconds) * 1000) | int }};
 do $dbt_anonymize$
 declare
     key bigint := {{ key }};
     holders text;
+    last timestamptz := clock_timestamp() + make_interval(secs => {{ seconds }});
 begin
-    {{ lock }};
-exception when lock_not_available then
+    loop
+        begin
+            {{ lock }};
+            return;
+        exception when lock_not_available then
+            exit when clock_timestamp() >= last;
+        end;
+        perform pg_sleep(0.05);
+    end loop;
     select string_agg(
         distinct coalesce(
             'process ' || held.pid || ' (user ' || coalesce(cast(holder.usename as text), 'unknown')

@@ -27,6 +27,8 @@
         {{ dbt_anonymize._begin_transaction() }}
     {%- endcall %}
     {%- do dbt_anonymize._lock_publication(target_relation) -%}
+    {#- Before the choice is compared: what is published beside the release is of one effort with it. -#}
+    {%- if not is_trial -%}{%- do dbt_anonymize._hold_tables_beside(declaration) -%}{%- endif -%}
     {%- do dbt_anonymize._check_chosen(declaration, sql) -%}
     {%- set existing_relation = dbt_anonymize._find_uncached(target_relation) -%}
     {%- for left_behind in [candidate, backup_relation] -%}
@@ -41,7 +43,6 @@
     {%- do apply_grants(candidate, config.get("grants"), should_revoke=false) -%}
     {%- do persist_docs(candidate, model) -%}
     {%- if not is_trial -%}
-        {%- do dbt_anonymize._hold_tables_beside(declaration) -%}
         {%- do dbt_anonymize._check_release(candidate) -%}
         {%- do dbt_anonymize._pay_for_release(candidate) -%}
         {%- if declaration.aggregates -%}
@@ -56,9 +57,13 @@
         {%- do dbt_anonymize._write_about(candidate, declaration) -%}
         {%- do dbt_anonymize._comment_on_columns(candidate, declaration) -%}
     {%- endif -%}
+    {%- set beside = [] if is_trial else dbt_anonymize._write_tables_beside(declaration) -%}
+    {%- do dbt_anonymize._lock_all_for_swap(
+        ([existing_relation] + beside | map(attribute="existing") | list) | reject("none") | list
+    ) -%}
     {{ dbt_anonymize._swap_in(candidate, target_relation, existing_relation, backup_relation) }}
     {{ drop_relation_if_exists(dbt_anonymize._find_uncached(backup_relation)) }}
-    {%- if not is_trial -%}{%- do dbt_anonymize._publish_tables_beside(declaration) -%}{%- endif -%}
+    {%- do dbt_anonymize._swap_in_tables_beside(beside) -%}
     {#- By name too: where the profile says autocommit, dbt sends none. -#}
     {% call statement("commit") -%}
         commit
@@ -88,35 +93,47 @@
 
 
 {#
-  The tables beside a release, in its schema and transaction, in the order of their rows. A comment says whose they are,
-  so that those go which a spec has no more.
+  Writes the tables beside a release into its schema, in the order of their rows, under names of their own. A comment
+  says whose they are, so that those go which a spec has no more. Returns what takes whose place.
 #}
-{% macro _publish_tables_beside(declaration) -%}
+{% macro _write_tables_beside(declaration) -%}
     {%- set comment = "dbt_anonymize: published with " ~ declaration.anonymization ~ "_anonymized" -%}
     {%- set earlier = run_query(
         "select relname from pg_class inner join pg_namespace on relnamespace = pg_namespace.oid where nspname = "
         ~ dbt_anonymize._literal(this.schema) ~ " and relkind = 'r' and obj_description(pg_class.oid, 'pg_class') = "
         ~ dbt_anonymize._literal(comment)
     ).columns[0].values() -%}
+    {%- set written = [] -%}
     {%- for name in (earlier | list + declaration.beside) | unique(case_sensitive=true) -%}
         {%- set published = this.incorporate(path={"identifier": name}, type="table") -%}
         {%- set existing = dbt_anonymize._find_uncached(published) -%}
+        {%- set candidate = make_intermediate_relation(published) if name in declaration.beside else none -%}
         {%- if existing is not none and name not in earlier -%}
             {%- do dbt_anonymize._raise_errors(declaration.anonymization, [
                 published ~ " is to be published, and is already there, made by somebody else. Move it elsewhere."
             ]) -%}
         {%- endif -%}
-        {%- if existing is not none -%}
-            {%- do dbt_anonymize._lock_for_swap(existing) -%}
-            {%- do adapter.drop_relation(existing) -%}
-        {%- endif -%}
-        {%- if name in declaration.beside -%}
+        {%- if candidate is not none -%}
+            {{ drop_relation_if_exists(dbt_anonymize._find_uncached(candidate)) }}
             {% call statement("publish") -%}
                 {#- By the new keys, which come first. #}
-                create table {{ published }} as select * from {{ ref(name) }} order by 1;
-                comment on table {{ published }} is {{ dbt_anonymize._literal(comment) }}
+                create table {{ candidate }} as select * from {{ ref(name) }} order by 1;
+                comment on table {{ candidate }} is {{ dbt_anonymize._literal(comment) }}
             {%- endcall %}
-            {%- do apply_grants(published, config.get("grants"), should_revoke=false) -%}
+            {%- do apply_grants(candidate, config.get("grants"), should_revoke=false) -%}
+        {%- endif -%}
+        {%- do written.append({"candidate": candidate, "published": published, "existing": existing}) -%}
+    {%- endfor -%}
+    {{ return(written) }}
+{%- endmacro %}
+
+
+{# In the place of the earlier ones, for which this transaction has locks. #}
+{% macro _swap_in_tables_beside(written) -%}
+    {%- for one in written -%}
+        {%- if one.existing is not none -%}{%- do adapter.drop_relation(one.existing) -%}{%- endif -%}
+        {%- if one.candidate is not none -%}
+            {%- do adapter.rename_relation(one.candidate, one.published) -%}
         {%- endif -%}
     {%- endfor -%}
 {%- endmacro %}

@@ -10,7 +10,9 @@ import pandas as pd
 import pytest
 
 from dbt_anonymize.extensions.linked import deciding
-from dbt_anonymize.extensions.linked.records import LinkError, random_keys
+from dbt_anonymize.extensions.linked.kernel import Suppression
+from dbt_anonymize.extensions.linked.records import LinkError, Links, random_keys
+from dbt_anonymize.extensions.linked.sensitive import Sensitive
 from tests import sampling
 from tests.extensions.linked.test_joined_risk import Rows
 
@@ -123,6 +125,33 @@ def test_records_go_one_level_up_before_they_are_hidden() -> None:
 def test_a_record_that_would_be_rare_one_level_up_is_hidden_at_once() -> None:
     assert decided("a", "a", "b", "c", up="bx") == ["a", "a", "*", "*"]
     assert decided("a", "a", "b", "c", "d", "d", up="bcd") == ["a", "a", "B", "C", "d", "d"]
+
+
+def test_a_record_that_went_up_may_tell_which_label_it_had() -> None:
+    """As the page says: had she another label, k would match it and it would not go up."""
+    others = ("aa", "ab", "ab", "bb")
+    for last, shown in (("c", "C"), ("a", "a"), ("b", "b")):
+        assert decided(*others, last, up="abc")[-1] == shown
+    assert decided(*others, "c", up="abc") == ["AA", "ab", "ab", "BB", "C"]
+
+
+def test_a_record_that_is_left_out_may_hold_what_nobody_else_does() -> None:
+    """It is there again, and left out again, where others go one level up."""
+    for number in range(40):
+        rng = np.random.default_rng([91, number])
+        own = np.arange(6) % 2
+        subject = np.sort(np.repeat(np.arange(6), rng.integers(0, 4, 6)))
+        records = len(subject)
+        value, held = rng.integers(1, 4, records), rng.integers(0, 5, records)
+        up = np.where(rng.random(records) < 0.7, 4, 0)
+        zeros = np.zeros(records, dtype=np.int64)
+        links = Links(own, subject, zeros, value, up, zeros - 1)
+        sensitive = Sensitive(2, subject, np.arange(records), held)
+        suppression = Suppression(links, 2, 1, known_count=False, sensitive=sensitive)
+        suppression.run()
+        holders = {(subject[n], held[n]) for n in np.flatnonzero(suppression.status < 3)}
+        of_class = [(own[person], code) for person, code in holders]
+        assert all(2 * of_class.count(one) <= 3 for one in of_class)
 
 
 def test_none_goes_up_in_a_class_that_would_lose_more() -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
+
+import pytest
 
 from tests.extensions.postgres.server import Server
 from tests.projects import Outcome, Project
@@ -74,3 +76,25 @@ class Published:
             finally:
                 stop.set()
             assert all(reader.result() > 20 for reader in readers)
+
+
+@contextlib.contextmanager
+def before_statements(
+    act: Callable[[list[str], str, int], None], node: str = "model.shop.customers_anonymized"
+) -> Iterator[list[str]]:
+    """Do something before each statement of the release: what ran, what will, and the session."""
+    from dbt.adapters.postgres.connections import PostgresConnectionManager
+
+    add_query = PostgresConnectionManager.add_query
+    seen: list[str] = []
+
+    def watched(self: Any, sql: str, *arguments: Any, **more: Any) -> Any:
+        connection = self.get_thread_connection()
+        if connection.name == node:
+            act(seen, sql, connection.handle.get_backend_pid())
+            seen.append(sql.rpartition("*/")[2].strip().lower())
+        return add_query(self, sql, *arguments, **more)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(PostgresConnectionManager, "add_query", watched)
+        yield seen

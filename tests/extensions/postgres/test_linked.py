@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
 import pytest
 import yaml
 
@@ -14,6 +20,7 @@ from tests.commands.conftest import command
 from tests.engines.compared import assert_same, plain
 from tests.engines.matrix import check_ran
 from tests.extensions.postgres.conftest import connect
+from tests.extensions.postgres.published import before_statements
 from tests.extensions.postgres.server import Server
 from tests.projects import Project
 
@@ -23,6 +30,7 @@ hospitals = pytest.importorskip("tests.extensions.linked.hospital")
 
 SPEC = "anonymizations/hospital.yml"
 SOURCES = ("patients", "stays", "results")
+NODE = "model.shop.hospital_anonymized"
 
 pytestmark = [
     pytest.mark.slow,
@@ -147,6 +155,73 @@ def test_nothing_is_published_that_is_not_checked(
     assert said in str(outcome.messages)
     assert server.query(published) == before
     server.query(undone)
+
+
+def test_tables_of_an_effort_that_is_chosen_meanwhile_are_not_published(
+    hospital: Project, server: Server
+) -> None:
+    """The people are of the effort before, and their combinations were not counted."""
+    other = hospital.copy(hospital.folder.parent / "other")
+    ((chosen,),) = server.query("select effort from shop.hospital_results where is_chosen")
+    of_people = "select * from shop_release.hospital_anonymized order by token"
+    before = server.query(of_people)
+    built: list[int] = []
+
+    def build_tables(_: list[str], sql: str, __: int) -> None:
+        if "in share mode" not in sql or built:
+            return
+        server.query(f"update shop.hospital_results set is_chosen = effort = {1 + chosen % 4}")
+        beside = [f"hospital_{part}" for part in ("released_stays", "released_results")]
+        command = [sys.executable, "-m", "dbt.cli.main", "run", "-s", *beside]
+        outcome = subprocess.run(
+            [*command, "hospital_linked_risk", "--profiles-dir", str(other.folder)],
+            cwd=other.folder,
+            check=False,
+        )
+        built.append(outcome.returncode)
+
+    with before_statements(build_tables, NODE):
+        outcome = hospital.dbt("run", "-s", "hospital_anonymized")
+    assert built == [0]
+    assert not outcome.succeeded
+    assert "another build has chosen it since" in outcome.messages
+    assert server.query(of_people) == before
+    server.query(f"update shop.hospital_results set is_chosen = effort = {chosen}")
+    result = command(hospital, "build", "hospital")
+    assert result.exit_code == 0, result.output
+
+
+def test_a_reader_of_two_tables_and_a_build_do_not_wait_for_each_other(
+    hospital: Project, server: Server
+) -> None:
+    """She comes from one to the other while both are to be replaced; only renames come after."""
+    server.query(f"grant usage on schema shop_release to {server.analyst}")
+    waiting = (
+        "select 1 from pg_stat_activity where wait_event_type = 'Lock' and wait_event = 'relation' "
+        f"and usename = '{server.builder}'"
+    )
+
+    def read_next(cursor: Any) -> None:
+        end = time.monotonic() + 60
+        while not server.query(waiting):
+            assert time.monotonic() < end, "the build does not wait"
+            time.sleep(0.01)
+        cursor.execute("select count(*) from shop_release.hospital_anonymized")
+        cursor.execute("commit")
+
+    with (
+        server.connection(server.analyst) as connection,
+        ThreadPoolExecutor(1) as thread,
+        before_statements(lambda *_: None, NODE) as seen,
+    ):
+        cursor = connection.cursor()
+        cursor.execute("begin; select count(*) from shop_release.hospital_released_results")
+        reading = thread.submit(read_next, cursor)
+        outcome = hospital.dbt("run", "-s", "hospital_anonymized")
+        reading.result()
+    assert outcome.succeeded, outcome.messages
+    locked = next(place for place, sql in enumerate(seen) if "access exclusive" in sql)
+    assert not [sql for sql in seen[locked:] if "create table" in sql or "insert" in sql]
 
 
 def test_decisions_on_other_records_stop_a_build(hospital: Project, server: Server) -> None:

@@ -8,9 +8,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import psycopg2
 import pytest
@@ -21,7 +19,7 @@ from dbt_anonymize.project.warehouse import open_warehouse
 from tests.commands.conftest import command
 from tests.differential_privacy.private import changed, sampled_and_private, write
 from tests.extensions.postgres.conftest import connect
-from tests.extensions.postgres.published import RELEASE, Published
+from tests.extensions.postgres.published import RELEASE, Published, before_statements
 from tests.extensions.postgres.server import Server
 from tests.extensions.postgres.test_demonstration import on_postgres
 from tests.projects import Project
@@ -29,8 +27,6 @@ from tests.second_month.customers import Customers, K, members_of
 
 # A build of all, and of what waits; `make test` runs the smaller part in `test_demonstration`.
 pytestmark = [pytest.mark.slow, pytest.mark.dbt, pytest.mark.needs("second_month")]
-
-NODE = "model.shop.customers_anonymized"
 
 
 @pytest.fixture(scope="module")
@@ -62,26 +58,6 @@ def joined(published: Published, built_consumer: Project) -> Published:
         *("--exclude", "customers_anonymized", "resource_type:test"),
     )
     return published
-
-
-@contextlib.contextmanager
-def before_statements(act: Callable[[list[str], str, int], None]) -> Iterator[list[str]]:
-    """Do something before each statement of the release: what ran, what will, and the session."""
-    from dbt.adapters.postgres.connections import PostgresConnectionManager
-
-    add_query = PostgresConnectionManager.add_query
-    seen: list[str] = []
-
-    def watched(self: Any, sql: str, *arguments: Any, **more: Any) -> Any:
-        connection = self.get_thread_connection()
-        if connection.name == NODE:
-            act(seen, sql, connection.handle.get_backend_pid())
-            seen.append(sql.rpartition("*/")[2].strip().lower())
-        return add_query(self, sql, *arguments, **more)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(PostgresConnectionManager, "add_query", watched)
-        yield seen
 
 
 def end_session(server: Server, process: int) -> None:

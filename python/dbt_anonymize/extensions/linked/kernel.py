@@ -153,7 +153,9 @@ class Suppression:
         others = np.flatnonzero(~is_own & (excess > 0))
         chosen = np.zeros(len(pair), dtype=bool)
         chosen[_lowest_of_groups(others, pair, records, excess)] = True
-        lost = sensitive.record[is_there & chosen[place] & (sensitive.record >= 0)]
+        # Values of records that are left out may have no place.
+        of_records = np.flatnonzero(is_there & (sensitive.record >= 0))
+        lost = sensitive.record[of_records[chosen[place[of_records]]]]
         self.status[lost] = LEFT_OUT
         self.is_open[own[self.links.subject[lost]]] = True
         return True
