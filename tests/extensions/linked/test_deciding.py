@@ -169,6 +169,15 @@ def test_a_record_one_level_up_is_as_one_that_is_hidden_where_all_labels_are_roo
     assert decide(effort, values)["status"].tolist() == ["released", "hidden", "hidden"]
 
 
+def test_a_value_that_those_without_records_share_costs_others_theirs() -> None:
+    """Three without records have the same illness, and all records are known."""
+    effort: Rows = [(n, "old", False, "flu" if n < 3 else f"cold {n}") for n in range(6)]
+    values: Rows = [("stays", str(n), str(n), "a", "a", None) for n in range(3, 6)]
+    rule = {"known_records": "all", "l": 2, "sensitive": ["illness"]}
+    assert decide(effort, values, **rule)["status"].tolist() == ["left out"] * 3
+    assert decide(effort, [], **rule)["status"].tolist() == []
+
+
 def test_known_numbers_leave_out_no_record_that_can_be_hidden() -> None:
     """Two who are hidden match each other, also where only one was rare."""
     wards = ["ab", "ab", "ac", "", ""]

@@ -137,7 +137,7 @@ class Suppression:
         if sensitive is None or not (excess > 0).any():
             return False
         width = int(held.value.max()) + 1
-        is_there = (sensitive.record < 0) | (self.status[sensitive.record] != LEFT_OUT)
+        is_there = np.append(self.status != LEFT_OUT, True)[sensitive.record]
         place = np.searchsorted(
             held.subject * width + held.value, sensitive.subject * width + sensitive.value
         )
@@ -298,8 +298,8 @@ class Suppression:
     def _leave_out(self, subjects: Booleans) -> None:
         """Leave out all records of subjects.
 
-        For those who have none others of their class lose theirs, the fewest first, until k have
-        none; before, those of their class who are to lose theirs anyway.
+        For those who have none others of their class lose theirs, the fewest first, until enough
+        have none; before, those of their class who are to lose theirs anyway.
         """
         own = self.links.own
         owner = self.links.subject[self.status != LEFT_OUT]
@@ -309,7 +309,8 @@ class Suppression:
         waits[own[emptied]] = True
         alone = subjects & (records == 0) & ~waits[own]
         wanted = np.zeros(len(self.is_open), dtype=np.int64)
-        wanted[own[alone]] = self.k - np.bincount(own[records == 0])[own[alone]]
+        # One more where k have none, whom a sensitive value still tells.
+        wanted[own[alone]] = np.maximum(1, self.k - np.bincount(own[records == 0])[own[alone]])
         others = np.flatnonzero((records > 0) & (wanted[own] > 0))
         emptied[_lowest_of_groups(others, own, records, wanted[own])] = True
         self.status[emptied[self.links.subject]] = LEFT_OUT

@@ -54,7 +54,7 @@ class Sensitive:
 
     def held(self, is_released: Booleans, subjects: int) -> Held:
         """Return what subjects hold by their own values and the records that are released."""
-        is_held = (self.record < 0) | is_released[self.record]
+        is_held = np.append(is_released, True)[self.record]  # the last for own values
         width = int(self.value.max(initial=0)) + 1
         pairs = np.unique(self.subject[is_held] * width + self.value[is_held])
         subject = pairs // width
