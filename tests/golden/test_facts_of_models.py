@@ -17,7 +17,8 @@ ABOUT = {
     "extensions/recoding/aggregate_rules.py": {"differential_privacy"},
     "extensions/second_month/rules.py": {"differential_privacy"},
     "extensions/external_efforts/rules.py": {"differential_privacy"},
-    "extensions/linked/rules.py": {"differential_privacy"},
+    # Diversity of linked tables stands on that of people.
+    "extensions/linked/rules.py": {"alpha_k_anonymity", "differential_privacy"},
     "spec/sample_rules.py": {"differential_privacy"},
     # The amounts of the game, for the measure publisher_payout and efforts that maximize it.
     "extensions/recoding/rules.py": {"profitable"},

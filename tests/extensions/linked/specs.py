@@ -18,4 +18,12 @@ def _without_models() -> dict[str, object]:
     return raw
 
 
-SPECS = [declared(), _without_models()]
+def _diverse() -> dict[str, object]:
+    """Return the spec with sensitive results that are kept diverse."""
+    raw = declared()
+    raw["linked"]["l"] = 2
+    raw["linked"]["tables"]["results"]["columns"]["value"] = {"role": "sensitive"}
+    return raw
+
+
+SPECS = [declared(), _without_models(), _diverse()]

@@ -42,7 +42,7 @@ def test_the_spec_is_valid() -> None:
 
     assert list(parsed.linked_tables) == ["stays", "results"]
     assert parsed.linked_tables["results"].released_parent == "stays_key"
-    assert parsed.tables_beside == ["hospital_released_stays", "hospital_released_results"]
+    assert [*parsed.tables_beside] == ["hospital_released_stays", "hospital_released_results"]
     assert list(parsed.linked_features) == [
         "stays_count",
         "stays_mean_cost",
