@@ -72,7 +72,7 @@ def test_tables_stand_behind_those_that_they_lead_over() -> None:
         ("mapping", "class"),
         ("mapping", "none"),
         ("subject", "name"),
-        ("freeze", True),
+        pytest.param("freeze", True, marks=pytest.mark.needs("second_month")),
         ("sample", {"share": 0.5}),
         ("release", {"formats": ["duckdb", "csv"]}),
         ("release", {"recompute": True}),
