@@ -265,9 +265,18 @@ class Forecast:
         of_tables = zip(self._parts, status, strict=True)
         if not all(part.is_within_limit(part.lost(s >= HIDDEN)) for part, s in of_tables):
             return False
-        return most == np.inf or sum(o.loss for o in self._table_outcomes(nodes, status)) < most
+        if most == np.inf:
+            return True
+        outcomes = self._table_outcomes(nodes, status, at_best=True)
+        return sum(outcome.loss for outcome in outcomes) < most
 
-    def _table_outcomes(self, nodes: Nodes, status: Sequence[Integers]) -> list[TableOutcome]:
+    def _table_outcomes(
+        self, nodes: Nodes, status: Sequence[Integers], *, at_best: bool = False
+    ) -> list[TableOutcome]:
+        """Return the outcome of each table; ``at_best`` raised records may be lost if that is less.
+
+        So it is where suppression costs less than generalization.
+        """
         outcomes = []
         for part, node, of_record in zip(self._parts, nodes, status, strict=True):
             above, records = part.table.above(node), max(part.records, 1)
@@ -276,8 +285,9 @@ class Forecast:
             for at, (level, next_level) in enumerate(zip(node, above, strict=True)):
                 shares = part.shares(at, level)
                 released = np.where(is_raised, part.shares(at, next_level), shares)
-                if_lost = cost_if_lost(shares, self._factors)
-                costs = np.where(is_lost, if_lost, self._factors[0] * released)
+                if_lost, costs = cost_if_lost(shares, self._factors), self._factors[0] * released
+                is_cheaper = is_raised & (if_lost < costs) if at_best else False
+                costs = np.where(is_lost | is_cheaper, if_lost, costs)
                 losses.append(part.loss(at, level, costs, self._factors))
             left_out = part.lost(of_record == LEFT_OUT)
             outcomes.append(
