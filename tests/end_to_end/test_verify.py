@@ -72,7 +72,7 @@ def test_attacks_are_a_relation_of_the_warehouse(demo: Project, verified: Result
         assert demo.query(about) == demo.query(released)
 
 
-@pytest.mark.needs("attacks", "dossier")
+@pytest.mark.needs("attacks", "dossier", "provenance")
 def test_findings_are_kept_and_a_dossier_is_made_of_them(
     demo: Project, verified: Result, tmp_path: Path
 ) -> None:
