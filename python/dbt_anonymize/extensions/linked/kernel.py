@@ -72,7 +72,7 @@ class Suppression:
         """
         while self.step():
             pass
-        can_rise = (self.status != RELEASED) & self._can_be_raised()
+        can_rise = (self.status != RELEASED) & self.links.can_be_raised
         if not can_rise.any():
             return
         class_ = self.links.own[self.links.subject]
@@ -258,14 +258,9 @@ class Suppression:
             self.status[hidden] = LEFT_OUT
         visible = records[is_visible]
         is_raised = (
-            self.raises & (self.status[visible] == RELEASED) & self._can_be_raised()[visible]
+            self.raises & (self.status[visible] == RELEASED) & self.links.can_be_raised[visible]
         )
         self.status[visible] = np.where(is_raised, RAISED, HIDDEN)
-
-    def _can_be_raised(self) -> Booleans:
-        """Tell of each record whether its labels one level up are others, and not all roots."""
-        can_be: Booleans = (self.links.raised != 0) & (self.links.raised != self.links.value)
-        return can_be
 
     def _is_wholly_hidden(self) -> Booleans:
         """Tell of each record whether it is hidden and all that it leads over."""

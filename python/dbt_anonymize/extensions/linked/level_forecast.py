@@ -245,8 +245,7 @@ class Forecast:
             np.concatenate([raised for _, raised in values]),
             np.concatenate([part.parent for part in self._parts]),
         )
-        can_rise = (links.raised != 0) & (links.raised != links.value)
-        aim = self.aim
+        aim, can_rise = self.aim, links.can_be_raised
         suppression = Suppression(links, aim.k, aim.known_records, known_count=aim.known_count)
         try:
             while suppression.step():

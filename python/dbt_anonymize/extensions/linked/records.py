@@ -37,6 +37,12 @@ class Links:
     parent: Integers
 
     @property
+    def can_be_raised(self) -> Booleans:
+        """Tell of each record whether its labels one level up are others, and not all roots."""
+        can_be: Booleans = (self.raised != 0) & (self.raised != self.value)
+        return can_be
+
+    @property
     def tables(self) -> int:
         """Number of tables that have records, and those before them."""
         return int(self.table.max(initial=-1)) + 1

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -47,15 +47,8 @@ class SearchedTables:
 
     def search(self, classes: Integers, k: int) -> LevelSearch:
         """Return a search of levels beside classes of the subjects, -1 of those left out."""
-        aim = self.aim
-        return LevelSearch(
-            self.tables,
-            classes,
-            Aim(
-                *(max(k, aim.k), aim.known_records, aim.known_count, aim.aggregate),
-                aim.generalization_suppression_factor,
-            ),
-        )
+        aim = replace(self.aim, k=max(k, self.aim.k))
+        return LevelSearch(self.tables, classes, aim)
 
     def levels(self, nodes: Sequence[Node]) -> dict[str, dict[str, int]]:
         """Return levels as an effort declares them."""
@@ -99,8 +92,11 @@ def read_searched(warehouse: Warehouse, spec: Spec) -> SearchedTables | None:
         ends[name] = (relation, table.key)
     loss = spec.information_loss
     aim = Aim(
-        *(spec.largest_k, linked.known_records, linked.known_count, loss.aggregate),
-        loss.generalization_suppression_factor,
+        k=spec.largest_k,
+        known_records=linked.known_records,
+        known_count=linked.known_count,
+        aggregate=loss.aggregate,
+        generalization_suppression_factor=loss.generalization_suppression_factor,
     )
     return SearchedTables(code_tables(np.arange(subjects), tables), aim)
 

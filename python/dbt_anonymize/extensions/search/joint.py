@@ -283,9 +283,8 @@ def find_joint_efforts(
 
 def _differ(one: JointEffort, other: JointEffort) -> bool:
     """Tell whether a larger class size needs other levels, or loses more."""
-    return (one.checked.node, one.found.nodes, one.loss) != (
-        *(other.checked.node, other.found.nodes, other.loss),
-    )
+    first, second = ((of.checked.node, of.found.nodes, of.loss) for of in (one, other))
+    return first != second
 
 
 def _tells_nothing(spec: Spec, point: JointEffort, beside: Beside) -> bool:
