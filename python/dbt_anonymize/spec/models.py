@@ -182,7 +182,7 @@ class CoreSpec(TestedByModels, Strict):
     tables_beside: ClassVar[Mapping[str, Sequence[str]]] = {}
     """Models that are published with the release, as tables of its file, each with its columns."""
     composition_beside: ClassVar[Mapping[str, Any] | None] = None
-    """How `release.composition` compares these tables with those that are published."""
+    """The function by which `release.composition` compares these with what is published."""
     read_beside: ClassVar[Sequence[str]] = ()
     """Models beside the microdata, and seeds, whose rows steps in Python read."""
     obstacles: ClassVar[Sequence[str]] = ()

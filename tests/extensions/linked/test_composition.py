@@ -158,7 +158,7 @@ def test_new_keys_and_another_order_are_no_difference(engine: duckdb.DuckDBPyCon
 def test_labels_that_others_have_each_time_are_no_difference(
     engine: duckdb.DuckDBPyConnection,
 ) -> None:
-    """Which records are raised or hidden depends on all: that tells nobody who joined."""
+    """Nobody learns who joined from records that are raised because of others."""
     release: list[Person] = [("0", "f", (("x", cost, ()),)) for cost in range(9)]
     raised: list[Person] = [("0", "f", (("*", cost, ()),)) for cost in range(9)]
     load(engine, "earlier", release)

@@ -252,7 +252,7 @@ class Keys(Strict):
 
     @property
     def composition_beside(self) -> Mapping[str, Any] | None:
-        """How the linked tables are compared with those that are published."""
+        """The function that compares linked tables with those that are published."""
         if self.linked is None:
             return cast("Mapping[str, Any] | None", cast(Any, super()).composition_beside)
         tables = self.linked_tables.items()
