@@ -163,10 +163,6 @@ def test_scores_that_suppress_anew_are_refused(change: dict[str, object]) -> Non
             "must be beside a guarantee that own values alone do not tell sex",
         ),
         (
-            lambda raw: raw["linked"].update(l=2, known_count=True),
-            "linked.l: must be absent beside known_count",
-        ),
-        (
             lambda raw: raw["linked"].update(known_records=9),
             "linked.known_records",
         ),

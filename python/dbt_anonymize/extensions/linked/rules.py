@@ -278,12 +278,6 @@ def _diversity_can_hold(draft: RawSpec) -> Iterator[Problem]:
             "must be beside columns with the role sensitive; there is none",
             "Give a column of the people or of a linked table this role, or remove it.",
         )
-    if linked.get("known_count"):
-        yield Problem(
-            place,
-            "must be absent beside known_count: whose numbers of records are rare may share values",
-            "Remove one of them.",
-        )
     held = {
         str(one.get("attribute"))
         for at, one in declared_guarantees(draft)
