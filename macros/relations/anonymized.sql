@@ -8,6 +8,7 @@
     "sample_shares": {}, "budget": none, "with_modes": [], "formats": ["duckdb"], "membership": none, "labels": none,
     "hierarchies": [], "is_counted": false, "measured": [], "about": none, "has_midpoints": false,
     "shown": {}, "people": none, "external": [], "beside": {}, "obstacles": {},
+    "composition_beside": none,
 }) -%}
 {%- set is_counted = given.is_counted and dbt_anonymize._is_counted_here() -%}
 {%- set generalized = [] -%}
@@ -42,6 +43,7 @@
         "has_subject": given.has_subject,
         "folder": dbt_anonymize._release_folder(),
         "composition": given.composition,
+        "composition_beside": tojson(given.composition_beside),
         "formats": given.formats,
         "recompute": given.recompute,
         "sample_shares": given.sample_shares.items() | map("list") | list,

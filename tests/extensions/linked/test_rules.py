@@ -76,7 +76,6 @@ def test_tables_stand_behind_those_that_they_lead_over() -> None:
         ("sample", {"share": 0.5}),
         ("release", {"formats": ["duckdb", "csv"]}),
         ("release", {"recompute": True}),
-        ("release", {"composition": "strict"}),
     ],
 )
 def test_what_is_not_counted_over_tables_is_refused(key: str, value: object) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from dbt_anonymize.spec.draft import RawSpec, integer, items, mapping, text
+from dbt_anonymize.spec.draft import RawSpec, integer, items, mapping
 from dbt_anonymize.spec.guarantee_rules import declared_guarantees
 from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, short_repr
 
@@ -71,12 +71,6 @@ _REFUSED: tuple[tuple[Callable[[RawSpec], object], KeyPath, str, str], ...] = (
         ("release", "recompute"),
         f"must be absent {_BESIDE}, which are not computed again before publishing",
         "Remove it; `dbt-anonymize verify` computes them again.",
-    ),
-    (
-        lambda draft: text(draft.release.get("composition")) not in {None, "report"},
-        ("release", "composition"),
-        f"must be report {_BESIDE}, of which releases are not compared",
-        "Remove it.",
     ),
 )
 
