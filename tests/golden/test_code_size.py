@@ -6,15 +6,21 @@ That each public macro has a file of its own is tested in ``test_macro_documenta
 from __future__ import annotations
 
 import ast
+import io
 import re
+import tokenize
 
 from tests.macro_keys import macros
 from tests.projects import REPOSITORY
 
+# Lines of code of the core, without docstrings, comments and blank ones. Lower them where it gets
+# smaller; what an anonymization can do without is an extension.
+CORE_PYTHON, CORE_SQL = 16_400, 10_600
 PYTHON_FILE, FUNCTION, MACRO, SQL_LINE, ARGUMENTS = 400, 60, 120, 120, 8
 DEFINITION = re.compile(
     r"{%-?\s*(macro|test|materialization)\s+(\w+).*?{%-?\s*end\1\s*-?%}", re.DOTALL
 )
+COMMENT = re.compile(r"{#.*?#}", re.DOTALL)
 PYTHON, MACROS = (
     {
         str(path.relative_to(REPOSITORY)): path.read_text(encoding="utf-8")
@@ -26,6 +32,22 @@ PYTHON, MACROS = (
         (("macros",), "sql"),
     )
 )
+
+
+def test_the_core_does_not_grow() -> None:
+    python = sum(
+        _lines_of_code(text)
+        for name, text in PYTHON.items()
+        if name.startswith("python/") and "/extensions/" not in name
+    )
+    sql = sum(
+        bool(line.strip())
+        for name, text in MACROS.items()
+        if "/extensions/" not in name
+        for line in COMMENT.sub("", text).splitlines()
+    )
+    assert python <= CORE_PYTHON, python
+    assert sql <= CORE_SQL, sql
 
 
 def test_no_python_file_is_large() -> None:
@@ -89,6 +111,20 @@ def test_no_line_of_sql_is_long() -> None:
         for name, text in MACROS.items()
         if any(len(line) > SQL_LINE for line in text.splitlines())
     }
+
+
+def _lines_of_code(text: str) -> int:
+    """Count the lines that hold a token of code, without docstrings."""
+    docstrings: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            docstrings.update(range(node.lineno, (node.end_lineno or 0) + 1))
+    empty = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
+    lines: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in empty | {tokenize.ENDMARKER}:
+            lines.update(range(token.start[0], token.end[0] + 1))
+    return len(lines - docstrings)
 
 
 def _arguments(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
