@@ -129,6 +129,9 @@ def render(spec: Spec, *, has_python: bool = True, words: Words | None = None) -
         "column_names": column_names,
         "before_release": before_release(spec),
     }
+    context["registers"] = [
+        kept for kept in KEPT.values() if kept.registers and expression(kept.condition)(**context)
+    ]
     files = {
         f"{name}{relation.suffix}": _render(
             f"{template_of(relation, own)}{relation.suffix}", owner, command, own
