@@ -2,67 +2,25 @@
 
 from __future__ import annotations
 
-import copy
-import csv
-import io
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pytest
 
 from dbt_anonymize.project.generate import generate
-from tests.extensions.linked.hospital import K, spec, write
+from tests.extensions.linked.diverse import DIVERSITY, write_diverse
+from tests.extensions.linked.hospital import K
 from tests.extensions.linked.test_verify import everywhere, failed, findings
 from tests.oracle.linked import Subject, found_by
 from tests.projects import Project
 
-DIVERSITY = 2
 CHECKED = "hospital: own values and up to 2 linked records, sensitive values"
-
-
-def _changes() -> dict[str, Any]:
-    """Return what differs from the spec of the hospital: sex and cost are sensitive."""
-    linked = copy.deepcopy(spec()["linked"]) | {"l": DIVERSITY}
-    linked["tables"]["stays"]["columns"]["cost"] = {"role": "sensitive"}
-    for table in linked["tables"].values():
-        table["suppression_limit"] = 1.0
-    columns = spec()["columns"]
-    columns["sex"] = {"role": "sensitive"}
-    levels = {"stays": {"ward": 1, "month": 2}, "results": {"test": 1}}
-    return {
-        "linked": linked,
-        "columns": columns,
-        "efforts": [{"levels": {"age": 2}, "linked": levels}],
-        "guarantees": {
-            "k_anonymity": {"k": K},
-            "alpha_k_anonymity": {"attribute": "sex", "alpha": 0.5, "k": K},
-        },
-        "suppression_limit": 0.5,
-        "release": {"effort": 1},
-    }
-
-
-def _few_values(text: str, column: str, key: str) -> str:
-    """Return a seed whose column has one of five values."""
-    rows = list(csv.DictReader(io.StringIO(text)))
-    for row in rows:
-        row[column] = str(int(row[key]) * 7919 // 10 % 5)
-    written = io.StringIO()
-    writer = csv.DictWriter(written, list(rows[0]))
-    writer.writeheader()
-    writer.writerows(rows)
-    return written.getvalue()
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Return the project, built."""
-    project = write(tmp_path_factory.mktemp("diverse") / "project", 200, **_changes())
-    for name, column, key in (("patients", "sex", "patient_id"), ("stays", "cost", "stay_id")):
-        project.edit(
-            f"seeds/clinic_{name}.csv", lambda text, c=column, k=key: _few_values(text, c, k)
-        )
+    project = write_diverse(tmp_path_factory.mktemp("diverse") / "project")
     generate(project.folder)
     project.build("-s", "+hospital_anonymized")
     return project

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dbt_anonymize.extensions.linked import level_forecast
-from dbt_anonymize.extensions.linked.coded import Aim, code_tables
+from dbt_anonymize.extensions.linked.coded import Aim, CodedTables, code_tables
 from dbt_anonymize.extensions.linked.level_forecast import Forecast, Nodes
 from dbt_anonymize.extensions.linked.level_search import LevelSearch, draft
 from tests import sampling
@@ -19,6 +19,7 @@ from tests.extensions.linked.worlds import declared, world
 GRAPHS = sampling.number_of("random graphs whose levels are searched", 60, 6)
 AIMS = [Aim(2, 2), Aim(3, 1), Aim(2, "all"), Aim(2, 1, known_count=True)]
 AIMS += [Aim(2, 2, False, "arithmetic_mean", 0.3), Aim(2, 2, False, "maximum", 0.8)]
+AIMS += [Aim(2, 2, diversity=2), Aim(3, 1, diversity=3), Aim(2, "all", diversity=2)]
 PEOPLE, WARDS = 40, 8
 HALVES = [["ward " + str(ward) for ward in range(WARDS)], ["low"] * 4 + ["high"] * 4, ["*"] * WARDS]
 
@@ -30,6 +31,32 @@ def classes(people: int, k: int, seed: int) -> Any:
     drawn[rng.random(people) < 0.1] = -1
     sizes = np.bincount(drawn[drawn >= 0], minlength=3)
     return np.where((drawn >= 0) & (sizes[drawn] >= k), drawn, -1)
+
+
+def diverse(of_people: Any, tables: CodedTables, diversity: int) -> Any:
+    """Leave out people until no own value tells a class, as an effort does."""
+    of_people, (held,) = of_people.copy(), tables.sensitive
+    for class_ in range(3):
+        while len(here := np.flatnonzero(of_people == class_)):
+            counts = np.bincount(held[here])
+            if counts.max() * diversity <= len(here):
+                break
+            of_people[here[held[here] == counts.argmax()][-1]] = -1
+    return of_people
+
+
+def world_of(seed: int, aim: Aim) -> CodedTables:
+    """Return a random graph, with limits that diversity can keep where it is asked for."""
+    return world(seed, limits=(0.8, 0.8) if aim.diversity else (0.4, 0.4))
+
+
+def classes_of(tables: CodedTables, aim: Aim, seed: int) -> Any:
+    """Return random classes in which an effort would keep the aim."""
+    of_people = classes(24, aim.k, seed)
+    if aim.diversity is None:
+        return of_people
+    of_people = diverse(of_people, tables, aim.diversity)
+    return np.where(np.bincount(of_people + 1)[of_people + 1] >= aim.k, of_people, -1)
 
 
 def all_nodes(forecast: Forecast) -> list[Nodes]:
@@ -44,8 +71,8 @@ def total(forecast: Forecast, nodes: Nodes) -> float:
 @pytest.mark.parametrize("aim", AIMS, ids=str)
 @pytest.mark.parametrize("seed", range(GRAPHS))
 def test_the_search_finds_what_all_levels_show(seed: int, aim: Aim) -> None:
-    tables = world(seed)
-    of_people = classes(24, aim.k, seed)
+    tables = world_of(seed, aim)
+    of_people = classes_of(tables, aim, seed)
     forecast = Forecast(tables, of_people, aim)
     least = min(total(forecast, nodes) for nodes in all_nodes(forecast))
 
@@ -66,8 +93,8 @@ def test_the_search_finds_what_all_levels_show(seed: int, aim: Aim) -> None:
 @pytest.mark.parametrize("aim", AIMS, ids=str)
 @pytest.mark.parametrize("seed", range(GRAPHS))
 def test_bounds_hold_for_all_levels(seed: int, aim: Aim) -> None:
-    tables = world(seed)
-    forecast = Forecast(tables, classes(24, aim.k, seed), aim)
+    tables = world_of(seed, aim)
+    forecast = Forecast(tables, classes_of(tables, aim, seed), aim)
     free = [
         dict(zip(table.nodes, forecast.free_bounds(place), strict=True))
         for place, table in enumerate(tables.listed)
@@ -196,6 +223,40 @@ def test_of_many_people_some_classes_are_counted(number: int) -> None:
     assert (raw is None) == (number == 9_000)  # one of three would be hidden, then the others
     if raw is not None:
         assert (raw.hidden, raw.left_out, raw.loss) == (0.0, 0.0, pytest.approx(0.0))
+
+
+def test_a_part_of_a_class_does_not_tell_what_the_class_does_not() -> None:
+    """Half of the people have one illness and half one sex: so may those who are counted."""
+    numbers = np.arange(27_002)
+    rows = {"number": numbers, "parent": numbers, "ward": numbers % 2}
+    stays = declared({"ward": [["a", "b"], ["*", "*"]]}, rows=rows, over="", most_lost=1.0)
+    own = [np.where(is_one, 0, numbers) for is_one in (numbers < 13_500, numbers % 2 == 1)]
+    tables = code_tables(numbers, {"stays": stays}, own)
+
+    forecast = Forecast(tables, np.zeros_like(numbers), Aim(2, 1, diversity=2))
+
+    assert forecast.is_estimate
+    assert len(forecast._own) > 9_900
+    (root,) = forecast.outcome(((1,),)) or [None]
+    assert root is not None
+    assert (root.raised, root.hidden, root.left_out) == (0.0, 0.0, 0.0)
+
+
+def test_records_that_tell_a_value_are_left_out_at_all_levels() -> None:
+    """All stays have the same cost, which no more than half of the people may have."""
+    numbers = np.arange(8)
+    rows = {"number": numbers, "parent": numbers, "ward": numbers // 4}
+    labels: dict[str, list[list[str]]] = {"ward": [["a", "b"], ["*", "*"]]}
+    stays = declared(labels, rows=rows, over="", most_lost=1.0, sensitive=[np.zeros_like(numbers)])
+    tables = code_tables(numbers, {"stays": stays})
+
+    def lost(aim: Aim) -> list[float]:
+        forecast = Forecast(tables, np.zeros_like(numbers), aim)
+        outcomes = [outcome for at in (0, 1) for outcome in forecast.outcome(((at,),)) or []]
+        return [outcome.left_out for outcome in outcomes]
+
+    assert lost(Aim(2, 2)) == [0.0, 0.0]
+    assert lost(Aim(2, 2, diversity=2)) == [1.0, 1.0]
 
 
 def test_an_estimate_is_close_to_what_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:

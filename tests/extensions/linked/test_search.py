@@ -13,7 +13,6 @@ import pytest
 import yaml
 
 from dbt_anonymize.extensions.linked import coded
-from dbt_anonymize.extensions.linked.coded import CodedTables
 from dbt_anonymize.extensions.linked.searched import SearchedTables, read_searched
 from dbt_anonymize.project.generate import generate
 from dbt_anonymize.project.layout import find_project
@@ -21,6 +20,7 @@ from dbt_anonymize.project.warehouse import open_warehouse
 from dbt_anonymize.spec import Spec, load_spec
 from tests.cli.conftest import run
 from tests.extensions.linked import hospital
+from tests.extensions.linked.diverse import write_diverse
 from tests.projects import Project
 
 pytestmark = [pytest.mark.dbt, pytest.mark.needs("search")]
@@ -32,6 +32,15 @@ TABLES = ("+hospital_frequencies", "+hospital_linked_table_*")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Return the project with all losses of its efforts."""
     project = hospital.write(tmp_path_factory.mktemp("hospital") / "project")
+    generate(project.folder)
+    project.build("-s", "+hospital_linked_information_loss", "--exclude", "resource_type:test")
+    return project
+
+
+@pytest.fixture(scope="module")
+def diverse(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Return a project whose releases tell no sensitive value, with all losses of its efforts."""
+    project = write_diverse(tmp_path_factory.mktemp("diverse") / "project")
     generate(project.folder)
     project.build("-s", "+hospital_linked_information_loss", "--exclude", "resource_type:test")
     return project
@@ -77,10 +86,12 @@ def losses(project: Project) -> dict[tuple[int, str], tuple[float, ...]]:
 def without_limits(searched: SearchedTables) -> SearchedTables:
     tables = searched.tables
     lifted = {name: replace(table, most_lost=1.0) for name, table in tables.by_name.items()}
-    return replace(searched, tables=CodedTables(lifted, tables.subjects))
+    return replace(searched, tables=replace(tables, by_name=lifted))
 
 
-def test_a_forecast_is_what_the_build_loses(built: Project) -> None:
+@pytest.mark.parametrize("fixture", ["built", "diverse"])
+def test_a_forecast_is_what_the_build_loses(fixture: str, request: pytest.FixtureRequest) -> None:
+    built: Project = request.getfixturevalue(fixture)
     spec: Any = spec_of(built)
     with open_warehouse(find_project(built.folder)) as warehouse:
         searched = read_searched(warehouse, spec)
@@ -125,6 +136,23 @@ def test_efforts_of_the_search_lose_in_a_build_what_it_says(project: Project) ->
             said = [row[f"{table}_{part}"] for part in PARTS]
             assert said == pytest.approx(losses(project)[effort, table], abs=1e-9)
             assert said[1] + said[2] <= 0.3
+
+
+def test_efforts_that_tell_no_value_lose_in_a_build_what_the_search_says(
+    diverse: Project, tmp_path: Path
+) -> None:
+    project = diverse.copy(tmp_path / "project")
+    (row,) = found(project, "--ks", "4")
+
+    generate(project.folder)
+    project.build("-s", "+hospital_linked_information_loss", "--exclude", "resource_type:test")
+
+    for table in ("stays", "results"):
+        said = [row[f"{table}_{part}"] for part in PARTS]
+        assert said == pytest.approx(losses(project)[1, table], abs=1e-9)
+    mean = dict(project.query("select effort, loss from hospital_linked_information_loss"))
+    assert row["loss"] == pytest.approx(mean[1], abs=1e-9)
+    assert row["loss"] == row["lower_bound"]
 
 
 def test_no_other_levels_lose_less(built: Project) -> None:
@@ -213,15 +241,6 @@ def test_too_many_levels_are_descended(built: Project, monkeypatch: pytest.Monke
     said = " ".join(done.output.split())
     assert "Descended through 144 nodes" in said
     assert "They are too many to search through: the best from several starts" in said
-
-
-def test_diversity_is_refused(project: Project) -> None:
-    raw = hospital.spec()["linked"]
-    raw["l"] = 2
-    raw["tables"]["stays"]["columns"]["cost"]["role"] = "sensitive"
-    change(project, linked=raw)
-    said = " ".join(search(project, "--dry-run").output.split())
-    assert "must have no linked.l" in said
 
 
 def test_hierarchies_that_are_not_nested_are_refused(project: Project) -> None:

@@ -29,7 +29,7 @@ def declared(labels: dict[str, Labels], **more: Any) -> dict[str, Any]:
 
 
 def world(seed: int, people: int = 24, limits: Sequence[float] = (0.4, 0.4)) -> CodedTables:
-    """Return stays of people, and results of these, with random hierarchies."""
+    """Return stays of people, and results of these, with hierarchies and sensitive values."""
     rng = np.random.default_rng(seed)
     number = int(people * rng.uniform(1, 2.5))
     leaves = {"ward": 4, "month": 6}
@@ -37,15 +37,22 @@ def world(seed: int, people: int = 24, limits: Sequence[float] = (0.4, 0.4)) -> 
     stays |= {name: rng.integers(0, size, number) for name, size in leaves.items()}
     results = {"number": np.arange(number), "parent": rng.integers(0, number, number)}
     results["test"] = rng.choice(4, number, p=[0.6, 0.2, 0.1, 0.1])
+    of_values = np.random.default_rng([seed, 1])
+    costs, notes = (of_values.integers(0, 40, number) for _ in range(2))
     tables = {
         "stays": declared(
             {name: hierarchy(size, rng) for name, size in leaves.items()},
             rows=stays,
             over="",
             most_lost=limits[0],
+            sensitive=[costs],
         ),
         "results": declared(
-            {"test": hierarchy(4, rng)}, rows=results, over="stays", most_lost=limits[1]
+            {"test": hierarchy(4, rng)},
+            rows=results,
+            over="stays",
+            most_lost=limits[1],
+            sensitive=[notes],
         ),
     }
-    return code_tables(np.arange(people), tables)
+    return code_tables(np.arange(people), tables, [of_values.integers(0, 20, people)])

@@ -43,7 +43,8 @@ class CodedTable:
 
     ``over`` is the place of the table that it leads over, -1 for subjects; ``parent`` and
     ``subject`` are places there and among subjects. Of its records the share ``most_lost`` may be
-    hidden or left out, beside ``spared`` of those of people who are left out.
+    hidden or left out, beside ``spared`` of those of people who are left out. ``sensitive`` has the
+    codes of each sensitive column.
     """
 
     over: int
@@ -52,6 +53,7 @@ class CodedTable:
     columns: Mapping[str, CodedColumn]
     most_lost: float
     spared: float = 0.0
+    sensitive: Sequence[Integers] = ()
 
     @property
     def heights(self) -> Node:
@@ -84,21 +86,29 @@ class CodedTable:
 
 @dataclass(frozen=True)
 class Aim:
-    """The guarantee, as `kernel.Suppression` keeps it, and the measure of what is lost."""
+    """The guarantee, as `kernel.Suppression` keeps it, and the measure of what is lost.
+
+    With ``diversity``, l, no sensitive value is told.
+    """
 
     k: int
     known_records: int | str
     known_count: bool = False
     aggregate: str = "geometric_mean"
     generalization_suppression_factor: float = 0.5
+    diversity: int | None = None
 
 
 @dataclass(frozen=True)
 class CodedTables:
-    """All linked tables, each behind that which it leads over."""
+    """All linked tables, each behind that which it leads over.
+
+    ``sensitive`` has the codes of each sensitive column of the ``subjects``.
+    """
 
     by_name: Mapping[str, CodedTable]
     subjects: int
+    sensitive: Sequence[Integers] = ()
     listed: list[CodedTable] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -116,8 +126,15 @@ class CodedTables:
         return max(sizes) > _MOST_NODES
 
 
-def code_tables(subjects: Integers, tables: Mapping[str, Mapping[str, Any]]) -> CodedTables:
-    """Return tables as they are given to `level_search.draft`; ``subjects`` are their numbers."""
+def code_tables(
+    subjects: Integers,
+    tables: Mapping[str, Mapping[str, Any]],
+    sensitive: Sequence[Integers] = (),
+) -> CodedTables:
+    """Return tables as they are given to `level_search.draft`; ``subjects`` are their numbers.
+
+    A table may have the codes of its columns that are ``sensitive``, as subjects may.
+    """
     names = [*tables]
     ends = {"": (subjects, np.arange(len(subjects)))}
     coded = {}
@@ -142,8 +159,9 @@ def code_tables(subjects: Integers, tables: Mapping[str, Mapping[str, Any]]) -> 
             },
             most_lost=table["most_lost"],
             spared=table.get("spared", 0.0),
+            sensitive=table.get("sensitive", ()),
         )
-    return CodedTables(coded, len(subjects))
+    return CodedTables(coded, len(subjects), sensitive)
 
 
 def _codes(labels: Sequence[Sequence[str]]) -> tuple[list[Integers], int]:

@@ -22,7 +22,7 @@ from dbt_anonymize.extensions.linked.records import (
     Links,
     random_keys,
 )
-from dbt_anonymize.extensions.linked.sensitive import Sensitive
+from dbt_anonymize.extensions.linked.sensitive import Sensitive, sensitive_of
 from dbt_anonymize.literals import quote_name, quote_text
 
 if TYPE_CHECKING:
@@ -243,12 +243,8 @@ def _read_sensitive(
     is_there = np.append(place, -1)[record] == all_places
     record = record[is_there]
     own_subject, own_code = (_integers(own[name]) for name in ("place", "code"))
-    return Sensitive(
-        given["l"],
-        np.concatenate([own_subject, links.subject[record]]),
-        np.concatenate([np.full(len(own_subject), -1), record]),
-        np.concatenate([own_code, codes[is_there] + int(own_code.max(initial=-1)) + 1]),
-    )
+    own_values = (own_subject, np.full(len(own_subject), -1), own_code)
+    return sensitive_of(given["l"], [own_values, (links.subject[record], record, codes[is_there])])
 
 
 def _own_values_sql(given: Mapping[str, Any]) -> str:

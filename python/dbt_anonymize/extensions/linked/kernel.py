@@ -19,6 +19,7 @@ from dbt_anonymize.extensions.linked.records import (
     LinkError,
     Links,
     combined_codes,
+    lowest_of_groups,
 )
 from dbt_anonymize.extensions.linked.sensitive import Held, Sensitive
 
@@ -152,7 +153,7 @@ class Suppression:
             )
         others = np.flatnonzero(~is_own & (excess > 0))
         chosen = np.zeros(len(pair), dtype=bool)
-        chosen[_lowest_of_groups(others, pair, records, excess)] = True
+        chosen[lowest_of_groups(others, pair, records, excess)] = True
         # Values of records that are left out may have no place.
         of_records = np.flatnonzero(is_there & (sensitive.record >= 0))
         lost = sensitive.record[of_records[chosen[place[of_records]]]]
@@ -287,7 +288,7 @@ class Suppression:
         is_visible = self._shown() != 0
         visible = np.bincount(subject[is_visible], minlength=len(seen))
         is_chosen = np.zeros(len(seen), dtype=bool)
-        is_chosen[_lowest_of_groups(alike, seen, visible, np.full(len(seen), self.k))] = True
+        is_chosen[lowest_of_groups(alike, seen, visible, np.full(len(seen), self.k))] = True
         self.status[is_chosen[subject] & is_visible] = HIDDEN
 
     def _leave_out(self, subjects: Booleans) -> None:
@@ -307,19 +308,6 @@ class Suppression:
         # One more where k have none, whom a sensitive value still tells.
         wanted[own[alone]] = np.maximum(1, self.k - np.bincount(own[records == 0])[own[alone]])
         others = np.flatnonzero((records > 0) & (wanted[own] > 0))
-        emptied[_lowest_of_groups(others, own, records, wanted[own])] = True
+        emptied[lowest_of_groups(others, own, records, wanted[own])] = True
         self.status[emptied[self.links.subject]] = LEFT_OUT
         self.is_open[own[emptied]] = True
-
-
-def _lowest_of_groups(
-    places: Integers, group: Integers, number: Integers, most: Integers
-) -> Integers:
-    """Return those of the places that have the lowest numbers of their groups, ``most`` of each.
-
-    ``group``, ``number`` and ``most`` are of all places; of equal numbers the first place is taken.
-    """
-    ordered = places[np.lexsort((number[places], group[places]))]
-    rank = np.arange(len(ordered)) - np.searchsorted(group[ordered], group[ordered])
-    lowest: Integers = ordered[rank < most[ordered]]
-    return lowest

@@ -29,7 +29,9 @@ from dbt_anonymize.extensions.linked.records import (
     LinkError,
     Links,
     combined_codes,
+    lowest_of_groups,
 )
+from dbt_anonymize.extensions.linked.sensitive import Sensitive, sensitive_of
 
 # Levels of all tables.
 Nodes = tuple[Node, ...]
@@ -134,11 +136,12 @@ class Forecast:
         self.aim = aim
         gs = aim.generalization_suppression_factor
         self._factors = min(1.0, 2.0 - 2.0 * gs), min(1.0, 2.0 * gs)
-        weights = _weights(classes, aim.k)
+        weights = _weights(classes, aim, tables.sensitive)
         counted = np.flatnonzero(weights > 0)
         self.is_estimate = len(counted) < int((classes >= 0).sum())
         self._own = np.unique(classes[counted], return_inverse=True)[1].astype(np.int64)
         self._parts = self._read(classes, weights, counted)
+        self._sensitive = self._read_sensitive(counted) if aim.diversity else None
         self._rare: dict[tuple[int, Node], Booleans] = {}
         self._outcomes: dict[Nodes, list[TableOutcome] | None] = {}
 
@@ -164,6 +167,18 @@ class Forecast:
             subject, scale = place[table.subject[rows]], released / total if total else 1.0
             parts.append(_Part(table, rows, subject, parent, weight, scale, of_nobody))
         return parts
+
+    def _read_sensitive(self, counted: Integers) -> Sensitive:
+        """Return the sensitive values of counted subjects and their records."""
+        everybody, nothing = np.arange(len(counted)), np.full(len(counted), -1)
+        columns = [(everybody, nothing, codes[counted]) for codes in self.tables.sensitive]
+        first = 0
+        for part in self._parts:
+            records = first + np.arange(len(part.rows))
+            listed = part.table.sensitive
+            columns += [(part.subject, records, codes[part.rows]) for codes in listed]
+            first += len(part.rows)
+        return sensitive_of(self.aim.diversity or 0, columns)
 
     def free_bounds(self, place: int) -> Floats:
         """Return the loss of each node of a table if none of its released records were lost.
@@ -246,7 +261,13 @@ class Forecast:
             np.concatenate([part.parent for part in self._parts]),
         )
         aim, can_rise = self.aim, links.can_be_raised
-        suppression = Suppression(links, aim.k, aim.known_records, known_count=aim.known_count)
+        suppression = Suppression(
+            links,
+            aim.k,
+            aim.known_records,
+            known_count=aim.known_count,
+            sensitive=self._sensitive,
+        )
         try:
             while suppression.step():
                 # What is lost so far is lost in the end, or raised at best.
@@ -309,7 +330,7 @@ def cost_if_lost(shares: Floats, factors: tuple[float, float]) -> Floats:
     return costs
 
 
-def _weights(classes: Integers, k: int) -> Floats:
+def _weights(classes: Integers, aim: Aim, sensitive: Sequence[Integers]) -> Floats:
     """Return how many subjects each stands for; 0 for those who are not counted."""
     is_released = classes >= 0
     number = int(is_released.sum())
@@ -322,11 +343,39 @@ def _weights(classes: Integers, k: int) -> Floats:
     by_size = by_size[sizes[by_size] > 0]
     drawn = by_size[step // 2 :: step] if len(by_size) > step // 2 else by_size[:1]
     most = np.zeros(len(sizes), dtype=np.int64)
-    most[drawn] = max(MOST_SUBJECTS // len(drawn), _LARGE, k)
-    by_class = np.argsort(np.where(is_released, classes, len(sizes)), kind="stable")[:number]
-    starts = sizes.cumsum() - sizes
-    place_in_class = np.arange(number) - starts[classes[by_class]]
-    taken = by_class[place_in_class < most[classes[by_class]]]
+    most[drawn] = max(MOST_SUBJECTS // len(drawn), _LARGE, aim.k)
+    of_class = np.where(is_released, classes, len(sizes))
+    by_class = np.lexsort((*sensitive, of_class))[:number]
+    class_ = classes[by_class]
+    # Of a class, evenly by own values.
+    taken_of, size = np.minimum(most, sizes)[class_], sizes[class_]
+    place_in_class = np.arange(number) - (sizes.cumsum() - sizes)[class_]
+    taken = by_class[place_in_class * taken_of % size < taken_of]
+    if aim.diversity:
+        taken = _diverse(taken, classes, sensitive, aim.diversity)
+    counted = np.bincount(classes[taken], minlength=len(sizes))
     weights = np.zeros(len(classes))
-    weights[taken] = (sizes / np.maximum(np.minimum(sizes, most), 1))[classes[taken]]
+    weights[taken] = (sizes / np.maximum(counted, 1))[classes[taken]]
     return weights
+
+
+def _diverse(
+    taken: Integers, classes: Integers, sensitive: Sequence[Integers], diversity: int
+) -> Integers:
+    """Return subjects without some whose own values a part of their class tells, by chance.
+
+    No own value may be held by more than a share of 1 / ``diversity`` of a class.
+    """
+    is_told = True
+    while is_told:
+        is_told = False
+        for codes in sensitive:
+            class_ = classes[taken]
+            pair = combined_codes(class_, codes[taken])
+            excess = np.bincount(pair)[pair] * diversity - np.bincount(class_)[class_]
+            # Each who goes is one holder less, and one of the class.
+            most = np.maximum(-(-excess // (diversity - 1)), 0)
+            gone = lowest_of_groups(np.arange(len(taken)), pair, np.zeros_like(pair), most)
+            is_told |= len(gone) > 0
+            taken = np.delete(taken, gone)
+    return taken

@@ -67,6 +67,19 @@ def combined_codes(first: Integers, second: Integers) -> Integers:
     return numbers
 
 
+def lowest_of_groups(
+    places: Integers, group: Integers, number: Integers, most: Integers
+) -> Integers:
+    """Return those of the places that have the lowest numbers of their groups, ``most`` of each.
+
+    ``group``, ``number`` and ``most`` are of all places; of equal numbers the first place is taken.
+    """
+    ordered = places[np.lexsort((number[places], group[places]))]
+    rank = np.arange(len(ordered)) - np.searchsorted(group[ordered], group[ordered])
+    lowest: Integers = ordered[rank < most[ordered]]
+    return lowest
+
+
 def random_keys(number: int) -> Integers:
     """Return different whole numbers from 0 to 2^63 - 1, drawn by the operating system.
 

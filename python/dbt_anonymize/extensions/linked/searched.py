@@ -13,6 +13,7 @@ import numpy as np
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.linked.coded import Aim, CodedTables, Floats, Node, code_tables
 from dbt_anonymize.extensions.linked.declared import SUBJECTS, LinkedTable, keys_of
+from dbt_anonymize.extensions.linked.graph import as_bytes
 from dbt_anonymize.extensions.linked.level_search import LevelSearch
 from dbt_anonymize.extensions.linked.records import Integers
 from dbt_anonymize.hierarchies.model import ROOT
@@ -64,12 +65,6 @@ def read_searched(warehouse: Warehouse, spec: Spec) -> SearchedTables | None:
     linked = keys_of(spec).linked
     if linked is None:
         return None
-    if linked.l is not None:
-        raise SearchError(
-            "a search for levels of several tables must have no linked.l, since records that tell "
-            "a sensitive value are not counted. Search without it, then build with it: results say "
-            "which efforts keep the limits."
-        )
     if not warehouse.is_duckdb:
         raise SearchError(
             f"levels of linked tables must be searched in DuckDB; got {warehouse.kind}. Search on "
@@ -85,11 +80,13 @@ def read_searched(warehouse: Warehouse, spec: Spec) -> SearchedTables | None:
     tables = {}
     for name, table in keys_of(spec).linked_tables.items():
         relation = warehouse.relation_of_ref(f"{spec.name}_linked_table_{name}", remedy=remedy)
-        tables[name] = _read_table(warehouse, table, relation, ends[table.over]) | {
+        sensitive = table.sensitive if linked.l else []
+        tables[name] = _read_table(warehouse, table, sensitive, relation, ends[table.over]) | {
             "over": "" if table.over == SUBJECTS else table.over,
             "most_lost": keys_of(spec).limit_of(name),
         }
         ends[name] = (relation, table.key)
+    own = _sensitive_of(warehouse, spec, microdata) if linked.l and spec.sensitive else []
     loss = spec.information_loss
     aim = Aim(
         k=spec.largest_k,
@@ -97,12 +94,17 @@ def read_searched(warehouse: Warehouse, spec: Spec) -> SearchedTables | None:
         known_count=linked.known_count,
         aggregate=loss.aggregate,
         generalization_suppression_factor=loss.generalization_suppression_factor,
+        diversity=linked.l,
     )
-    return SearchedTables(code_tables(np.arange(subjects), tables), aim)
+    return SearchedTables(code_tables(np.arange(subjects), tables, own), aim)
 
 
 def _read_table(
-    warehouse: Warehouse, table: LinkedTable, relation: Any, over: tuple[Any, str]
+    warehouse: Warehouse,
+    table: LinkedTable,
+    sensitive: Sequence[str],
+    relation: Any,
+    over: tuple[Any, str],
 ) -> dict[str, Any]:
     parents, parent_key = over
     trees = table.quasi_identifiers
@@ -110,20 +112,20 @@ def _read_table(
         f", dense_rank() over (order by {quote_name(name)} nulls last) - 1 as c{place}"
         for place, name in enumerate(trees)
     )
+    added = "".join(f", s{place}" for place in range(len(sensitive)))
     arrays = warehouse.numbers(
         f"with parents as ({_numbered(parents, parent_key)}), records as (select "
         f"{_bytes(table.parent)} as link, row_number() over (order by {_bytes(table.key)}) - 1 "
-        f"as number{codes} from {relation}) "
+        f"as number{codes}{_codes_sql(sensitive)} from {relation}) "
         "select records.number, parents.number as parent"
-        f"{''.join(f', c{place}' for place in range(len(trees)))} "
+        f"{''.join(f', c{place}' for place in range(len(trees)))}{added} "
         "from records inner join parents on records.link = parents.link order by records.number"
     )
     names = ["number", "parent", *trees]
+    numbers = [array.astype(np.int64, copy=False) for array in arrays.values()]
     read: dict[str, Any] = {
-        "rows": {
-            name: array.astype(np.int64, copy=False)
-            for name, array in zip(names, arrays.values(), strict=True)
-        },
+        "rows": dict(zip(names, numbers, strict=False)),
+        "sensitive": numbers[len(names) :],
         "labels": {},
         "shares": {},
         "smallest": {},
@@ -135,6 +137,24 @@ def _read_table(
     return read
 
 
+def _sensitive_of(warehouse: Warehouse, spec: Spec, microdata: Any) -> list[Integers]:
+    """Return the codes of each sensitive column of the subjects."""
+    arrays = warehouse.numbers(
+        f"select * exclude (number) from (select row_number() over (order by "
+        f"{_bytes(spec.record_key)}) as number{_codes_sql(spec.sensitive)} from {microdata}) "
+        "order by number"
+    )
+    return [array.astype(np.int64, copy=False) for array in arrays.values()]
+
+
+def _codes_sql(columns: Sequence[str]) -> str:
+    """Return SQL of a number for the value of each column, of which NULL is one."""
+    return "".join(
+        f", dense_rank() over (order by {_bytes(column)}) - 1 as s{place}"
+        for place, column in enumerate(columns)
+    )
+
+
 def _numbered(relation: Any, key: str) -> str:
     """Return SQL of the keys of a relation and the place of each."""
     return (
@@ -144,7 +164,7 @@ def _numbered(relation: Any, key: str) -> str:
 
 
 def _bytes(column: str) -> str:
-    return f"encode(cast({quote_name(column)} as varchar))"
+    return as_bytes(quote_name(column))
 
 
 def _levels_of(

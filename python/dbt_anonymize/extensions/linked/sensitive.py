@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,3 +61,17 @@ class Sensitive:
         subject = pairs // width
         number = np.bincount(subject, minlength=subjects)
         return Held(self.diversity, subject, pairs % width, np.cumsum(number) - number, number)
+
+
+def sensitive_of(
+    diversity: int, columns: Sequence[tuple[Integers, Integers, Integers]]
+) -> Sensitive:
+    """Return the sensitive values of columns, of which each has subjects, records and codes.
+
+    Codes need only differ within a column.
+    """
+    widths = [int(codes.max(initial=-1)) + 1 for *_, codes in columns]
+    starts = np.cumsum(widths) - widths
+    subject, record, value = (np.concatenate(arrays) for arrays in zip(*columns, strict=True))
+    value += np.repeat(starts, [len(codes) for *_, codes in columns])
+    return Sensitive(diversity, subject, record, value)
