@@ -8,7 +8,7 @@
     "sample_shares": {}, "budget": none, "with_modes": [], "formats": ["duckdb"], "membership": none, "labels": none,
     "hierarchies": [], "is_counted": false, "measured": [], "about": none, "has_midpoints": false,
     "shown": {}, "people": none, "external": [], "beside": {}, "obstacles": {},
-    "read_beside": [], "registers": {},
+    "read_beside": [], "registers": {}, "composition_beside": none,
 }) -%}
 {%- set is_counted = given.is_counted and dbt_anonymize._is_counted_here() -%}
 {%- set generalized = [] -%}
@@ -47,6 +47,7 @@
         "has_subject": given.has_subject,
         "folder": dbt_anonymize._release_folder(),
         "composition": given.composition,
+        "composition_beside": tojson(given.composition_beside),
         "formats": given.formats,
         "recompute": given.recompute,
         "sample_shares": given.sample_shares.items() | map("list") | list,

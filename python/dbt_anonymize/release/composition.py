@@ -9,14 +9,16 @@ joined or left, and k-anonymity does not protect groups of fewer than k.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import duckdb
 from duckdb import DuckDBPyConnection
 
-from dbt_anonymize.errors import PublishError, safe_reason
+from dbt_anonymize.errors import AnonymizeError, PublishError, safe_reason
 from dbt_anonymize.literals import quote_name, quote_path
 from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.release.audit import open_file
@@ -39,13 +41,16 @@ class Composition:
 
     The labels of the quasi-identifiers make the classes, intervals with their bounds; ``k`` is the
     fewest records of a class. A remainder stops the build if ``is_strict``, else it is a warning.
-    ``are_drafts_named``: the project declares which targets publish.
+    ``are_drafts_named``: the project declares which targets publish. Tables ``beside`` the release
+    are compared by a ``function`` of a ``module``, which is given an engine, the databases of both
+    releases, ``k`` and ``declared``, and yields what is wrong, in words.
     """
 
     quasi_identifiers: Sequence[str]
     k: int
     is_strict: bool = False
     are_drafts_named: bool = True
+    beside: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -85,23 +90,33 @@ def check_composition(
         with open_file(session, stage, access_mode="read_only", temp_directory=spill) as engine:
             engine.execute(f"attach {quote_path(target.absolute())} as published (read_only)")
             remainders = compare_releases(engine, f"published.{name}", name, composition)
-    except duckdb.Error as error:
+            told = [remainders.text] if remainders.joined_classes or remainders.left_classes else []
+            told += _compare_beside(engine, composition)
+    except (duckdb.Error, AnonymizeError) as error:
+        reason = safe_reason(error) if isinstance(error, duckdb.Error) else error
         message = (
             f"{target} must be compared with the release that replaces it; it could not be "
-            f"({safe_reason(error)}). Remove it if it is broken or of another table."
+            f"({reason}). Remove it if it is broken or of another table."
         )
     else:
-        if not remainders.joined_classes and not remainders.left_classes:
+        if not told:
             return
         message = (
             f"{target}: no class may differ from that of the published file by 1 to {k - 1} "
-            f"records; {remainders.text}. {_REMEDY}"
+            f"records; {'; '.join(told)}. {_REMEDY}"
         )
     if not composition.are_drafts_named:
         message += f" {UNNAMED_DRAFTS}"
     if composition.is_strict:
         raise PublishError(f"{message} The earlier release is unchanged.")
     _warn(message)
+
+
+def _compare_beside(engine: DuckDBPyConnection, composition: Composition) -> Iterator[str]:
+    if beside := composition.beside:
+        compare = getattr(import_module(beside["module"]), beside["function"])
+        ((later,),) = engine.execute("select current_database()").fetchall()
+        yield from compare(engine, "published", later, composition.k, beside["declared"])
 
 
 def compare_releases(

@@ -180,6 +180,8 @@ class CoreSpec(TestedByModels, Strict):
     """Columns of tables beside it that are released as they are, by names as in `trees_beside`."""
     tables_beside: ClassVar[Mapping[str, Sequence[str]]] = {}
     """Models that are published with the release, as tables of its file, each with its columns."""
+    composition_beside: ClassVar[Mapping[str, Any] | None] = None
+    """The function by which `release.composition` compares these with what is published."""
     read_beside: ClassVar[Sequence[str]] = ()
     """Models beside the microdata, and seeds, whose rows steps in Python read."""
     obstacles: ClassVar[Sequence[str]] = ()

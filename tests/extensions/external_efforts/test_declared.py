@@ -107,9 +107,9 @@ def test_what_cannot_be_said_of_foreign_rows_is_refused(
 @pytest.mark.parametrize(
     "changes",
     [
-        {"relinking": {"k": 3}},
+        pytest.param({"relinking": {"k": 3}}, marks=pytest.mark.needs("custody")),
         {"mapping": "token", "release": {"access": "public"}},
-        {"release": {"joiners": "wait"}},
+        pytest.param({"release": {"joiners": "wait"}}, marks=pytest.mark.needs("second_month")),
         pytest.param(
             {"efforts": [{"recoding": "mondrian"}, EXTERNAL]}, marks=pytest.mark.needs("recoding")
         ),

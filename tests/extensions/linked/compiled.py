@@ -14,6 +14,12 @@ CASES: dict[str, dict[str, object]] = {
     "joined_risk_of_two_and_numbers": {"known_records": 2, "known_count": True},
     "joined_risk_of_all": {"known_records": "all"},
     "joined_risk_with_diversity": {"known_records": 2, "sensitive": ["illness"], "l": 2},
+    "joined_risk_of_numbers_with_diversity": {
+        "known_records": 1,
+        "known_count": True,
+        "sensitive": ["illness"],
+        "l": 2,
+    },
     "joined_risk_of_all_with_diversity": {"known_records": "all", "sensitive": ["illness"], "l": 2},
 }
 

@@ -14,9 +14,9 @@ from tests.projects import Project
 DIVERSITY = 2
 
 
-def changes() -> dict[str, Any]:
+def changes(*, known_count: bool) -> dict[str, Any]:
     """Return what differs from the spec of the hospital: sex and cost are sensitive."""
-    linked = copy.deepcopy(spec()["linked"]) | {"l": DIVERSITY}
+    linked = copy.deepcopy(spec()["linked"]) | {"l": DIVERSITY, "known_count": known_count}
     linked["tables"]["stays"]["columns"]["cost"] = {"role": "sensitive"}
     for table in linked["tables"].values():
         table["suppression_limit"] = 1.0
@@ -48,9 +48,9 @@ def _few_values(text: str, column: str, key: str) -> str:
     return written.getvalue()
 
 
-def write_diverse(folder: Path, patients: int = 200, **more: Any) -> Project:
+def write_diverse(folder: Path, patients: int = 200, *, known_count: bool = False) -> Project:
     """Write the project, unbuilt and without its generated models."""
-    project = write(folder, patients, **(changes() | more))
+    project = write(folder, patients, **changes(known_count=known_count))
     for name, column, key in (("patients", "sex", "patient_id"), ("stays", "cost", "stay_id")):
         project.edit(
             f"seeds/clinic_{name}.csv", lambda text, c=column, k=key: _few_values(text, c, k)

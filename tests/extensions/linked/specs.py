@@ -22,7 +22,7 @@ def _without_models() -> dict[str, object]:
 def _diverse() -> dict[str, object]:
     """Return the spec with sensitive results that are kept diverse."""
     raw = declared()
-    raw["linked"]["l"] = 2
+    raw["linked"] |= {"l": 2, "known_count": True}
     raw["linked"]["tables"]["results"]["columns"]["value"] = {"role": "sensitive"}
     return raw
 

@@ -178,6 +178,50 @@ def test_a_value_that_those_without_records_share_costs_others_theirs() -> None:
     assert decide(effort, [], **rule)["status"].tolist() == []
 
 
+@pytest.mark.parametrize("known", [1, "all"])
+def test_what_known_numbers_tell_costs_the_fewest_people_their_records(known: int | str) -> None:
+    """Two of the three with two stays have the flu, and so have two of the four with one."""
+    ill = ["flu", "flu", "cold 0", "flu", "flu", "cold 1", "cold 2", "cold 3", "cold 4"]
+    effort: Rows = [(n, "old", False, illness) for n, illness in enumerate(ill)]
+    numbers = [2, 2, 2, 1, 1, 1, 1, 0, 0]
+    values: Rows = [
+        ("stays", f"{n}{place}", str(n), "a", "a", None)
+        for n, number in enumerate(numbers)
+        for place in range(number)
+    ]
+    rule = {"known_records": known, "known_count": True, "l": 2, "sensitive": ["illness"]}
+    decided = decide(effort, values, **rule)
+    lost = decided.loc[decided["status"] == "left out", "record"].tolist()
+    assert lost == ["00", "01"]
+    assert {*decided["status"]} == {"released", "left out"}
+
+
+def test_a_value_of_records_that_their_number_tells_is_left_out() -> None:
+    """Two of the three with two stays have the diagnosis a: the first has one stay from then on."""
+    effort: Rows = [(n, "old", False, f"ill {n}") for n in range(5)]
+    held = ["ab", "ac", "de", "f", "g"]
+    values: Rows = [
+        ("stays", f"{n}{diagnosis}", str(n), "a", "a", diagnosis)
+        for n, diagnoses in enumerate(held)
+        for diagnosis in diagnoses
+    ]
+    rule = {"known_records": 1, "known_count": True, "l": 2, "sensitive": ["illness"]}
+    decided = decide(effort, values, **rule)
+    assert decided["status"].tolist() == ["left out"] + ["released"] * 7
+
+
+def test_hidden_records_that_tell_a_value_hide_those_of_others() -> None:
+    """All have one stay: those in b share the illness, so that two of the others hide theirs."""
+    ill = ["flu", "flu", "cold 0", "cold 1", "cold 2", "cold 3"]
+    effort: Rows = [(n, "old", False, illness) for n, illness in enumerate(ill)]
+    values: Rows = [
+        ("stays", str(n), str(n), "b" if n < 2 else "a", "b" if n < 2 else "a", None)
+        for n in range(6)
+    ]
+    rule = {"known_records": 1, "known_count": True, "l": 2, "sensitive": ["illness"]}
+    assert decide(effort, values, **rule)["status"].tolist() == ["hidden"] * 4 + ["released"] * 2
+
+
 def test_known_numbers_leave_out_no_record_that_can_be_hidden() -> None:
     """Two who are hidden match each other, also where only one was rare."""
     wards = ["ab", "ab", "ac", "", ""]

@@ -146,16 +146,30 @@ def cost(decisions: pd.DataFrame) -> float:
     return sum(costs[status] for status in decisions["status"])
 
 
-DIVERSE: list[int | str] = [1, 2, "all"]
+def random_crowd(rng: np.random.Generator) -> tuple[Rows, Rows, Rows]:
+    """Draw 30 people with up to three stays, whose values are so many that some may stay."""
+    people: Rows = [(n, str(rng.choice(["old", "young"])), f"ill {n % 9}") for n in range(30)]
+    owners = np.repeat(np.arange(30), rng.choice(4, 30, p=[0.2, 0.4, 0.2, 0.2]))
+    stays: Rows = [
+        (n, int(owner), str(rng.choice(["a", "b"])), int(rng.integers(1, 3)), f"d{rng.integers(9)}")
+        for n, owner in enumerate(owners)
+    ]
+    of_stays = rng.integers(0, len(stays), 10)
+    return people, stays, [(int(stay), str(rng.choice(["x", "y"]))) for stay in of_stays]
 
 
-@pytest.mark.parametrize("known", DIVERSE)
+DIVERSE: list[tuple[int | str, bool]] = [(1, False), (2, False), ("all", False)]
+DIVERSE += [(1, True), (2, True), ("all", True)]
+
+
+@pytest.mark.parametrize(("known", "with_numbers"), DIVERSE)
 @pytest.mark.parametrize("k", [2, 3])
-def test_no_sensitive_value_is_told(known: int | str, k: int) -> None:
+def test_no_sensitive_value_is_told(known: int | str, *, with_numbers: bool, k: int) -> None:
     limit = None if known == "all" else int(known)
     for number in range(GRAPHS):
         rng = np.random.default_rng([sampling.SEED, number, 4])
-        graph, up, diversity = random_graph(rng), random_levels(rng), int(rng.integers(2, 4))
+        graph = random_graph(rng) if number % 2 else random_crowd(rng)
+        up, diversity = random_levels(rng), int(rng.integers(2, 4))
         effort = diverse_effort_of(graph[0], k, diversity, rng)
         diagnoses = [diagnosis for *_, diagnosis in graph[1]]
         values = [
@@ -164,10 +178,11 @@ def test_no_sensitive_value_is_told(known: int | str, k: int) -> None:
                 values_of(*graph[1:], up), diagnoses + [None] * len(graph[2]), strict=True
             )
         ]
-        rule = {"k": k, "known_records": known, "l": diversity, "sensitive": ["illness"]}
+        rule = {"k": k, "known_records": known, "known_count": with_numbers}
+        rule |= {"l": diversity, "sensitive": ["illness"]}
         decisions = decide(effort, values, **rule)
         whole = with_subjects(decisions, [row[:3] for row in effort], [row[:5] for row in values])
-        remaining = released(whole, graph, up, with_numbers=False)
+        remaining = released(whole, graph, up, with_numbers=with_numbers)
         assert len(remaining) == sum(not out for _, _, out, _ in effort)
         assert found_by(remaining, limit, k, diversity) == (set(), set()), (number, graph, up)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+import yaml
 
 from dbt_anonymize.project.generate import generate
 from tests.extensions.linked.diverse import DIVERSITY, write_diverse
@@ -17,10 +18,11 @@ from tests.projects import Project
 CHECKED = "hospital: own values and up to 2 linked records, sensitive values"
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """Return the project, built."""
-    project = write_diverse(tmp_path_factory.mktemp("diverse") / "project")
+@pytest.fixture(scope="module", params=[False, True], ids=["", "known_count"])
+def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Return the project, built; numbers of records may be known as well."""
+    folder = tmp_path_factory.mktemp("diverse") / "project"
+    project = write_diverse(folder, 200, known_count=request.param)
     generate(project.folder)
     project.build("-s", "+hospital_anonymized")
     return project
@@ -53,6 +55,11 @@ def _subjects(project: Project) -> list[Subject]:
         ).fetchall():
             token, value = stays[stay]
             people[token].records.append(("result", test, value))
+    raw = yaml.safe_load((project.folder / "anonymizations" / "hospital.yml").read_text())
+    if raw["linked"]["known_count"]:
+        for one in people.values():
+            kinds = [record[0] for record in one.records]  # type: ignore[index]
+            one.own = (one.own, kinds.count("stay"), kinds.count("result"))
     return list(people.values())
 
 

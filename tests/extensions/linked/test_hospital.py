@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from tests.extensions.linked.hospital import (
 )
 from tests.extensions.linked.released import released, subjects
 from tests.oracle.linked import Subject, found_by
-from tests.projects import Project, run_command
+from tests.projects import REPOSITORY, Project, run_command
 
 
 @pytest.fixture(scope="module")
@@ -344,3 +345,23 @@ def test_a_column_that_nobody_declared_is_not_published(project: Project) -> Non
         outcome.messages
     )
     assert file.read_bytes() == before
+
+
+def test_a_strict_release_stops_where_the_difference_finds_somebody(project: Project) -> None:
+    """The same people again are no difference, though all keys are new."""
+    strict = "\nrelease: {composition: strict}\n"
+    project.edit("anonymizations/hospital.yml", lambda text: text + strict)
+    generate(project.folder)
+    project.build("-s", "+hospital_anonymized")
+    published = project.release_file("hospital").read_bytes()
+    for patient in (2, 3, 5):
+        forget(project, patient)
+    outcome = project.dbt("build", "-s", "+hospital_anonymized")
+
+    said = " ".join(outcome.messages.split())
+    page = (REPOSITORY / "docs/extensions/linked.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"no class may differ [^`]+? had other records", " ".join(page.split()))
+    assert not outcome.succeeded
+    assert shown in said
+    assert "Whoever has both files sees who joined and who left." in said
+    assert project.release_file("hospital").read_bytes() == published

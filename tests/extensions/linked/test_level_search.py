@@ -20,6 +20,7 @@ GRAPHS = sampling.number_of("random graphs whose levels are searched", 60, 6)
 AIMS = [Aim(2, 2), Aim(3, 1), Aim(2, "all"), Aim(2, 1, known_count=True)]
 AIMS += [Aim(2, 2, False, "arithmetic_mean", 0.3), Aim(2, 2, False, "maximum", 0.8)]
 AIMS += [Aim(2, 2, diversity=2), Aim(3, 1, diversity=3), Aim(2, "all", diversity=2)]
+AIMS += [Aim(2, 1, known_count=True, diversity=2)]
 PEOPLE, WARDS = 40, 8
 HALVES = [["ward " + str(ward) for ward in range(WARDS)], ["low"] * 4 + ["high"] * 4, ["*"] * WARDS]
 

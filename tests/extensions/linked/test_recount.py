@@ -93,8 +93,9 @@ def test_as_many_match_as_by_the_definition(scratch: Scratch, rule: tuple[Known,
         assert bool(found) == any(count.below for count in counts), (number, k)
 
 
-@pytest.mark.parametrize("known", [1, 2, "all"])
-def test_what_tells_a_sensitive_value_is_found(scratch: Scratch, known: Known) -> None:
+@pytest.mark.parametrize("rule", [(1, False), (2, False), (2, True), ("all", False)])
+def test_what_tells_a_sensitive_value_is_found(scratch: Scratch, rule: tuple[Known, bool]) -> None:
+    known, known_count = rule
     for number in range(GRAPHS):
         people, stays, results = random_graph(np.random.default_rng([sampling.SEED, number]))
         graph, diversity = read(scratch, (people, stays, results)), 2 + number % 2
@@ -106,9 +107,10 @@ def test_what_tells_a_sensitive_value_is_found(scratch: Scratch, known: Known) -
             "select encode(cast(person as varchar)), 'diagnosis', diagnosis from stays) "
             f"inner join {graph.subjects} using (key)",
         )
-        counts = count_matches(graph, 2, known, sensitive=Sensitive(values, diversity))
+        sensitive = Sensitive(values, diversity)
+        counts = count_matches(graph, 2, known, known_count=known_count, sensitive=sensitive)
         told = sum(count.told for count in counts)
-        subjects = subjects_of(people, stays, results)
+        subjects = subjects_of(people, stays, results, with_numbers=known_count)
         # With k = 1 each combination is asked.
         _, found = found_by(subjects, None if known == "all" else known, 1, diversity)
         assert bool(told) == bool(found), number

@@ -75,7 +75,6 @@ def test_tables_stand_behind_those_that_they_lead_over() -> None:
         ("sample", {"share": 0.5}),
         ("release", {"formats": ["duckdb", "csv"]}),
         ("release", {"recompute": True}),
-        ("release", {"composition": "strict"}),
     ],
 )
 def test_what_is_not_counted_over_tables_is_refused(key: str, value: object) -> None:
@@ -174,10 +173,6 @@ def test_scores_that_suppress_anew_are_refused(change: dict[str, object]) -> Non
         (
             lambda raw: (raw["linked"].update(l=2), raw["columns"]["sex"].update(role="sensitive")),
             "must be beside a guarantee that own values alone do not tell sex",
-        ),
-        (
-            lambda raw: raw["linked"].update(l=2, known_count=True),
-            "linked.l: must be absent beside known_count",
         ),
         (
             lambda raw: raw["linked"].update(known_records=9),

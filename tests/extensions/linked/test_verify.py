@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import duckdb
@@ -45,13 +47,13 @@ def project(built: Project, tmp_path: Path) -> Project:
     return built.copy(tmp_path / "project")
 
 
-def findings(project: Project) -> list[Finding]:
+def findings(project: Project, earlier: Sequence[Path] = ()) -> list[Finding]:
     """Return what the check finds."""
     place = find_project(project.folder)
     spec = load_spec(project.folder / "anonymizations" / "hospital.yml")
     with warehouse_of(project) as warehouse:
         release = project.release_file("hospital")
-        return check_linked(Checked(warehouse, warehouse, place, spec, release, None))
+        return check_linked(Checked(warehouse, warehouse, place, spec, release, None, earlier))
 
 
 def failed(project: Project) -> dict[str, str]:
@@ -378,3 +380,19 @@ def test_the_command_holds(built: Project) -> None:
     output = run_command("dbt-anonymize verify hospital", built.folder)
 
     assert "linked         22 hold, 5 measured" in output
+
+
+def test_an_earlier_file_is_subtracted(project: Project, tmp_path: Path) -> None:
+    same, other = tmp_path / "same.duckdb", tmp_path / "other.duckdb"
+    for file in (same, other):
+        shutil.copy(project.release_file("hospital"), file)
+    other.chmod(0o644)
+    with duckdb.connect(str(other)) as connection:
+        of_one = "in (select min(token) from hospital_released_stays)"
+        connection.execute(f"delete from hospital_anonymized where token {of_one}")
+
+    found = {one.subject: one for one in findings(project, [same, other])}
+
+    assert found["hospital and same.duckdb"].status == "measured"
+    assert found["hospital and other.duckdb"].status == "warning"
+    assert "of 1 of the 1 person who joined" in found["hospital and other.duckdb"].message

@@ -15,6 +15,7 @@ from dbt_anonymize.extensions.linked.content import (
     table_findings,
 )
 from dbt_anonymize.extensions.linked.declared import keys_of
+from dbt_anonymize.extensions.linked.earlier import earlier_findings
 from dbt_anonymize.extensions.linked.expected import expect_records
 from dbt_anonymize.extensions.linked.graph import Graph, read_graph
 from dbt_anonymize.extensions.linked.kept import kept_findings
@@ -39,7 +40,10 @@ def check_linked(checked: Checked) -> list[Finding]:
         findings = list(table_findings(release))
         if not has_columns(release):  # then nothing else can be read
             return findings
-        return findings + list(_findings(release))
+        findings += _findings(release)
+        if checked.release:
+            findings += earlier_findings(release, checked.earlier, checked.read.cursor())
+        return findings
 
 
 @contextlib.contextmanager

@@ -268,6 +268,39 @@ class Keys(Strict):
         }
 
     @property
+    def composition_beside(self) -> Mapping[str, Any] | None:
+        """The function that compares linked tables with those that are published."""
+        if self.linked is None:
+            return cast("Mapping[str, Any] | None", cast(Any, super()).composition_beside)
+        tables = self.linked_tables.items()
+        people = {
+            "name": SUBJECTS,
+            "relation": f"{self.name}_anonymized",
+            "columns": [*cast(Any, self).generalized_columns],
+        }
+        return {
+            "module": "dbt_anonymize.extensions.linked.composition",
+            "function": "compare",
+            "declared": {
+                "known_records": self.linked.known_records,
+                "known_count": self.linked.known_count,
+                "tables": [
+                    people,
+                    *(
+                        {
+                            "name": name,
+                            "relation": f"{self.name}_released_{name}",
+                            "columns": table.generalized_columns,
+                            "over": table.over,
+                            "parent": table.released_parent,
+                        }
+                        for name, table in tables
+                    ),
+                ],
+            },
+        }
+
+    @property
     def read_beside(self) -> list[str]:
         """Models and seeds beside the microdata, whose rows steps in Python read."""
         inherited: list[str] = list(cast(Any, super()).read_beside)

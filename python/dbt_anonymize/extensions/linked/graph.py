@@ -92,6 +92,7 @@ def read_graph(scratch: Scratch, subjects: Rows, linked: Mapping[str, Rows]) -> 
             f"items_{name}", f"select distinct item, {', '.join(listed)} from {records[name]}"
         )
     every = " union all ".join(f"select subject, item from {table}" for table in records.values())
+    every = every or "select 0 as subject, 0 as item where false"
     held = scratch.table(
         "held", f"select subject, item, count(*) as times from ({every}) group by subject, item"
     )

@@ -27,6 +27,8 @@ STATUSES = ("released", "raised", "hidden", "left out")
 RELEASED, RAISED, HIDDEN, LEFT_OUT = range(len(STATUSES))
 # A raised record loses a part of what a hidden one loses, half of it by convention.
 COSTS = np.array([0.0, 0.5, 1.0, 1.0])
+# Of so many subjects who have all hidden one more is hidden at a time: one by one takes long.
+_SHARE_OF_MORE = 8
 
 
 @dataclass
@@ -62,6 +64,23 @@ class Suppression:
             raise LinkError(
                 f"each class of released subjects must hold {self.k} or more; {few} hold fewer. "
                 "Build the effort again."
+            )
+        if self.sensitive is not None:
+            self._check_own_values(self.sensitive)
+
+    def _check_own_values(self, sensitive: Sensitive) -> None:
+        """Require that no own value is told by own values, which no record makes up for."""
+        is_own = sensitive.record < 0
+        class_ = self.links.own[sensitive.subject[is_own]]
+        holders = combined_codes(class_, sensitive.value[is_own])
+        if (
+            np.bincount(holders)[holders] * sensitive.diversity
+            > np.bincount(self.links.own)[class_]
+        ).any():
+            raise LinkError(
+                f"of people with the same own values at most 1 of {sensitive.diversity} may have "
+                "the same sensitive value; some classes have more. Demand alpha_k_anonymity of "
+                f"each sensitive column, with alpha at most 1 / {sensitive.diversity}."
             )
 
     def run(self) -> None:
@@ -100,7 +119,7 @@ class Suppression:
             self._leave_out(few)
             return True
         held = self._held()
-        if held and self._leave_out_holders(held):
+        if held and self._leave_out_holders(held, seen):
             return True
         is_open = self.is_open[self.links.own]
         record = np.flatnonzero((self.status != LEFT_OUT) & is_open[self.links.subject])
@@ -125,16 +144,17 @@ class Suppression:
             return None
         return self.sensitive.held(self.status != LEFT_OUT, len(self.links.own))
 
-    def _leave_out_holders(self, held: Held) -> bool:
-        """Leave out records with values that own values alone tell; say if there were any.
+    def _leave_out_holders(self, held: Held, seen: Integers) -> bool:
+        """Leave out records with values that what is ``seen`` alone tells; say if there were any.
 
         So many subjects lose theirs as hold too many, those first who have the fewest. A value of
-        their own is not lost: with too many of them it is a `LinkError`.
+        their own is not lost: of those who hold it so many lose all records that, where numbers are
+        known, the others have another one.
         """
         own, sensitive = self.links.own, self.sensitive
-        pair = combined_codes(own[held.subject], held.value)
-        most = np.bincount(own)[own[held.subject]] // held.diversity
-        excess = np.bincount(pair)[pair] - most
+        pair = combined_codes(seen[held.subject], held.value)
+        size = np.bincount(seen)[seen[held.subject]]
+        excess = np.bincount(pair)[pair] - size // held.diversity
         if sensitive is None or not (excess > 0).any():
             return False
         width = int(held.value.max()) + 1
@@ -145,12 +165,6 @@ class Suppression:
         records = np.bincount(place[is_there], minlength=len(pair))
         is_own = np.zeros(len(pair), dtype=bool)
         is_own[place[sensitive.record < 0]] = True
-        if (np.bincount(pair, is_own)[pair] > most).any():
-            raise LinkError(
-                f"of people with the same own values at most 1 of {held.diversity} may have the "
-                "same sensitive value; some classes have more. Demand alpha_k_anonymity of each "
-                f"sensitive column, with alpha at most 1 / {held.diversity}."
-            )
         others = np.flatnonzero(~is_own & (excess > 0))
         chosen = np.zeros(len(pair), dtype=bool)
         chosen[lowest_of_groups(others, pair, records, excess)] = True
@@ -159,6 +173,14 @@ class Suppression:
         lost = sensitive.record[of_records[chosen[place[of_records]]]]
         self.status[lost] = LEFT_OUT
         self.is_open[own[self.links.subject[lost]]] = True
+        # Each who loses all is one holder less, and one less of those with as many records.
+        too_many = np.bincount(pair, is_own)[pair].astype(np.int64) * held.diversity - size
+        holders = np.flatnonzero(is_own & (too_many > 0))
+        number = np.bincount(self.links.subject[self.status != LEFT_OUT], minlength=len(own))
+        most = -(-too_many // (held.diversity - 1))
+        is_told = np.zeros(len(own), dtype=bool)
+        is_told[held.subject[lowest_of_groups(holders, pair, number[held.subject], most)]] = True
+        self._leave_out(is_told)
         return True
 
     def _leave_out_followers(self) -> None:
@@ -274,8 +296,9 @@ class Suppression:
     def _hide_more(self, records: Integers) -> None:
         """Hide what hidden records lead over, or else all records of k subjects with as many.
 
-        Of these it takes those who have the most hidden already. They match everybody with as many
-        records, so that nobody need lose one that is hidden.
+        Of these it takes those who have the most hidden already, and some more where a sensitive
+        value tells k. They match everybody with as many records, so that nobody need lose one that
+        is hidden.
         """
         subject, parent = self.links.subject, self.links.parent
         is_whole, is_visible = self._is_wholly_hidden()[records], self._shown() != 0
@@ -287,8 +310,10 @@ class Suppression:
         alike = np.flatnonzero(np.isin(seen, seen[subject[records[is_whole]]]))
         is_visible = self._shown() != 0
         visible = np.bincount(subject[is_visible], minlength=len(seen))
+        hidden = np.bincount(seen, visible == 0)[seen].astype(np.int64)
+        most = np.where(hidden < self.k, self.k, hidden + 1 + hidden // _SHARE_OF_MORE)
         is_chosen = np.zeros(len(seen), dtype=bool)
-        is_chosen[lowest_of_groups(alike, seen, visible, np.full(len(seen), self.k))] = True
+        is_chosen[lowest_of_groups(alike, seen, visible, most)] = True
         self.status[is_chosen[subject] & is_visible] = HIDDEN
 
     def _leave_out(self, subjects: Booleans) -> None:

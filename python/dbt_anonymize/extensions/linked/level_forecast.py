@@ -261,14 +261,14 @@ class Forecast:
             np.concatenate([part.parent for part in self._parts]),
         )
         aim, can_rise = self.aim, links.can_be_raised
-        suppression = Suppression(
-            links,
-            aim.k,
-            aim.known_records,
-            known_count=aim.known_count,
-            sensitive=self._sensitive,
-        )
         try:
+            suppression = Suppression(
+                links,
+                aim.k,
+                aim.known_records,
+                known_count=aim.known_count,
+                sensitive=self._sensitive,
+            )
             while suppression.step():
                 # What is lost so far is lost in the end, or raised at best.
                 is_open = can_rise & (suppression.status >= HIDDEN)
@@ -276,7 +276,7 @@ class Forecast:
                 if not self._is_hopeful(nodes, np.split(status, ends), most):
                     return None
             suppression.run()
-        except LinkError:  # combinations that a build could not count either
+        except LinkError:  # a build could not count combinations or keep diversity either
             return None
         parts = np.split(suppression.status, ends)
         return parts if self._is_hopeful(nodes, parts, np.inf) else None

@@ -38,7 +38,7 @@ def items_of(record: Integers, subject: Integers, seen: Integers, value: Integer
 
 
 def rare_sets(
-    items: Items, k: int, most: int, memory: int, held: Held | None = None
+    items: Items, k: int, most: int, memory: int, held: Held | None = None, *, every: bool = False
 ) -> Iterator[Integers]:
     """Yield the smallest sets of items that fewer than k subjects of a class have.
 
@@ -67,7 +67,7 @@ def rare_sets(
             yield places[sets[is_rare]]
         if number == most or not len(last):
             return
-        is_left = ~np.isin(seen[last], seen[last[is_rare]])
+        is_left = ~is_rare if every else ~np.isin(seen[last], seen[last[is_rare]])
         sets, known, last = sets[is_left], known[is_left], last[is_left]
         following = end[last] - last - 1
         require_memory(int(following.sum()), number + 1, items.subject, memory)

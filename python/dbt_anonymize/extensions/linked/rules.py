@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from dbt_anonymize.spec.draft import RawSpec, integer, items, mapping, text
+from dbt_anonymize.spec.draft import RawSpec, integer, items, mapping
 from dbt_anonymize.spec.guarantee_rules import declared_guarantees
 from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, short_repr
 
@@ -72,12 +72,6 @@ _REFUSED: tuple[tuple[Callable[[RawSpec], object], KeyPath, str, str], ...] = (
         ("release", "recompute"),
         f"must be absent {_BESIDE}, which are not computed again before publishing",
         "Remove it; `dbt-anonymize verify` computes them again.",
-    ),
-    (
-        lambda draft: text(draft.release.get("composition")) not in {None, "report"},
-        ("release", "composition"),
-        f"must be report {_BESIDE}, of which releases are not compared",
-        "Remove it.",
     ),
 )
 
@@ -284,12 +278,6 @@ def _diversity_can_hold(draft: RawSpec) -> Iterator[Problem]:
             place,
             "must be beside columns with the role sensitive; there is none",
             "Give a column of the people or of a linked table this role, or remove it.",
-        )
-    if linked.get("known_count"):
-        yield Problem(
-            place,
-            "must be absent beside known_count: whose numbers of records are rare may share values",
-            "Remove one of them.",
         )
     held = {
         str(one.get("attribute"))

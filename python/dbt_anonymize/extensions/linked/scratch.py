@@ -6,6 +6,9 @@ import secrets
 from types import TracebackType
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dbt_anonymize.literals import quote_name
 
 
@@ -32,6 +35,11 @@ class Scratch:
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Return all rows of a query."""
         return [tuple(row) for row in self._connection.execute(sql).fetchall()]
+
+    def arrays(self, sql: str) -> dict[str, NDArray[Any]]:
+        """Return the columns of a query, none of which has a NULL."""
+        columns: dict[str, NDArray[Any]] = self._connection.execute(sql).fetchnumpy()
+        return {name: np.ma.getdata(column) for name, column in columns.items()}
 
     def row(self, sql: str) -> tuple[Any, ...]:
         """Return the only row of a query."""
