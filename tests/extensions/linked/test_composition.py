@@ -180,3 +180,14 @@ def test_a_release_without_linked_tables_before_is_compared_by_people(
     assert (
         "of 0 of the 0 people who joined or have other records now, and of 1 of the 1 who" in told
     )
+
+
+def test_a_release_without_tokens_before_is_not_compared_here(
+    engine: duckdb.DuckDBPyConnection,
+) -> None:
+    release = random_release(random.Random(5))
+    load(engine, "earlier", release)
+    engine.execute("drop table stays; drop table results; alter table people drop column token")
+    load(engine, "later", release)
+
+    assert not list(compare(engine, "earlier", "later", 2, {**DECLARED, "known_records": 2}))
