@@ -349,26 +349,6 @@ def test_nothing_to_decide_has_the_right_types(
     assert decisions.dtypes.astype(str).to_dict() == deciding.COLUMN_TYPES
 
 
-def test_records_of_classes_that_are_too_small_take_no_part() -> None:
-    """Their effort is not released, since nobody of too many is suppressed."""
-    alone = [*OLD, (4, "young", False)]
-
-    decisions = decide(alone, [*A, ("stays", "12", "4", "a")])
-
-    assert {*decisions["record"]} == {*decide(OLD, A)["record"]}
-    assert len(decide(OLD, A, k=9)) == 0
-
-
-def test_records_of_classes_that_tell_a_sensitive_value_take_no_part() -> None:
-    effort = [(1, "old", False, "flu"), (2, "old", False, "gout"), (3, "old", True, "gout")]
-    told = [(4, "young", False, "flu"), (5, "young", False, "flu"), (6, "young", False, None)]
-    stays = [("stays", str(10 + n), str(n), "a", "a", None) for n in range(1, 7)]
-
-    decisions = decide([*effort, *told], stays, l=2, sensitive=["illness"])
-
-    assert [*decisions["record"]] == ["11", "12"]
-
-
 def test_a_table_without_records() -> None:
     decisions = decide(OLD, A[:2])
     assert decisions.dtypes.astype(str).to_dict() == deciding.COLUMN_TYPES
