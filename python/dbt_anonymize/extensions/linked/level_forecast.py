@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import MappingProxyType
 
 import numpy as np
 
@@ -32,22 +31,12 @@ from dbt_anonymize.extensions.linked.records import (
     lowest_of_groups,
 )
 from dbt_anonymize.extensions.linked.sensitive import Sensitive, sensitive_of
+from dbt_anonymize.privacy.aggregates import AGGREGATES
 
 # Levels of all tables.
 Nodes = tuple[Node, ...]
 # Subjects of whom all records are counted, and size of classes of which a part may do.
 MOST_SUBJECTS, _LARGE = 10_000, 1_000
-# One loss per node (nodes, columns); hidden records lose 1 in each column.
-_AGGREGATES: Mapping[str, Callable[[Floats], Floats]] = MappingProxyType(
-    {
-        "sum": lambda losses: losses.sum(axis=-1),
-        "maximum": lambda losses: losses.max(axis=-1),
-        "arithmetic_mean": lambda losses: losses.mean(axis=-1),
-        "geometric_mean": lambda losses: (
-            np.prod(losses + 1.0, axis=-1) ** (1.0 / losses.shape[-1]) - 1.0
-        ),
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -321,7 +310,7 @@ class Forecast:
         return outcomes
 
     def _aggregated(self, losses: Floats) -> Floats:
-        return _AGGREGATES[self.aim.aggregate](losses)
+        return AGGREGATES[self.aim.aggregate](losses, np.ones(losses.shape[-1]))
 
 
 def cost_if_lost(shares: Floats, factors: tuple[float, float]) -> Floats:

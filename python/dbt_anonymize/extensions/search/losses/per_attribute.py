@@ -4,28 +4,14 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
 
 import numpy as np
 
 from dbt_anonymize.extensions.search.losses.base import InformationLoss, TableSums
 from dbt_anonymize.extensions.search.losses.suppressed import Suppressed, bounds_by_level
+from dbt_anonymize.privacy.aggregates import AGGREGATES
 from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Node, Table
 
-# Functions of losses (.., attributes) and weights with a mean of 1. If every loss is 1, the result
-# is 1, or for the sum the number of attributes.
-AGGREGATES: Mapping[str, Callable[[FloatArray, FloatArray], FloatArray]] = MappingProxyType(
-    {
-        "sum": lambda losses, weights: (losses * weights).sum(axis=-1),
-        # Losses are compared, not added: weights are relative to the largest.
-        "maximum": lambda losses, weights: (losses * (weights / weights.max())).max(axis=-1),
-        "arithmetic_mean": lambda losses, weights: (losses * weights).mean(axis=-1),
-        "geometric_mean": lambda losses, weights: (
-            np.prod((losses + 1.0) ** weights, axis=-1) ** (1.0 / losses.shape[-1]) - 1.0
-        ),
-    }
-)
 # ARX rounds the loss of an attribute down to this many parts of 1.
 _PARTS = 1e10
 # A loss that is summed in another order may be rounded down one step further.

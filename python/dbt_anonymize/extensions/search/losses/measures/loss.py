@@ -6,12 +6,12 @@ import numpy as np
 
 from dbt_anonymize.extensions.search.losses.base import TableSums
 from dbt_anonymize.extensions.search.losses.per_attribute import (
-    AGGREGATES,
     ONE_STEP,
     PerAttribute,
     rounded_down,
 )
 from dbt_anonymize.extensions.search.losses.suppressed import Suppressed
+from dbt_anonymize.privacy.aggregates import AGGREGATES
 from dbt_anonymize.privacy.table import Classes, FloatArray, Table
 
 
