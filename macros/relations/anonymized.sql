@@ -8,7 +8,7 @@
     "sample_shares": {}, "budget": none, "with_modes": [], "formats": ["duckdb"], "membership": none, "labels": none,
     "hierarchies": [], "is_counted": false, "measured": [], "about": none, "has_midpoints": false,
     "shown": {}, "people": none, "external": [], "beside": {}, "obstacles": {},
-    "composition_beside": none,
+    "read_beside": [], "registers": {}, "composition_beside": none,
 }) -%}
 {%- set is_counted = given.is_counted and dbt_anonymize._is_counted_here() -%}
 {%- set generalized = [] -%}
@@ -26,6 +26,10 @@
 {%- endfor -%}
 {%- set mapped = {"class": ["cqi"], "token": ["token"], "none": []}[given.mapping] -%}
 {%- set released = shown + given.kept_columns + mapped -%}
+{%- set registers = [] -%}
+{%- for name, one in given.registers.items() -%}
+    {%- do registers.append({"figures": name, "kept": one.kept, "columns": one.columns}) -%}
+{%- endfor -%}
 {#- Lists where tuples would do: `state:modified` compares with what JSON has kept. -#}
 {{ config(
     materialized="dbt_anonymize_release",
@@ -53,6 +57,8 @@
         "beside": given.beside.keys() | list,
         "columns_beside": given.beside.values() | map(attribute="columns") | list,
         "obstacles": given.obstacles.keys() | list,
+        "read_beside": given.read_beside,
+        "registers": registers,
         "budget": given.budget,
         "about": {"said": given.about.items() | map("list") | list} if given.about else none,
         "aggregates": aggregated,

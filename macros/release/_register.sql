@@ -26,6 +26,30 @@
         insert into {{ register }} ({{ types | join(", ") }})
         {{ dbt_anonymize._registered_release(declaration, register, results, types, released or this) }}
     {%- endcall %}
+    {%- for one in declaration.registers -%}
+        {%- do dbt_anonymize._register_figures(declaration, one, register) -%}
+    {%- endfor -%}
+{%- endmacro %}
+
+
+{# Keeps the rows of the released effort of a relation of figures, with the number of the release. #}
+{% macro _register_figures(declaration, given, register) -%}
+    {%- set kept = register.incorporate(path={"identifier": given.kept}) -%}
+    {%- set figures, columns = ref(given.figures), given.columns | join(", ") -%}
+    {%- set last = "(select max(release) from " ~ register ~ ")" -%}
+    {% call statement("create_" ~ given.kept) -%}
+        create table if not exists {{ kept }} as
+        select cast(null as {{ dbt.type_bigint() }}) as release, {{ columns }} from {{ figures }} where 1 = 0
+    {%- endcall %}
+    {#- Where the register was dropped, its numbers begin again. #}
+    {% call statement("clear_" ~ given.kept) -%}
+        delete from {{ kept }} where release >= {{ last }}
+    {%- endcall %}
+    {% call statement("register_" ~ given.kept) -%}
+        insert into {{ kept }} (release, {{ columns }})
+        select {{ last }}, {{ columns }} from {{ figures }}
+        where effort = {{ dbt_anonymize._released_effort(declaration) }}
+    {%- endcall %}
 {%- endmacro %}
 
 
@@ -86,7 +110,9 @@
     "levels": dbt_anonymize._literal(levels | join(", ")) if levels else "null",
     "spec": "results.fingerprint",
     "hierarchies": dbt_anonymize._digest_of_relations(dbt_anonymize._named_relations(declaration.hierarchies)),
-    "source": dbt_anonymize._digest_of_relations([ref(name ~ "_microdata")]),
+    "source": dbt_anonymize._digest_of_relations(
+        [ref(name ~ "_microdata")] + dbt_anonymize._named_relations(declaration.read_beside)
+    ),
     "content": dbt_anonymize._digest_of_relations([relation]),
     "qf": "results.qf_mean",
 } -%}

@@ -28,7 +28,7 @@ class Relation:
     ``condition`` is its ``if``, ``built_from`` its ``from``, ``values`` its ``with``; ``each`` the
     mapping of a spec for whose names it is built. ``extension`` adds it, if it is none of the core.
     ``replaced`` has the templates by which extensions write its model in place of its own, each
-    behind its condition.
+    behind its condition. ``registers`` is the relation of which it keeps rows by release.
     """
 
     name: str
@@ -50,6 +50,7 @@ class Relation:
     erased_by: ErasedBy | None = None
     nobody: str | None = None
     digests: tuple[str, ...] = ()
+    registers: str | None = None
     extension: str | None = None
     replaced: tuple[tuple[str, str], ...] = ()
 

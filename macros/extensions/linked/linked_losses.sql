@@ -3,7 +3,7 @@
   row per effort and table.
 #}
 {% macro linked_losses(given=none) -%}
-{%- set given = dbt_anonymize._declared(given, kwargs, ["tables", "decisions", "levels"], {
+{%- set given = dbt_anonymize._declared(given, kwargs, ["tables", "decisions", "levels", "k"], {
     "generalization_suppression_factor": 0.5, "aggregate": "geometric_mean",
 }) -%}
 {{ config(materialized="table") }}
@@ -29,6 +29,7 @@ counted as (
     select
         effort,
         {{ dbt_anonymize._as_text(dbt_anonymize._literal(name)) }} as linked_table,
+        {{ dbt_anonymize._levels_of_table(name, given.levels) | indent(8) }} as levels,
         sum(records) as records,
         sum(case when status = 'raised' then records else 0 end) as raised_records,
         sum(case when status = 'hidden' then records else 0 end) as hidden_records,
@@ -64,6 +65,8 @@ losses as (
 select
     counted.effort,
     counted.linked_table,
+    counted.levels,
+    cast({{ dbt_anonymize._by_effort(given.k, "counted.effort") }} as {{ bigint }}) as joint_k,
     cast(counted.records as {{ bigint }}) as records,
     cast(counted.raised_records as {{ bigint }}) as raised_records,
     cast(counted.hidden_records as {{ bigint }}) as hidden_records,
@@ -76,6 +79,25 @@ inner join losses on counted.effort = losses.effort and counted.linked_table = l
 order by
     counted.effort,
     counted.linked_table
+{%- endmacro %}
+
+
+{# SQL of the levels of a linked table in words, by effort. #}
+{% macro _levels_of_table(name, levels) -%}
+    {%- set texts = {} -%}
+    {%- for effort, by_table in levels.items() -%}
+        {%- set words = [] -%}
+        {%- for column, level in by_table[name].items() -%}{%- do words.append(column ~ " " ~ level) -%}{%- endfor -%}
+        {%- do texts.update({effort: dbt_anonymize._literal(words | join(", "))}) -%}
+    {%- endfor -%}
+    {{ return(dbt_anonymize._by_effort(texts, "effort")) }}
+{%- endmacro %}
+
+
+{# SQL of a value by effort. #}
+{% macro _by_effort(values, effort) -%}
+case {{ effort }}
+    {%- for number, value in values.items() %} when {{ number }} then {{ value }}{% endfor %} end
 {%- endmacro %}
 
 

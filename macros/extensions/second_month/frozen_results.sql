@@ -3,14 +3,14 @@
     "anonymization", "privacy", "classes", "effort", "quasi_identifiers", "levels", "labels", "qnf", "fingerprint",
     "suppression_limit",
 ], {
-    "levels_in_words": none,
+    "levels_in_words": none, "has_refusals": false, "is_recoded": false,
 }) -%}
 {{ config(materialized="table", post_hook=dbt_anonymize._analyzed()) }}
 {%- if dbt_anonymize._is_building() -%}
     {%- do dbt_anonymize._raise_errors(
         given.anonymization,
         dbt_anonymize._frozen_label_errors(
-            given.anonymization, given.quasi_identifiers, given.levels, given.labels
+            given.anonymization, given.quasi_identifiers, given.levels, given.labels, given.is_recoded
         )
     ) -%}
 {%- endif -%}
@@ -74,23 +74,28 @@ select
     {%- endfor %}
     {{ dbt_anonymize._as_text("null") }} as coarser_features,
     {{ dbt_anonymize._as_text("'frozen'") }} as choose,
-    {{ dbt_anonymize._frozen_reason(given.suppression_limit) | indent(4) }} as reason,
+    {{ dbt_anonymize._frozen_reason(given.suppression_limit, given.has_refusals) | indent(4) }} as reason,
     {{ dbt_anonymize._as_text(dbt_anonymize._literal(given.fingerprint)) }} as fingerprint
 from frozen
 order by effort
 {%- endmacro %}
 
 
-{# SQL of why a frozen effort is released or not, with what would hold now. #}
-{% macro _frozen_reason(suppression_limit) -%}
+{# SQL of why a frozen effort is released or not, with what would hold now. `has_refusals`: privacy has a `refusal`. #}
+{% macro _frozen_reason(suppression_limit, has_refusals=false) -%}
 {%- set text = dbt_anonymize._as_text -%}
 {#- Rounded up to four decimals: a limit that is written must suffice. -#}
 {%- set needed = "ceil(violating_records * 10000.0 / nullif(records, 0)) / 10000" -%}
 case
     when effort = 0 then 'not released: the untouched source'
     when is_kept then 'chosen: frozen, and keeps its guarantees'
+    {%- if has_refusals %}
+    when refusal is not null and violating_records <= may_be_suppressed
+        then 'not released: frozen, but ' || refusal
+    {%- endif %}
     else
-        'not released: frozen, but breaks ' || coalesce(broken_guarantees, 'its guarantees') || '; '
+        'not released: frozen, but {{ "' || coalesce(refusal || ', and it ', '') || '" if has_refusals }}breaks '
+        || coalesce(broken_guarantees, 'its guarantees') || '; '
         || {{ text("violating_records") }} || ' of ' || {{ text("records") }} || ' records in '
         || {{ text("violating_classes") }} || ' classes would have to go, where suppression_limit '
         || {{ dbt_anonymize._literal(suppression_limit | string) }} || ' allows '
@@ -103,17 +108,16 @@ end
 
 {#
   Why the labels of a frozen effort are not those that were committed, as messages: `labels` is the seed with one row
-  per quasi-identifier, leaf and level; `levels` the level of each, or a list of all where the effort is recoded. New
-  leaves may be added; no leaf may go or get another label.
+  per quasi-identifier, leaf and level; `levels` the level of each, or a list of several whose labels may be released.
+  `is_recoded`: the seed has rows of classes as well. New leaves may be added; no leaf may go or get another label.
 #}
-{% macro _frozen_label_errors(anonymization, quasi_identifiers, levels, labels) -%}
+{% macro _frozen_label_errors(anonymization, quasi_identifiers, levels, labels, is_recoded=false) -%}
     {%- set remedy = " Restore the hierarchy, or freeze again: remove `freeze`, build, and run `dbt-anonymize freeze "
         ~ anonymization ~ "`." -%}
     {%- set errors = [] -%}
     {%- for quasi_identifier in quasi_identifiers -%}
         {%- set name, level = quasi_identifier.name, levels[quasi_identifier.name] -%}
-        {%- set is_recoded = level is not number -%}
-        {%- set expected = level if is_recoded else [level] | reject("equalto", 0) | list -%}
+        {%- set expected = ([level] if level is number else level) | reject("equalto", 0) | list -%}
         {%- set of_attribute = "attribute = " ~ dbt_anonymize._literal(name)
             ~ (" and class_number is null" if is_recoded else "") -%}
         {%- set counts = run_query(

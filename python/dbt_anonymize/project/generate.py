@@ -105,6 +105,8 @@ def render(spec: Spec, *, has_python: bool = True, words: Words | None = None) -
     """
     owner = f"{spec.name}.yml"
     command = f"dbt-anonymize generate {spec.name}"
+    # Those of a frozen effort may be SQL.
+    models_in_python = {step.model for step in steps_of(spec)}
     steps = [] if has_python else steps_of(spec)
     relations = relations_of(spec)
     details = sorted(relation.name for relation in relations if relation.name in DETAILS)
@@ -127,6 +129,9 @@ def render(spec: Spec, *, has_python: bool = True, words: Words | None = None) -
         "column_names": column_names,
         "before_release": before_release(spec),
     }
+    context["registers"] = [
+        kept for kept in KEPT.values() if kept.registers and expression(kept.condition)(**context)
+    ]
     files = {
         f"{name}{relation.suffix}": _render(
             f"{template_of(relation, own)}{relation.suffix}", owner, command, own
@@ -138,9 +143,9 @@ def render(spec: Spec, *, has_python: bool = True, words: Words | None = None) -
     for number, effort in spec.built_efforts.items() if spec.efforts else ():
         of_effort = {**context, "number": number, "effort": effort}
         for relation in relations_of_effort(of_effort):
-            # Frozen efforts need no Python.
-            suffix = ".sql" if spec.is_frozen else relation.suffix
-            files[f"{spec.name}_{relation.name}_{number}{suffix}"] = _render(
+            model = f"{spec.name}_{relation.name}_{number}"
+            suffix = ".py" if model in models_in_python else ".sql"
+            files[f"{model}{suffix}"] = _render(
                 f"{template_of(relation, of_effort)}{suffix}", owner, command, of_effort
             )
     if not has_python:

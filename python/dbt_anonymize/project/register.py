@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+import json
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.relations import KEPT
 
 # Not printed for programs. Who knows all records but one could guess the last by the digest of the
 # source.
 _HIDDEN = frozenset({"source"})
 # Columns of the results that the register copies.
 _MEASURED = ("effort", "spec", "records", "suppressed_records", "qf", "qf_low", "qf_high", "qnf")
+
+
+Figure = int | float | str | None
 
 
 @dataclass(frozen=True)
@@ -24,7 +30,8 @@ class RegisteredRelease:
     ``levels`` are those of the effort, if it has some; ``spec``, ``hierarchies``, ``source`` and
     ``content``, the released rows, are digests. Figures are None where nothing was chosen or
     measured. Those from ``joined_records`` on compare it with the release before, and are None
-    where the vault does not remember both.
+    where the vault does not remember both. ``beside`` are figures of tables beside the release, by
+    the names of table and figure.
     """
 
     release: int | None
@@ -52,6 +59,7 @@ class RegisteredRelease:
     joint_classes_below_k: int | None = None
     records_below_k: int | None = None
     content: str | None = None
+    beside: Mapping[str, Figure] = field(default_factory=dict)
 
     @property
     def suppressed_share(self) -> float | None:
@@ -69,9 +77,10 @@ class RegisteredRelease:
 
 
 PUBLISHED_TARGETS = "dbt_anonymize_published_targets"
-COLUMNS = tuple(field.name for field in fields(RegisteredRelease))
+COLUMNS = tuple(one.name for one in fields(RegisteredRelease) if one.name != "beside")
 _SHARED_COLUMNS = tuple(name for name in COLUMNS if name not in _HIDDEN)
-SHOWN_COLUMNS = (*_SHARED_COLUMNS, "is_source_changed")
+SHOWN_COLUMNS = (*_SHARED_COLUMNS, "is_source_changed", "beside")
+_REGISTERING = tuple(kept for kept in KEPT.values() if kept.registers)
 
 
 def read_register(warehouse: Warehouse, name: str) -> list[RegisteredRelease]:
@@ -87,7 +96,42 @@ def read_register(warehouse: Warehouse, name: str) -> list[RegisteredRelease]:
     present = {column for column, _ in warehouse.columns(relation)}
     columns = [column for column in COLUMNS if column in present]
     sql = f"select {', '.join(columns)} from {relation} order by release"  # noqa: S608 (our own)
-    return [_release(dict(zip(columns, row, strict=True))) for row in warehouse.rows(sql)]
+    register = [_release(dict(zip(columns, row, strict=True))) for row in warehouse.rows(sql)]
+    figures = _registered_beside(warehouse, name, relation)
+    return [replace(one, beside=figures.get(one.release or 0, {})) for one in register]
+
+
+def _registered_beside(
+    warehouse: Warehouse, name: str, register: Any
+) -> Mapping[int, Mapping[str, Figure]]:
+    """Return the figures of tables beside each release, by its number."""
+    found = defaultdict[int, dict[str, Figure]](dict)
+    for kept in _REGISTERING:
+        relation = warehouse.find(register.incorporate(path={"identifier": f"{name}_{kept.name}"}))
+        if relation is not None:
+            columns = kept.column_names
+            sql = f"select {', '.join(columns)} from {relation} order by 1, 2"  # noqa: S608 (ours)
+            for release, part, *figures in warehouse.rows(sql):
+                found[release] |= _named_figures(part, columns[2:], figures)
+    return found
+
+
+def figures_beside(warehouse: Warehouse, name: str, effort: int) -> dict[str, Figure]:
+    """Return the figures of tables beside an effort of the last build, as the register has them."""
+    found = dict[str, Figure]()
+    for kept in _REGISTERING:
+        with contextlib.suppress(WarehouseError):  # of a spec without such tables, or not built
+            relation = warehouse.relation_of_ref(f"{name}_{kept.registers}")
+            _, *columns = kept.column_names
+            selected = f"select {', '.join(columns)} from {relation} where effort = {effort}"  # noqa: S608
+            for part, *figures in warehouse.rows(f"{selected} order by 1"):
+                found |= _named_figures(part, columns[1:], figures)
+    return found
+
+
+def _named_figures(part: str, names: Sequence[str], figures: Sequence[Figure]) -> dict[str, Figure]:
+    named = zip(names, figures, strict=True)
+    return {f"{part}.{name}": figure for name, figure in named}
 
 
 def digest_released(warehouse: Warehouse, name: str) -> str | None:
@@ -143,12 +187,14 @@ def is_changed(earlier: RegisteredRelease, later: RegisteredRelease, name: str) 
 def rows_of_register(register: Sequence[RegisteredRelease]) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of a register for programs, with the columns `SHOWN_COLUMNS`.
 
-    The last column tells whether the source changed since the release before.
+    The column before the last tells whether the source changed since the release before; the last
+    has figures of tables beside it as JSON, None where there are none.
     """
     previous: RegisteredRelease | None = None
     for release in register:
         is_new = None if previous is None else is_changed(previous, release, "source")
-        yield (*(getattr(release, name) for name in _SHARED_COLUMNS), is_new)
+        beside = json.dumps(dict(release.beside)) if release.beside else None
+        yield (*(getattr(release, name) for name in _SHARED_COLUMNS), is_new, beside)
         previous = release
 
 

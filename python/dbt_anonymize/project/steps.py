@@ -56,14 +56,13 @@ class Step:
 
 def steps_of(spec: Spec) -> list[Step]:
     """Return the steps of a spec in the order in which they can run."""
-    if spec.is_frozen:
-        return []
     efforts = tuple(f"{spec.name}_effort_{number}" for number in spec.numbered_efforts)
     steps = [step for of_extension in added_steps() for step in of_extension(spec)]
-    if spec.efforts and spec.is_tested:
+    is_evaluated = bool(spec.efforts) and not spec.is_frozen
+    if is_evaluated and spec.is_tested:
         columns = kinds(outputs.COLUMN_TYPES)
         steps.append(Step(spec.name, EVALUATION, columns, after=efforts))
-    if spec.efforts and spec.outer_share and not spec.is_chosen_by_outer:
+    if is_evaluated and spec.outer_share and not spec.is_chosen_by_outer:
         columns, after = kinds(outer.COLUMN_TYPES), (f"{spec.name}_results", *efforts)
         steps.append(Step(spec.name, OUTER_QUALITY, columns, after=after))
     return steps

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -93,6 +93,10 @@ class CoreEffort(Strict):
     def own_guarantees(self) -> list[dict[str, Any]]:
         """Guarantees of this effort beside those of the spec, as a spec resolves them."""
         return self.guarantees.resolved if self.guarantees else []
+
+    def levels_shown_beside(self, trees: Mapping[str, Hierarchy]) -> Mapping[str, Sequence[int]]:
+        """Return the levels whose labels the effort may show of each column of tables beside."""
+        return {}
 
     def exact(self, hierarchies: Mapping[str, Hierarchy]) -> list[str]:
         """Return the numbers and dates that the effort may release as they are."""

@@ -41,12 +41,7 @@ from dbt_anonymize.spec.rules import BROKEN_RULES, violations
 from dbt_anonymize.spec.sample import Sample
 from dbt_anonymize.spec.sources import Population, Source
 from dbt_anonymize.spec.tested import TestedByModels
-from dbt_anonymize.validation import (
-    ColumnName,
-    Hierarchy,
-    Strict,
-    rule_error,
-)
+from dbt_anonymize.validation import ColumnName, Hierarchy, Strict, rule_error
 
 # PostgreSQL allows 63 characters; the longest name of a relation adds 13.
 LONGEST_NAME = 50
@@ -175,6 +170,10 @@ class CoreSpec(TestedByModels, Strict):
     """The seed that holds the labels of a frozen effort."""
     recomputation: ClassVar[Any] = None
     """Module that recomputes frozen labels, and releases in which new records wait."""
+    judged_privacy: ClassVar[str] = "privacy"
+    """Relation that says which efforts keep their guarantees; another one has a `refusal`, too."""
+    judged_loss: ClassVar[str] = "information_loss"
+    """Relation with the loss by which an effort is chosen where no model is trained."""
     trees_beside: ClassVar[Mapping[str, Hierarchy]] = {}
     """Hierarchy of each generalized column of another table, by both names."""
     kept_beside: ClassVar[Sequence[str]] = ()

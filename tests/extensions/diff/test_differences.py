@@ -78,6 +78,19 @@ def test_better_is_never_broken() -> None:
     assert compared(tolerance, **better).broken == []
 
 
+def test_figures_of_tables_beside_a_release_follow_its_own() -> None:
+    """A table that one of both lacks has no figures there."""
+    before = replace(BEFORE, beside={"stays.records": 10, "orders.records": 3})
+    after = replace(BEFORE, beside={"stays.records": 12, "visits.levels": "ward 1"})
+    declared = Spec.model_validate(spec(tolerance={"k": 0}))
+
+    *_, stays, visits, orders = Comparison(declared, before, after, None).lines
+
+    assert stays == ("stays.records", "10", "12", "")
+    assert visits == ("visits.levels", "-", "ward 1", "")
+    assert orders == ("orders.records", "3", "-", "")
+
+
 def test_what_changed_and_who_joined_is_said_in_counts() -> None:
     said = " ".join(compared({}, source="22222222", hierarchies=None).sentences)
     assert said.startswith("release 4 of 2026-01-31 10:00:00, against release 3 of ")
@@ -106,6 +119,8 @@ def test_what_changed_and_who_joined_is_said_in_counts() -> None:
         ("no json", "line 1 must be a release"),
         ('{"anonymization": "others"}\n', "must hold a release of visits; it has none"),
         ('\n{"anonymization": "visits", "k": 3}\n', "line 1 must be a release"),
+        ('{"anonymization": "visits", "beside": "x"}\n', "line 1 must be a release"),
+        ('{"anonymization": "visits", "beside": 3}\n', "line 1 must be a release"),
         (b"\xff\xfe", "a file that can be read"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.extensions import has
 from tests.extensions.linked.test_rules import declared
 
 _KEPT = {"role": "insensitive", "free_text": "accepted", "unique": "accepted"}
@@ -26,4 +27,20 @@ def _diverse() -> dict[str, object]:
     return raw
 
 
+def _frozen() -> dict[str, object]:
+    """Return the spec with the third effort frozen."""
+    return {**declared(), "freeze": True, "release": {"effort": 3, "joiners": "publish"}}
+
+
+def _frozen_and_recoded() -> dict[str, object]:
+    """Return the spec with an effort frozen in which levels of people differ."""
+    raw = declared()
+    raw["efforts"][0] |= {"recoding": "cell_suppression", "levels": {"age": 0}}
+    return {**raw, "freeze": True, "release": {"effort": 1, "joiners": "publish"}}
+
+
 SPECS = [declared(), _without_models(), _diverse()]
+if has("second_month"):
+    SPECS.append(_frozen())
+if has("second_month") and has("recoding"):
+    SPECS.append(_frozen_and_recoded())

@@ -369,7 +369,6 @@ def test_a_table_without_records() -> None:
         ([*OLD, (None, "old", False)], A, "subjects must have a key in each row, once; 1 rows"),
         (OLD, [*A, ("orders", "1", "1", "a")], "must be of stays, results; 1 are of another"),
         (OLD, [*A, (None, "1", "1", "a")], "must be of stays, results; 1 are of another table"),
-        ([*OLD, (4, "young", False)], A, "must hold 2 or more; 1 hold"),
     ],
 )
 def test_what_cannot_be_followed_stops(effort: Rows, values: Rows, message: str) -> None:

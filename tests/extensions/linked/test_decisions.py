@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from tests import sampling
-from tests.extensions.linked.test_deciding import KNOWN, TABLES, decide
+from tests.extensions.linked.test_deciding import KNOWN, OLD, TABLES, A, decide
 from tests.extensions.linked.test_joined_risk import Rows, random_graph
 from tests.oracle.linked import Subject, found_by
 
@@ -200,3 +200,23 @@ def diverse_effort_of(people: Rows, k: int, diversity: int, rng: np.random.Gener
         if any(ills.count(one) * diversity > len(ills) for one in ills)
     }
     return [(person, age, out or age in told, illness[person]) for person, age, out in effort]
+
+
+def test_records_of_classes_that_are_too_small_take_no_part() -> None:
+    """Their effort is not released, since nobody of too many is suppressed."""
+    alone = [*OLD, (4, "young", False)]
+
+    decisions = decide(alone, [*A, ("stays", "12", "4", "a")])
+
+    assert {*decisions["record"]} == {*decide(OLD, A)["record"]}
+    assert len(decide(OLD, A, k=9)) == 0
+
+
+def test_records_of_classes_that_tell_a_sensitive_value_take_no_part() -> None:
+    effort = [(1, "old", False, "flu"), (2, "old", False, "gout"), (3, "old", True, "gout")]
+    told = [(4, "young", False, "flu"), (5, "young", False, "flu"), (6, "young", False, None)]
+    stays = [("stays", str(10 + n), str(n), "a", "a", None) for n in range(1, 7)]
+
+    decisions = decide([*effort, *told], stays, l=2, sensitive=["illness"])
+
+    assert [*decisions["record"]] == ["11", "12"]

@@ -8,7 +8,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 
 from dbt_anonymize.project.generate import generate
@@ -21,6 +20,7 @@ from tests.extensions.linked.hospital import (
     tables,
     write,
 )
+from tests.extensions.linked.released import released, subjects
 from tests.oracle.linked import Subject, found_by
 from tests.projects import REPOSITORY, Project, run_command
 
@@ -39,33 +39,6 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
 def project(built: Project, tmp_path: Path) -> Project:
     """Return a copy of the built project."""
     return built.copy(tmp_path / "project")
-
-
-def released(project: Project) -> dict[str, list[dict[str, Any]]]:
-    """Return the rows of each table of the release file."""
-    with duckdb.connect(str(project.release_file("hospital")), read_only=True) as file:
-        names = [
-            name for (name,) in file.execute("select table_name from duckdb_tables()").fetchall()
-        ]
-        return {
-            name.removeprefix("hospital_"): file.sql(f'from "{name}"').df().to_dict("records")
-            for name in names
-        }
-
-
-def subjects(project: Project) -> list[Subject]:
-    """Return everybody in the file with the records that lead to her, each with its stay."""
-    file = released(project)
-    people = {row["token"]: Subject(row["age"]) for row in file["anonymized"]}
-    stays = {}
-    for row in file["released_stays"]:
-        value = ("stay", row["ward"], row["month"])
-        stays[row["stays_key"]] = (row["token"], value)
-        people[row["token"]].records.append(value)
-    for row in file["released_results"]:
-        token, stay = stays[row["stays_key"]]
-        people[token].records.append(("result", row["test"], stay))
-    return list(people.values())
 
 
 def test_nobody_is_found_by_two_records_of_the_file(built: Project) -> None:

@@ -72,7 +72,6 @@ def test_tables_stand_behind_those_that_they_lead_over() -> None:
         ("mapping", "class"),
         ("mapping", "none"),
         ("subject", "name"),
-        pytest.param("freeze", True, marks=pytest.mark.needs("second_month")),
         ("sample", {"share": 0.5}),
         ("release", {"formats": ["duckdb", "csv"]}),
         ("release", {"recompute": True}),
@@ -83,6 +82,19 @@ def test_what_is_not_counted_over_tables_is_refused(key: str, value: object) -> 
 
     assert "beside linked tables" in text
     assert text.startswith(key) or f"\n{key}" in text
+
+
+@pytest.mark.needs("second_month")
+@pytest.mark.parametrize("joiners", [{}, {"joiners": "wait"}])
+def test_people_who_would_wait_are_refused(joiners: dict[str, str]) -> None:
+    frozen = {"freeze": True, "release": {"effort": 1, **joiners}}
+
+    text = problems(lambda raw: raw.update(frozen))
+
+    assert text.startswith("release.joiners: must be publish beside linked tables where freeze")
+    assert "Write release: {joiners: publish}" in text
+    frozen["release"] = {"effort": 1, "joiners": "publish"}
+    assert problems(lambda raw: raw.update(frozen)) == ""
 
 
 @pytest.mark.parametrize("change", [{"outer_share": 0.2}, {"fit": "per_split"}])

@@ -247,3 +247,34 @@ def test_a_table_that_a_spec_has_no_more_goes(hospital: Project, server: Server)
     tables = "select tablename from pg_tables where schemaname = 'shop_release' order by 1"
     names = [name for (name,) in server.query(tables)]
     assert names == ["hospital_anonymized", "hospital_released_stays"]
+
+
+@pytest.mark.needs("second_month")
+def test_a_frozen_release_keeps_its_labels_and_is_registered(
+    hospital: Project, server: Server
+) -> None:
+    content = yaml.safe_load((hospital.folder / SPEC).read_text())
+    # Of this effort wards are released by their groups.
+    content["release"] = {"joiners": "publish", "effort": 1}
+    (hospital.folder / SPEC).write_text(yaml.safe_dump(content, sort_keys=False))
+    generate(hospital.folder)
+    for word in ("build", "freeze", "build"):
+        result = command(hospital, word, "hospital")
+        assert result.exit_code == 0, result.output
+    assert verified(hospital) == []
+    ((effort, reason),) = server.query(
+        "select effort, reason from shop.hospital_results where is_chosen"
+    )
+    assert reason == "chosen: frozen, and keeps its guarantees"
+    figures = "linked_table, levels, joint_k, records, raised_records, hidden_records, loss"
+    last = "(select max(release) from shop.hospital_register)"
+    assert server.query(
+        f"select {figures} from shop.hospital_linked_register where release = {last} order by 1"
+    ) == server.query(
+        f"select {figures} from shop.hospital_linked_losses where effort = {effort} order by 1"
+    )
+    wards = hospital.folder / "seeds" / "clinic_wards.csv"
+    wards.write_text(wards.read_text().replace("heart,operative", "heart,medical"))
+    stopped = command(hospital, "build", "hospital")
+    assert stopped.exit_code != 0
+    assert "the labels of stays.ward are frozen; 1 of its 4 leaves" in stopped.output

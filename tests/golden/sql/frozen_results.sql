@@ -78,7 +78,8 @@ select
         when effort = 0 then 'not released: the untouched source'
         when is_kept then 'chosen: frozen, and keeps its guarantees'
         else
-            'not released: frozen, but breaks ' || coalesce(broken_guarantees, 'its guarantees') || '; '
+            'not released: frozen, but breaks '
+            || coalesce(broken_guarantees, 'its guarantees') || '; '
             || cast(violating_records as TEXT) || ' of ' || cast(records as TEXT) || ' records in '
             || cast(violating_classes as TEXT) || ' classes would have to go, where suppression_limit '
             || '0.1' || ' allows '

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.project.register import (
     RegisteredRelease,
+    figures_beside,
     measured,
     read_register,
 )
@@ -46,9 +48,17 @@ def before_and_after(
     if effort is not None and effort.levels is not None and effort.is_full_domain:
         levels = ", ".join(f"{name} {level}" for name, level in effort.levels.items())
         last = replace(last, levels=levels)
-    if register and last.effort is not None and measured(register[-1]) == measured(last):
+    if last.effort is not None:
+        last = replace(last, beside=figures_beside(warehouse, spec.name, last.effort))
+    if register and last.effort is not None and _is_same(register[-1], last):
         return register[:-1], register[-1]
     return register, last
+
+
+def _is_same(release: RegisteredRelease, choice: RegisteredRelease) -> bool:
+    """Tell whether a release is what was chosen; one of an earlier version has no tables beside."""
+    is_beside_same = not release.beside or release.beside == choice.beside
+    return is_beside_same and measured(release) == measured(choice)
 
 
 def _last_choice(warehouse: Warehouse, name: str) -> RegisteredRelease:
@@ -104,8 +114,9 @@ def read_register_file(path: Path, name: str) -> RegisteredRelease:
         try:
             content = _NAMED.validate_json(line)
             if content["anonymization"] == name:
-                release = _LINE.validate_json(line)
-        except (ValidationError, KeyError):
+                beside = json.loads(content.pop("beside", None) or "{}")
+                release = _LINE.validate_python({**content, "beside": beside})
+        except (ValueError, TypeError, KeyError):
             raise WarehouseError(
                 f"{path}: line {number} must be a release of {command}; it is not."
             ) from None

@@ -96,11 +96,13 @@ class Comparison:
 
     @property
     def differences(self) -> list[Difference]:
-        """Every figure of both."""
-        return [
-            _difference(self.spec, name, getattr(self.before, name), getattr(self.after, name))
-            for name in FIGURES
+        """Every figure of both, then those of tables beside them."""
+        own = [(name, getattr(self.before, name), getattr(self.after, name)) for name in FIGURES]
+        before, after = self.before.beside, self.after.beside
+        beside = [
+            (name, before.get(name), after.get(name)) for name in dict.fromkeys([*after, *before])
         ]
+        return [_difference(self.spec, *figure) for figure in own + beside]
 
     @property
     def lines(self) -> list[tuple[str, ...]]:

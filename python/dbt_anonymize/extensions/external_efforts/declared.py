@@ -118,6 +118,12 @@ class Keys(Strict):
         return dict(sorted({**self.numbered_efforts, **self.external_efforts}.items()))
 
     @property
+    def judged_privacy(self) -> str:
+        """Relation that says which efforts keep their guarantees, or the measured limits."""
+        own = str(cast(Any, super()).judged_privacy)
+        return "compared_privacy" if self.external_efforts else own
+
+    @property
     def is_chosen_by_outer(self) -> bool:
         """Tell whether the outer records decide: nobody else is unknown to a foreign table."""
         return bool(self.external_efforts)

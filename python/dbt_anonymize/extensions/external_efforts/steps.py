@@ -11,6 +11,6 @@ from dbt_anonymize.spec import Spec
 
 def steps_of(spec: Spec) -> Iterator[Step]:
     """Yield the step that attacks every effort."""
-    if spec.external_efforts:
+    if spec.external_efforts and not spec.is_frozen:
         efforts = tuple(f"{spec.name}_effort_{number}" for number in spec.built_efforts)
         yield Step(spec.name, "measured_privacy", kinds(COLUMN_TYPES), after=efforts)

@@ -26,7 +26,6 @@ from dbt_anonymize.extensions.linked.sensitive import Sensitive, sensitive_of
 from dbt_anonymize.literals import quote_name, quote_text
 
 if TYPE_CHECKING:
-    import duckdb
     import pandas as pd
 
 COLUMN_TYPES = {"linked_table": "str", "record": "str", "status": "str", "released_key": "Int64"}
@@ -51,7 +50,8 @@ class _Records:
 def decide(given: Mapping[str, Any]) -> pd.DataFrame:
     """Decide what becomes of the linked records of an effort; called by a generated model.
 
-    All subjects that the effort releases are kept. Records of others take no part.
+    All subjects that the effort releases are kept. Records of others take no part, nor do those of
+    classes that own values alone give away: an effort with such classes is not released.
 
     Parameters
     ----------
@@ -78,13 +78,13 @@ def decide(given: Mapping[str, Any]) -> pd.DataFrame:
     Raises
     ------
     LinkError
-        For keys that are missing, repeated or lead nowhere, where fewer than k released subjects
-        have the same own values, and where combinations do not fit into the memory of DuckDB.
+        For keys that are missing, repeated or lead nowhere, and where combinations do not fit into
+        the memory of DuckDB.
     """
     tables = dict(given["tables"])
     _check_order(tables)
-    own = _read_subjects(given["effort"], given["record_key"])
-    records = _read_records(given["effort"], given["record_key"], given["values"], tables)
+    own = _read_subjects(given)
+    records = _read_records(given, tables)
     links, place = _released_links(own, records, tables)
     suppression = Suppression(
         links,
@@ -108,46 +108,59 @@ def _check_order(tables: Mapping[str, str]) -> None:
         before.add(name)
 
 
-def _subjects_sql(record_key: str, relation: str) -> str:
+def _subjects_sql(given: Mapping[str, Any], relation: str) -> str:
     """Return SQL of subjects, the released ones first, each with a ``place`` from 0.
 
-    Keys are compared by bytes: a collation may treat different ones as equal.
+    Keys are compared by bytes: a collation may treat different ones as equal. Sensitive values are
+    texts ``held_<n>``; NULL is a value.
     """
-    key = f"encode(cast({quote_name(record_key)} as varchar))"
+    key = f"encode(cast({quote_name(given['record_key'])} as varchar))"
+    sensitive = given["sensitive"] if given.get("l") else ()
+    held = "".join(
+        f", coalesce('v' || cast({quote_name(column)} as varchar), 'n') as held_{number}"
+        for number, column in enumerate(sensitive)
+    )
+    holders = "".join(
+        f", count(*) over (partition by own, is_suppressed, encode(held_{number})) "
+        f"as holders_{number}"
+        for number in range(len(sensitive))
+    )
+    told = "".join(
+        f" or max(holders_{number}) over of_class * {given['l']} > count(*) over of_class"
+        for number in range(len(sensitive))
+    )
     return (
-        "select key, row_number() over released_first - 1 as place, own, is_left_out, "
+        "select *, row_number() over released_first - 1 as place, "
         "key is null or key is not distinct from lag(key) over (order by key) as is_wrong "
-        f"from (select {key} as key, encode(equivalence_class) as own, "
-        f"is_suppressed is distinct from false as is_left_out from {relation}) as subjects "
+        f"from (select *, is_suppressed or count(*) over of_class < {given['k']}{told} "
+        f"as is_left_out from (select *{holders} from (select {key} as key, "
+        "encode(equivalence_class) as own, is_suppressed is distinct from false as is_suppressed"
+        f"{held} from {relation}) as typed) as held_values "
+        "window of_class as (partition by own, is_suppressed)) as subjects "
         "window released_first as (order by is_left_out, key)"
     )
 
 
-def _read_subjects(effort: duckdb.DuckDBPyRelation, record_key: str) -> Integers:
+def _read_subjects(given: Mapping[str, Any]) -> Integers:
     """Return a number for the class of each released subject, in their order."""
     sql = (
-        f"with subjects as materialized ({_subjects_sql(record_key, SOURCE)}), "
+        f"with subjects as materialized ({_subjects_sql(given, SOURCE)}), "
         "classes as (select own, row_number() over (order by own) - 1 as code "
         "from subjects where not is_left_out group by own) "
         "select coalesce(code, -1) as code, is_wrong from subjects "
         "left join classes on not is_left_out and subjects.own is not distinct from classes.own "
         "order by place"
     )
-    fetched = query(effort, sql).fetchnumpy()
+    fetched = query(given["effort"], sql).fetchnumpy()
     _check_keys(SUBJECTS, fetched["is_wrong"])
     code = _integers(fetched["code"])
     return code[code >= 0]
 
 
-def _read_records(
-    effort: duckdb.DuckDBPyRelation,
-    record_key: str,
-    values: duckdb.DuckDBPyRelation,
-    tables: Mapping[str, str],
-) -> _Records:
+def _read_records(given: Mapping[str, Any], tables: Mapping[str, str]) -> _Records:
     """Return all records, with what they lead to, in one scan."""
-    subjects = _subjects_sql(record_key, f"({effort.sql_query()})")
-    fetched = query(values, _records_sql(subjects, tables)).fetchnumpy()
+    subjects = _subjects_sql(given, f"({given['effort'].sql_query()})")
+    fetched = query(given["values"], _records_sql(subjects, tables)).fetchnumpy()
     records = _Records(
         np.ma.getdata(fetched["record"]),
         *(_integers(fetched[name]) for name in ("number", "code", "raised", "parent", "subject")),
@@ -222,7 +235,7 @@ def _read_sensitive(
 ) -> Sensitive:
     """Return the sensitive values of released subjects, and of their records at their places."""
     effort, values = given["effort"], given["values"]
-    own = query(effort, _own_values_sql(given["record_key"], given["sensitive"])).fetchnumpy()
+    own = query(effort, _own_values_sql(given)).fetchnumpy()
     columns = [name for name in values.columns if name.startswith("sensitive_")]
     of_records = query(values, _held_values_sql(tables, columns)).fetchnumpy()
     all_places, codes = (_integers(of_records[name]) for name in ("place", "code"))
@@ -234,20 +247,15 @@ def _read_sensitive(
     return sensitive_of(given["l"], [own_values, (links.subject[record], record, codes[is_there])])
 
 
-def _own_values_sql(record_key: str, columns: Sequence[str]) -> str:
-    """Return SQL of the sensitive values of released subjects, at their places; NULL is a value."""
-    key = f"encode(cast({quote_name(record_key)} as varchar))"
-    held = "".join(
-        f", coalesce('v' || cast({quote_name(column)} as varchar), 'n') as held_{number}"
-        for number, column in enumerate(columns)
-    )
+def _own_values_sql(given: Mapping[str, Any]) -> str:
+    """Return SQL of the sensitive values of released subjects, at their places."""
     listed = " union all ".join(
-        f"select place, {number} as attribute, encode(held_{number}) as held from subjects"
-        for number in range(len(columns))
+        f"select place, {number} as attribute, encode(held_{number}) as held from subjects "
+        "where not is_left_out"
+        for number in range(len(given["sensitive"]))
     )
     return (
-        f"with subjects as materialized (select row_number() over (order by {key}) - 1 as place"
-        f"{held} from {SOURCE} where not (is_suppressed is distinct from false)) "
+        f"with subjects as materialized ({_subjects_sql(given, SOURCE)}) "
         "select place, dense_rank() over (order by attribute, held) - 1 as code from "
         f"({listed or 'select 0 as place, 0 as attribute, 0 as held where false'})"
     )

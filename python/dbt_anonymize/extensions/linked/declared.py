@@ -184,6 +184,13 @@ class EffortKeys(Strict):
             for name, level in levels.items()
         }
 
+    def levels_shown_beside(self, trees: Mapping[str, Hierarchy]) -> dict[str, list[int]]:
+        """Return the level of each such quasi-identifier, and that of raised records above it."""
+        return {
+            name: sorted({level, min(level + 1, trees[name].levels)})
+            for name, level in self.levels_beside.items()
+        }
+
 
 class Keys(Strict):
     """Keys of the spec."""
@@ -234,6 +241,16 @@ class Keys(Strict):
             for table, declared in self.linked_tables.items()
             for name, tree in declared.quasi_identifiers.items()
         }
+
+    @property
+    def judged_privacy(self) -> str:
+        """Relation that says which efforts keep guarantees, and limits of linked records."""
+        return "linked_privacy" if self.linked else str(cast(Any, super()).judged_privacy)
+
+    @property
+    def judged_loss(self) -> str:
+        """Relation with the loss of all tables, by which an effort is chosen without models."""
+        return "linked_information_loss" if self.linked else str(cast(Any, super()).judged_loss)
 
     @property
     def kept_beside(self) -> list[str]:

@@ -25,10 +25,11 @@ _REFUSED: tuple[tuple[Callable[[RawSpec], object], KeyPath, str, str], ...] = (
         "Make a table with one row per person, and link the other one.",
     ),
     (
-        lambda draft: draft.freeze,
-        ("freeze",),
-        f"must be false {_BESIDE}: what is hidden depends on all records",
-        "Remove it.",
+        lambda draft: draft.freeze and draft.release.get("joiners") != "publish",
+        ("release", "joiners"),
+        f"must be publish {_BESIDE} where freeze is true: those who wait are judged without their "
+        "linked records",
+        "Write release: {joiners: publish}; whoever has two releases may then see who joined.",
     ),
     (
         lambda draft: draft.sample,

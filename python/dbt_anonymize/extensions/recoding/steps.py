@@ -10,8 +10,8 @@ from dbt_anonymize.spec.efforts import Effort
 
 
 def steps_of(spec: Spec) -> Iterator[Step]:
-    """Yield the step of each effort whose levels differ per record."""
-    for number, effort in spec.recoded_efforts.items():
+    """Yield the step of each effort whose levels differ per record; frozen labels need none."""
+    for number, effort in () if spec.is_frozen else spec.recoded_efforts.items():
         yield Step(
             spec.name,
             f"recoding_{number}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from dbt_anonymize.project.layout import Project
 from dbt_anonymize.project.results import read_results, release_location, results_are_current
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
+from dbt_anonymize.validation import Hierarchy
 
 _COLUMNS = ("attribute", "level", "leaf", "upper_bound", "label")
 # Column of recoded efforts: the number of the class, NULL in rows of leaves.
@@ -79,10 +80,13 @@ def freeze_effort(warehouse: Warehouse, spec: Spec) -> Frozen:
             f"are in a group now; effort {chosen[0]} does. Release another one: set "
             "release.effort, and build."
         )
+    own, beside = spec.quasi_identifiers, effort.levels_shown_beside(spec.trees_beside)
+    of_tables = _leaf_rows(warehouse, spec.trees_beside, beside)
     if effort.is_full_domain and effort.levels is not None:
-        rows = list(_leaf_rows(warehouse, spec, effort.levels))
+        levels = {name: [level] for name, level in effort.levels.items()}
+        rows = [*_leaf_rows(warehouse, own, levels), *of_tables]
     else:
-        rows = list(class_rows(warehouse, spec, chosen[0]))
+        rows = [*class_rows(warehouse, spec, chosen[0]), *((*row, None) for row in of_tables)]
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerows([_COLUMNS if effort.is_full_domain else (*_COLUMNS, _CLASS), *rows])
@@ -99,12 +103,12 @@ def freeze_effort(warehouse: Warehouse, spec: Spec) -> Frozen:
 
 
 def _leaf_rows(
-    warehouse: Warehouse, spec: Spec, levels: Mapping[str, int]
+    warehouse: Warehouse, trees: Mapping[str, Hierarchy], levels: Mapping[str, Sequence[int]]
 ) -> Iterator[tuple[object, ...]]:
-    """Yield every leaf with its label at the level of its quasi-identifier."""
-    for quasi_identifier in _macro_arguments(warehouse, spec):
+    """Yield every leaf with its labels at the levels of its quasi-identifier; 0 has none."""
+    for quasi_identifier in _macro_arguments(warehouse, trees):
         name = quasi_identifier["name"]
-        if level := levels[name]:
+        for level in filter(None, levels[name]):
             sql = warehouse.macro(
                 "_labelled_leaves", quasi_identifier=quasi_identifier, level=level
             )
@@ -113,7 +117,7 @@ def _leaf_rows(
 
 def class_rows(warehouse: Warehouse, spec: Spec, number: int) -> Iterator[tuple[object, ...]]:
     """Yield every leaf with its label at each level, then the labels of each class in order."""
-    quasi_identifiers = _macro_arguments(warehouse, spec)
+    quasi_identifiers = _macro_arguments(warehouse, spec.quasi_identifiers)
     trees = list[Tree]()
     for quasi_identifier in quasi_identifiers:
         sql = warehouse.macro("_ordered_leaves", quasi_identifier=quasi_identifier)
@@ -163,7 +167,7 @@ def class_rows(warehouse: Warehouse, spec: Spec, number: int) -> Iterator[tuple[
             yield quasi_identifier["name"], label.level, label.lower, label.upper, label.text, place
 
 
-def _macro_arguments(warehouse: Warehouse, spec: Spec) -> list[dict[str, Any]]:
+def _macro_arguments(warehouse: Warehouse, trees: Mapping[str, Hierarchy]) -> list[dict[str, Any]]:
     """Return the quasi-identifiers as arguments of macros."""
     return [
         {
@@ -172,7 +176,7 @@ def _macro_arguments(warehouse: Warehouse, spec: Spec) -> list[dict[str, Any]]:
             "levels": tree.levels,
             "hierarchy": warehouse.relation_of_ref(tree.ref),
         }
-        for name, tree in spec.quasi_identifiers.items()
+        for name, tree in trees.items()
     ]
 
 
