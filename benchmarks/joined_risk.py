@@ -21,7 +21,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 
-from dbt_anonymize.extensions.linked.deciding import decide
+from dbt_anonymize.extensions.linked.suppression.deciding import decide
 from tests.properties.compilation import Ref, call, compile_models
 
 K = 5

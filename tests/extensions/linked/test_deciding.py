@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dbt_anonymize.extensions.linked import deciding
-from dbt_anonymize.extensions.linked.kernel import Suppression
-from dbt_anonymize.extensions.linked.records import LinkError, Links, random_keys
-from dbt_anonymize.extensions.linked.sensitive import Sensitive
+from dbt_anonymize.extensions.linked.suppression import deciding
+from dbt_anonymize.extensions.linked.suppression.kernel import Suppression
+from dbt_anonymize.extensions.linked.suppression.records import LinkError, Links, random_keys
+from dbt_anonymize.extensions.linked.suppression.sensitive import Sensitive
 from tests import sampling
 from tests.extensions.linked.test_joined_risk import Rows
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dbt_anonymize.extensions.linked import level_forecast
-from dbt_anonymize.extensions.linked.coded import Aim, CodedTables, code_tables
-from dbt_anonymize.extensions.linked.level_forecast import Forecast, Nodes
-from dbt_anonymize.extensions.linked.level_search import LevelSearch, draft
+from dbt_anonymize.extensions.linked.levels import forecast
+from dbt_anonymize.extensions.linked.levels.coded import Aim, CodedTables, code_tables
+from dbt_anonymize.extensions.linked.levels.forecast import Forecast, Nodes
+from dbt_anonymize.extensions.linked.levels.search import LevelSearch, draft
 from tests import sampling
 from tests.extensions.linked.worlds import declared, world
 
@@ -266,7 +266,7 @@ def test_an_estimate_is_close_to_what_is_counted(monkeypatch: pytest.MonkeyPatch
     of_people = np.where(np.bincount(of_people)[of_people] >= 3, of_people, -1)
     nodes: Nodes = ((1, 1), (0,))
     counted = Forecast(tables, of_people, Aim(3, 2)).outcome(nodes)
-    monkeypatch.setattr(level_forecast, "MOST_SUBJECTS", 1_000)
+    monkeypatch.setattr(forecast, "MOST_SUBJECTS", 1_000)
     estimate = Forecast(tables, of_people, Aim(3, 2))
     assert estimate.is_estimate
     for one, other in zip(estimate.outcome(nodes) or [], counted or [], strict=True):

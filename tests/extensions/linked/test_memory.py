@@ -8,10 +8,10 @@ import duckdb
 import numpy as np
 import pytest
 
-from dbt_anonymize.extensions.linked import deciding
-from dbt_anonymize.extensions.linked.matching import items_of, rare_sets
-from dbt_anonymize.extensions.linked.memory import memory_by_default, memory_of
-from dbt_anonymize.extensions.linked.records import LinkError
+from dbt_anonymize.extensions.linked.suppression import deciding
+from dbt_anonymize.extensions.linked.suppression.matching import items_of, rare_sets
+from dbt_anonymize.extensions.linked.suppression.memory import memory_by_default, memory_of
+from dbt_anonymize.extensions.linked.suppression.records import LinkError
 from tests.extensions.linked.test_deciding import OLD, A, decide
 
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from dbt_anonymize.extensions.linked.graph import Graph, Rows, read_graph
-from dbt_anonymize.extensions.linked.recount import Count, Sensitive, count_matches
 from dbt_anonymize.extensions.linked.scratch import Scratch
+from dbt_anonymize.extensions.linked.verification.recount import Count, Sensitive, count_matches
 from tests import sampling
 from tests.extensions.linked.test_joined_risk import random_graph, subjects_of
 from tests.oracle.linked import Subject, found_by

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 import yaml
 
-from dbt_anonymize.extensions.linked import coded
-from dbt_anonymize.extensions.linked.searched import SearchedTables, read_searched
+from dbt_anonymize.extensions.linked.levels import coded
+from dbt_anonymize.extensions.linked.levels.searched import SearchedTables, read_searched
 from dbt_anonymize.project.generate import generate
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.warehouse import open_warehouse

@@ -9,7 +9,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from dbt_anonymize.extensions.linked.checking import check_linked
+from dbt_anonymize.extensions.linked.verification.checking import check_linked
 from dbt_anonymize.project.generate import generate
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.spec import load_spec

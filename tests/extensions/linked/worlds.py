@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dbt_anonymize.extensions.linked.coded import CodedTables, code_tables
+from dbt_anonymize.extensions.linked.levels.coded import CodedTables, code_tables
 
 Labels = list[list[str]]
 

@@ -8,9 +8,9 @@ EXTENSION = Extension(
     rules="rules.RULES",
     has_relations=True,
     steps="steps.steps_of",
-    checks=(Check("linked", "checking.check_linked", Reads.release),),
+    checks=(Check("linked", "verification.checking.check_linked", Reads.release),),
     notes="shown.note_linked",
     report=(ReportSections(After.losses, "shown.sections", ("linked_losses",)),),
-    searched="searched.read_searched",
-    drafts={"linked": "level_search.draft"},
+    searched="levels.searched.read_searched",
+    drafts={"linked": "levels.search.draft"},
 )

@@ -9,13 +9,13 @@ from typing import Literal
 import numpy as np
 
 from dbt_anonymize.extensions.linked.graph import Graph
-from dbt_anonymize.extensions.linked.matching import (
+from dbt_anonymize.extensions.linked.suppression.matching import (
     items_of,
     rare_sets,
     subjects_with_rare_lists,
 )
-from dbt_anonymize.extensions.linked.memory import memory_by_default
-from dbt_anonymize.extensions.linked.records import combined_codes
+from dbt_anonymize.extensions.linked.suppression.memory import memory_by_default
+from dbt_anonymize.extensions.linked.suppression.records import combined_codes
 
 
 def found_subjects(

@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 
 from dbt_anonymize.evaluation.data.relations import SOURCE, query
 from dbt_anonymize.extensions.linked.declared import SUBJECTS
-from dbt_anonymize.extensions.linked.kernel import LEFT_OUT, STATUSES, Suppression
-from dbt_anonymize.extensions.linked.memory import memory_of
-from dbt_anonymize.extensions.linked.records import (
+from dbt_anonymize.extensions.linked.suppression.kernel import LEFT_OUT, STATUSES, Suppression
+from dbt_anonymize.extensions.linked.suppression.memory import memory_of
+from dbt_anonymize.extensions.linked.suppression.records import (
     Booleans,
     Integers,
     LinkError,
     Links,
     random_keys,
 )
-from dbt_anonymize.extensions.linked.sensitive import Sensitive, sensitive_of
+from dbt_anonymize.extensions.linked.suppression.sensitive import Sensitive, sensitive_of
 from dbt_anonymize.literals import quote_name, quote_text
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from dbt_anonymize.extensions.linked.declared import SUBJECTS, TOKEN, released_key
 from dbt_anonymize.extensions.linked.graph import Graph, as_bytes
-from dbt_anonymize.extensions.linked.linked_release import LinkedRelease
-from dbt_anonymize.extensions.linked.recount import Sensitive
+from dbt_anonymize.extensions.linked.verification.linked_release import LinkedRelease
+from dbt_anonymize.extensions.linked.verification.recount import Sensitive
 from dbt_anonymize.literals import quote_name, quote_text
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.extensions.linked.declared import SUBJECTS, TOKEN, released_key
 from dbt_anonymize.extensions.linked.graph import Rows, as_bytes
-from dbt_anonymize.extensions.linked.linked_release import LinkedRelease
+from dbt_anonymize.extensions.linked.verification.linked_release import LinkedRelease
 from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.verify.recomputation.canonical import normalize
 from dbt_anonymize.verify.recomputation.labels import joined

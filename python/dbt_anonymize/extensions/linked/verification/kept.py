@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dbt_anonymize.extensions.linked.expected import (
+from dbt_anonymize.extensions.linked.graph import Graph, as_bytes
+from dbt_anonymize.extensions.linked.verification.expected import (
     NEW_KEY,
     RECORD,
     STATUS,
@@ -14,7 +15,6 @@ from dbt_anonymize.extensions.linked.expected import (
     ExpectedRecords,
     is_kept,
 )
-from dbt_anonymize.extensions.linked.graph import Graph, as_bytes
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.verify.finding import Finding
 

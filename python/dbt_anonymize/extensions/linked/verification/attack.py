@@ -14,7 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dbt_anonymize.extensions.linked.declared import SUBJECTS
-from dbt_anonymize.extensions.linked.expected import (
+from dbt_anonymize.extensions.linked.graph import Graph, as_bytes, path_column, read_graph
+from dbt_anonymize.extensions.linked.verification.expected import (
     IS_RELEASED,
     PARENT,
     RECORD,
@@ -22,7 +23,6 @@ from dbt_anonymize.extensions.linked.expected import (
     ExpectedRecords,
     value_of,
 )
-from dbt_anonymize.extensions.linked.graph import Graph, as_bytes, path_column, read_graph
 from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.spec import Hierarchy
 from dbt_anonymize.verify.finding import Finding

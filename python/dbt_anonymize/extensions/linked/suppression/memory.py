@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dbt_anonymize.evaluation.data.relations import query
-from dbt_anonymize.extensions.linked.records import Integers, LinkError
+from dbt_anonymize.extensions.linked.suppression.records import Integers, LinkError
 
 if TYPE_CHECKING:
     import duckdb

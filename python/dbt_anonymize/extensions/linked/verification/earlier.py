@@ -8,7 +8,7 @@ from typing import Any
 
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.extensions.linked.composition import compare
-from dbt_anonymize.extensions.linked.linked_release import LinkedRelease
+from dbt_anonymize.extensions.linked.verification.linked_release import LinkedRelease
 from dbt_anonymize.literals import quote_name, quote_path
 from dbt_anonymize.release.audit import read_error
 from dbt_anonymize.verify.finding import Finding

@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dbt_anonymize.extensions.linked.declared import SUBJECTS, released_key
-from dbt_anonymize.extensions.linked.expected import (
+from dbt_anonymize.extensions.linked.graph import as_bytes
+from dbt_anonymize.extensions.linked.verification.expected import (
     KEY,
     NEW_KEY,
     PLACE,
@@ -15,8 +16,7 @@ from dbt_anonymize.extensions.linked.expected import (
     ExpectedRecords,
     is_kept,
 )
-from dbt_anonymize.extensions.linked.graph import as_bytes
-from dbt_anonymize.extensions.linked.linked_release import LinkedRelease
+from dbt_anonymize.extensions.linked.verification.linked_release import LinkedRelease
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.verify.finding import Finding
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dbt_anonymize.extensions.linked.records import Booleans, Integers, combined_codes
+from dbt_anonymize.extensions.linked.suppression.records import Booleans, Integers, combined_codes
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbt_anonymize.extensions.linked.memory import require_memory
-from dbt_anonymize.extensions.linked.records import Integers, combined_codes
-from dbt_anonymize.extensions.linked.sensitive import Held
+from dbt_anonymize.extensions.linked.suppression.memory import require_memory
+from dbt_anonymize.extensions.linked.suppression.records import Integers, combined_codes
+from dbt_anonymize.extensions.linked.suppression.sensitive import Held
 
 
 class Items(NamedTuple):

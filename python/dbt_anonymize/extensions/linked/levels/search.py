@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from dbt_anonymize.extensions.linked.coded import (
+from dbt_anonymize.extensions.linked.levels.coded import (
     Aim,
     CodedTables,
     Floats,
     Node,
     code_tables,
 )
-from dbt_anonymize.extensions.linked.level_forecast import Forecast, Nodes, TableOutcome
-from dbt_anonymize.extensions.linked.records import Integers, combined_codes
+from dbt_anonymize.extensions.linked.levels.forecast import Forecast, Nodes, TableOutcome
+from dbt_anonymize.extensions.linked.suppression.records import Integers, combined_codes
 
 # Place of the level of each quasi-identifier among those of its hierarchy, by table.
 Places = dict[str, dict[str, int]]

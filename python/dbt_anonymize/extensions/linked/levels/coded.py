@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dbt_anonymize.extensions.linked.records import Integers, combined_codes
+from dbt_anonymize.extensions.linked.suppression.records import Integers, combined_codes
 from dbt_anonymize.hierarchies.model import ROOT
 
 Floats = NDArray[np.float64]
@@ -131,7 +131,7 @@ def code_tables(
     tables: Mapping[str, Mapping[str, Any]],
     sensitive: Sequence[Integers] = (),
 ) -> CodedTables:
-    """Return tables as they are given to `level_search.draft`; ``subjects`` are their numbers.
+    """Return tables as they are given to `levels.search.draft`; ``subjects`` are their numbers.
 
     A table may have the codes of its columns that are ``sensitive``, as subjects may.
     """

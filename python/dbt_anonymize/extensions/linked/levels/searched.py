@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from dbt_anonymize.errors import SearchError
-from dbt_anonymize.extensions.linked.coded import Aim, CodedTables, Floats, Node, code_tables
 from dbt_anonymize.extensions.linked.declared import SUBJECTS, LinkedTable, keys_of
 from dbt_anonymize.extensions.linked.graph import as_bytes
-from dbt_anonymize.extensions.linked.level_search import LevelSearch
-from dbt_anonymize.extensions.linked.records import Integers
+from dbt_anonymize.extensions.linked.levels.coded import Aim, CodedTables, Floats, Node, code_tables
+from dbt_anonymize.extensions.linked.levels.search import LevelSearch
+from dbt_anonymize.extensions.linked.suppression.records import Integers
 from dbt_anonymize.hierarchies.model import ROOT
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.privacy.label_shares import shares_of_labels, width

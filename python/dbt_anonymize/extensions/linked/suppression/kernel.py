@@ -6,14 +6,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from dbt_anonymize.extensions.linked.matching import (
+from dbt_anonymize.extensions.linked.suppression.matching import (
     Items,
     items_of,
     rare_sets,
     subjects_with_rare_lists,
 )
-from dbt_anonymize.extensions.linked.memory import memory_by_default
-from dbt_anonymize.extensions.linked.records import (
+from dbt_anonymize.extensions.linked.suppression.memory import memory_by_default
+from dbt_anonymize.extensions.linked.suppression.records import (
     Booleans,
     Integers,
     LinkError,
@@ -21,7 +21,7 @@ from dbt_anonymize.extensions.linked.records import (
     combined_codes,
     lowest_of_groups,
 )
-from dbt_anonymize.extensions.linked.sensitive import Held, Sensitive
+from dbt_anonymize.extensions.linked.suppression.sensitive import Held, Sensitive
 
 STATUSES = ("released", "raised", "hidden", "left out")
 RELEASED, RAISED, HIDDEN, LEFT_OUT = range(len(STATUSES))

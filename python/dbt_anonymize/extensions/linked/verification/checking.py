@@ -7,23 +7,23 @@ from collections.abc import Iterator
 from typing import Any
 
 from dbt_anonymize.errors import VerificationError
-from dbt_anonymize.extensions.linked.attack import attack_findings
-from dbt_anonymize.extensions.linked.content import (
+from dbt_anonymize.extensions.linked.declared import keys_of
+from dbt_anonymize.extensions.linked.graph import Graph, read_graph
+from dbt_anonymize.extensions.linked.scratch import Scratch
+from dbt_anonymize.extensions.linked.verification.attack import attack_findings
+from dbt_anonymize.extensions.linked.verification.content import (
     decision_findings,
     has_columns,
     row_findings,
     table_findings,
 )
-from dbt_anonymize.extensions.linked.declared import keys_of
-from dbt_anonymize.extensions.linked.earlier import earlier_findings
-from dbt_anonymize.extensions.linked.expected import expect_records
-from dbt_anonymize.extensions.linked.graph import Graph, read_graph
-from dbt_anonymize.extensions.linked.kept import kept_findings
-from dbt_anonymize.extensions.linked.keys import key_findings, order_finding
-from dbt_anonymize.extensions.linked.linked_release import LinkedRelease
-from dbt_anonymize.extensions.linked.recount import Count, count_matches
-from dbt_anonymize.extensions.linked.scratch import Scratch
-from dbt_anonymize.extensions.linked.sensitive_recount import sensitive_values
+from dbt_anonymize.extensions.linked.verification.earlier import earlier_findings
+from dbt_anonymize.extensions.linked.verification.expected import expect_records
+from dbt_anonymize.extensions.linked.verification.kept import kept_findings
+from dbt_anonymize.extensions.linked.verification.keys import key_findings, order_finding
+from dbt_anonymize.extensions.linked.verification.linked_release import LinkedRelease
+from dbt_anonymize.extensions.linked.verification.recount import Count, count_matches
+from dbt_anonymize.extensions.linked.verification.sensitive_recount import sensitive_values
 from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.project.results import read_results
 from dbt_anonymize.verify.checked import Checked

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dbt_anonymize.extensions.linked.coded import (
+from dbt_anonymize.extensions.linked.levels.coded import (
     Aim,
     CodedColumn,
     CodedTable,
@@ -16,13 +16,13 @@ from dbt_anonymize.extensions.linked.coded import (
     Floats,
     Node,
 )
-from dbt_anonymize.extensions.linked.kernel import (
+from dbt_anonymize.extensions.linked.suppression.kernel import (
     HIDDEN,
     LEFT_OUT,
     RAISED,
     Suppression,
 )
-from dbt_anonymize.extensions.linked.records import (
+from dbt_anonymize.extensions.linked.suppression.records import (
     Booleans,
     Integers,
     LinkError,
@@ -30,7 +30,7 @@ from dbt_anonymize.extensions.linked.records import (
     combined_codes,
     lowest_of_groups,
 )
-from dbt_anonymize.extensions.linked.sensitive import Sensitive, sensitive_of
+from dbt_anonymize.extensions.linked.suppression.sensitive import Sensitive, sensitive_of
 from dbt_anonymize.privacy.aggregates import AGGREGATES
 
 # Levels of all tables.

@@ -1,0 +1,1 @@
+"""Levels of all tables together, as a search finds them."""
