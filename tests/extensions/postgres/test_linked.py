@@ -251,7 +251,7 @@ def test_a_table_that_a_spec_has_no_more_goes(hospital: Project, server: Server)
 
 @pytest.mark.needs("second_month")
 def test_a_frozen_release_keeps_its_labels_and_is_registered(
-    hospital: Project, server: Server
+    hospital: Project, server: Server, capfd: pytest.CaptureFixture[str]
 ) -> None:
     content = yaml.safe_load((hospital.folder / SPEC).read_text())
     # Of this effort wards are released by their groups.
@@ -277,4 +277,5 @@ def test_a_frozen_release_keeps_its_labels_and_is_registered(
     wards.write_text(wards.read_text().replace("heart,operative", "heart,medical"))
     stopped = command(hospital, "build", "hospital")
     assert stopped.exit_code != 0
-    assert "the labels of stays.ward are frozen; 1 of its 4 leaves" in stopped.output
+    said = capfd.readouterr().out
+    assert "the labels of stays.ward are frozen; 1 of its 4 leaves" in said
