@@ -105,9 +105,7 @@ def _read(
     return tables
 
 
-def _with_labels_of(
-    tables: Mapping[str, _Table], later: Mapping[str, _Table]
-) -> dict[str, _Table]:
+def _with_labels_of(tables: Mapping[str, _Table], later: Mapping[str, _Table]) -> dict[str, _Table]:
     """Return the tables of the earlier release without labels that have another type in the later.
 
     What was kept and is generalized since was no label.
