@@ -42,9 +42,9 @@ def kept_finding(check: str, spec: Spec, kept: RegisteredRelease) -> Finding:
     """Return the finding that a release is not that of the last build."""
     message = (
         "the release must be that of the last build, to be computed again; the last build released "
-        f"nothing, and {kept.title} stays. {spec.name}_anonymized has the rows that the "
-        "register has of it, but what they were made from is no longer in the warehouse: whether "
-        "they follow from it, and what attacks find, cannot be told now. See `dbt-anonymize results "
+        f"nothing, and {kept.title} stays. {spec.name}_anonymized has the rows that the register "
+        "has of it. What they were made from is no longer in the warehouse, so whether they follow "
+        "from it, and what attacks find, cannot be told. See `dbt-anonymize results "
         f"{spec.name}`, build until it publishes, and verify again."
     )
     return Finding(check, spec.name, False, message)
