@@ -17,7 +17,7 @@ from tests.oracle.linked import Subject, found_by
 
 PAIRS = sampling.number_of("pairs of linked releases that are compared", 200, 12)
 KNOWN = (1, 2, "all")
-DECLARED = {
+DECLARED: dict[str, Any] = {
     "known_count": False,
     "tables": [
         {"name": "subjects", "relation": "people", "columns": ["age"]},
@@ -191,3 +191,23 @@ def test_a_release_without_tokens_before_is_not_compared_here(
     load(engine, "later", release)
 
     assert not list(compare(engine, "earlier", "later", 2, {**DECLARED, "known_records": 2}))
+
+
+def test_what_was_kept_and_is_generalized_since_was_no_label(
+    engine: duckdb.DuckDBPyConnection,
+) -> None:
+    """Exact costs of the earlier file find everybody in it, with the later one or without."""
+    release: list[Person] = [("0", "f", (("x", cost, ()),)) for cost in range(9)]
+    load(engine, "earlier", release)
+    load(engine, "later", release[1:])
+    engine.execute("alter table stays alter cost type text using '*'")
+    tables = [
+        {**one, "columns": ["ward", "cost"]} if one["name"] == "stays" else one
+        for one in DECLARED["tables"]
+    ]
+
+    told = list(
+        compare(engine, "earlier", "later", 5, {**DECLARED, "tables": tables, "known_records": 2})
+    )
+
+    assert told == []

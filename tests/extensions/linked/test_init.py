@@ -101,6 +101,7 @@ def test_a_draft_from_tests_builds_and_releases_tables_that_join(clinic: Project
     spec = load_spec(clinic.folder / "anonymizations" / "hospital.yml")
     assert spec.linked is not None
     assert (spec.mapping, spec.linked.known_records) == ("token", linked_tables.KNOWN_RECORDS)
+    assert spec.qnf == "1 - 1/least(k, 5)"
     stays, results = spec.linked_tables["stays"], spec.linked_tables["results"]
     assert (stays.key, stays.to_subject) == ("stay_id", "patient_id")
     assert (results.key, results.to_subject) == ("result_id", {"stays": "stay_id"})

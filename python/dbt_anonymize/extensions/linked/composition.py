@@ -10,8 +10,8 @@ leaves out because of others: the files do not say which is which, neither to an
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.extensions.linked.declared import SUBJECTS, TOKEN, released_key
@@ -48,6 +48,7 @@ def compare(
     """
     with Scratch(engine) as scratch:
         both = [_read(scratch, database, given["tables"]) for database in (earlier, later)]
+        both[0] = _with_labels_of(*both)
         if not all(SUBJECTS in tables for tables in both):
             return  # one before had no linked tables, nor tokens: people are compared as always
         left, joined = max(
@@ -72,10 +73,10 @@ class _Difference:
 
 @dataclass(frozen=True)
 class _Table:
-    """A table of a release; of its ``columns`` the ``labels`` are known of somebody."""
+    """A table of a release, its ``columns`` with their types; ``labels`` are known of somebody."""
 
     relation: str
-    columns: Collection[str]
+    columns: Mapping[str, str]
     labels: Sequence[str]
     over: str
     parent: str
@@ -88,20 +89,33 @@ def _read(
     tables: dict[str, _Table] = {}
     for one in declared:
         name, over, parent = one["name"], one.get("over", ""), one.get("parent", "")
-        columns = [
-            str(column)
-            for (column,) in scratch.rows(
-                "select column_name from duckdb_columns() where schema_name = 'main' "
+        columns = {
+            str(column): str(kind)
+            for column, kind in scratch.rows(
+                "select column_name, data_type from duckdb_columns() where schema_name = 'main' "
                 f"and database_name = {quote_text(database)} "
                 f"and table_name = {quote_text(one['relation'])} order by column_index"
             )
-        ]
+        }
         keys = {TOKEN} if name == SUBJECTS else {released_key(name), parent}
         if keys <= {*columns} and (name == SUBJECTS or over in tables):
             relation = f"{quote_name(database)}.main.{quote_name(one['relation'])}"
             labels = [column for column in one["columns"] if column in columns]
             tables[name] = _Table(relation, columns, labels, over, parent)
     return tables
+
+
+def _with_labels_of(tables: Mapping[str, _Table], later: Mapping[str, _Table]) -> dict[str, _Table]:
+    """Return the tables of the earlier release without labels that have another type in the later.
+
+    What was kept and is generalized since was no label.
+    """
+    labelled = {}
+    for name, table in tables.items():
+        types = later[name].columns if name in later else {}
+        labels = [one for one in table.labels if types.get(one) in {None, table.columns[one]}]
+        labelled[name] = replace(table, labels=labels)
+    return labelled
 
 
 def _differences(
