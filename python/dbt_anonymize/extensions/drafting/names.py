@@ -67,7 +67,7 @@ _QUASI_PARTS = """
     occup employ citizen immigr foreign urban rural smok divorc pregnan veteran postal zipcode
 """
 _SENSITIVE_PARTS = """
-    income wage salar earning wealth health hlth disab medic
+    health hlth disab medic
     therap treatm religi polit crimin offen convict arrest prison
     surg transplant chemother hospvis docvis drinking alcohol
 """
@@ -82,14 +82,19 @@ _SHARED_NAMES = """
 """
 _SENSITIVE = """
     condition icd treatment therapy medication drug
-    salary income wage earnings gehalt einkommen salario renda debt credit score criminal offence
-    crime politics party orientation pregnant pregnancy disability blood genetic
-    inc hhninc hhinc faminc rincome realrinc nettfa assets loan balance pension
+    score criminal offence crime politics party orientation pregnant pregnancy disability blood
+    genetic
     vote voted voting partyid polviews religion relig belief church god sexuality
     rx trt treat tx dose pulse chol glucose bilirubin albumin creatinine ferritin
     hemoglobin haemoglobin biopsy ecog karno
     ill sick bmi drugs cannabis suicide mental abuse offense sentence jail
 """
+# Amounts that an employer, a bank or an insurer knows; the parts are of compound words.
+_MONEY = """
+    salary income wage earnings gehalt einkommen salario renda debt credit loan
+    balance pension assets inc hhninc hhinc faminc rincome realrinc nettfa
+"""
+_MONEY_PARTS = "income wage salar earning wealth"
 # Diagnoses and complaints; the beginnings and ends below know their compound words.
 _CONDITION = """
     diagnosis diagnose diagnoses disease illness hiv aids hpv stroke angina
@@ -159,7 +164,8 @@ _WORDS = {
         "free_text": _FREE_TEXT,
         "loading": _LOADING,
         "quasi_identifier": _QUASI,
-        "sensitive": _SENSITIVE + _CONDITION,
+        "sensitive": _SENSITIVE + _MONEY + _CONDITION,
+        "money": _MONEY,
         "condition": _CONDITION,
         "condition_code": _CONDITION_CODE,
         "target": _TARGET,
@@ -180,7 +186,8 @@ _WORDS = {
 }
 _PARTS_OF = {
     "quasi_identifier": tuple(_QUASI_PARTS.split()),
-    "sensitive": tuple((_SENSITIVE_PARTS + _CONDITION_PARTS).split()),
+    "sensitive": tuple((_SENSITIVE_PARTS + _MONEY_PARTS + _CONDITION_PARTS).split()),
+    "money": tuple(_MONEY_PARTS.split()),
     "condition": tuple(_CONDITION_PARTS.split()),
 }
 # Endings of a column derived from another: its square, its logarithm, its classes.

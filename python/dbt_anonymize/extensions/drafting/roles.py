@@ -42,6 +42,8 @@ _LONG_CODE, _LONG_NUMBER, _PRECISE_NUMBER = 6, 8, 5
 # Most characters of texts (yes, no, a code) that name nobody.
 _YES_OR_NO = 3
 _KNOWN = "others could know it"
+# The remedy for amounts, where columns may have masks.
+ROUNDED = "or make it insensitive with a mask such as {round: 1000}"
 _OF_SNAPSHOTS = {"dbt_scd_id", "dbt_updated_at", "dbt_valid_from", "dbt_valid_to", "dbt_is_deleted"}
 
 
@@ -248,9 +250,10 @@ def _propose_sensitive(facts: ColumnFacts) -> Proposal:
     is_telling = facts.distinct > MOST_CATEGORIES or (facts.singled and facts.distinct > _FEW)
     if facts.kind in {"number", "date"} and is_telling:
         knows = "an employer, bank or insurer knows it and finds the person"
-        mask = "; or make it insensitive with a mask such as {round: 1000}"
         reason = f"sensitive, but {singling_text(facts)}: {knows}, so in classes"
-        other = mask if facts.kind == "number" and facts.distinct > MOST_CATEGORIES else ""
+        other = (
+            f"; {ROUNDED}" if facts.kind == "number" and facts.distinct > MOST_CATEGORIES else ""
+        )
         return Proposal(facts, "quasi_identifier", reason + other)
     return Proposal(facts, "sensitive", f"its name says so; {singling_text(facts)}")
 
