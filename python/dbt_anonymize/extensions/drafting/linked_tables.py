@@ -22,7 +22,7 @@ from dbt_anonymize.extensions.drafting.proposal import (
     Proposal,
     singling_text,
 )
-from dbt_anonymize.extensions.drafting.roles import find_key, propose, propose_role
+from dbt_anonymize.extensions.drafting.roles import ROUNDED, find_key, propose, propose_role
 from dbt_anonymize.extensions.hierarchy_builders.table_column import TableColumn
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.pluralize import pluralized
@@ -37,6 +37,8 @@ ROLES = ("quasi_identifier", "sensitive", "insensitive", "dropped")
 # A fraction with more values is measured, not a category.
 _FEW = 10
 _LONGEST = 30
+# Kinds of names of numbers that others know of a record.
+_KNOWN_KINDS = ("quasi_identifier", "calendar", "money")
 
 
 @dataclass(frozen=True)
@@ -196,7 +198,8 @@ def propose_linked(
     """Return a proposal for each column but the keys, by the rules of the subject's own columns.
 
     What names a person is dropped. Measured numbers stay as they are, unless their name says that
-    others know them or when it was, or nothing else could be known of a record; times are dates.
+    others know them, as a wage, or when it was, or nothing else could be known of a record; times
+    are dates.
     """
     own = [
         propose_role(one.facts) if one.role == KEY else one
@@ -216,7 +219,7 @@ def _without_masks(proposal: Proposal) -> Proposal:
     if proposal.mask:
         reason = f"a time, which others could know to the day; {singling_text(proposal.facts)}"
         return replace(proposal, role="quasi_identifier", mask=None, is_decided=True, reason=reason)
-    return proposal
+    return replace(proposal, reason=proposal.reason.replace(f"; {ROUNDED}", ""))
 
 
 def _as_linked(proposal: Proposal) -> Proposal:
@@ -224,7 +227,7 @@ def _as_linked(proposal: Proposal) -> Proposal:
     is_measured = facts.kind == "number" and facts.distinct > (
         _FEW if facts.is_fractional else MOST_CATEGORIES
     )
-    is_known = any(name_indicates(facts.name, kind) for kind in ("quasi_identifier", "calendar"))
+    is_known = any(name_indicates(facts.name, kind) for kind in _KNOWN_KINDS)
     if plain.role != "quasi_identifier" or not is_measured or is_known:
         return plain
     role = "sensitive" if name_indicates(facts.name, "sensitive") else "insensitive"

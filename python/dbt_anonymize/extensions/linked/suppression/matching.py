@@ -44,8 +44,9 @@ def rare_sets(
 
     With the sensitive values that are ``held`` also those that tell one. Of equal items a set has
     the first. As in searches for frequent itemsets, sets of one item more are made of those that k
-    subjects have, in classes of which nothing was yielded. Those that do not fit into ``memory``
-    bytes are a `LinkError`.
+    subjects have, in classes of which nothing was yielded; with ``every`` in all classes, so that
+    each subject who has any is of one. Those that do not fit into ``memory`` bytes are a
+    `LinkError`.
 
     Yields
     ------
