@@ -46,11 +46,12 @@ def without_telling(
         if draft.key is not None:
             number = f"records.{quote_name(draft.key)}"
             people[draft.name] = f"select parents.person, {number} as number {joined}"
+        telling: dict[str, str] = {}
         if draft.records <= _MOST_RECORDS:
             columns = _aggregates(warehouse, draft.means)
             source = _per_person(inner, key, quote_name(target.name), joined, columns)
-            draft = replace(draft, telling=_reasons(warehouse, source, target, list(columns)))
-        found.append(draft)
+            telling = _reasons(warehouse, source, target, list(columns))
+        found.append(replace(draft, telling=telling))
     return found
 
 
