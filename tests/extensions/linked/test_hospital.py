@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from dbt_anonymize.project.generate import generate
+from tests.commands.conftest import command
 from tests.extensions.linked.hospital import (
     HIERARCHIES,
     WARDS,
@@ -365,3 +366,11 @@ def test_a_strict_release_stops_where_the_difference_finds_somebody(project: Pro
     assert shown in said
     assert "Whoever has both files sees who joined and who left." in said
     assert project.release_file("hospital").read_bytes() == published
+    # The file still keeps its own promise, though nothing can compute it again.
+    verified = command(project, "verify", "hospital", "--format", "json")
+    found = [json.loads(line) for line in verified.stdout.splitlines() if line.startswith("{")]
+    assert verified.exit_code == 1
+    (reason,) = [one["message"] for one in found if one["holds"] is False]
+    assert "the last build released nothing, and release 2 of" in reason
+    counted = [one for one in found if one["subject"].startswith("hospital: own values and up to")]
+    assert [one["holds"] for one in counted] == [True]
