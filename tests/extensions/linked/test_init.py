@@ -291,3 +291,32 @@ def test_pay_of_a_linked_record_is_known_as_that_of_the_own_table(shop: Project)
     assert "an employer, bank or insurer knows it" in done.output
     assert "jobs.lwage: quasi_identifier" in done.output
     assert "mask" not in done.output.partition("jobs.lwage")[2].partition("jobs.reading")[0]
+
+
+def test_features_that_tell_the_target_are_left_out(shop: Project) -> None:
+    """Numbers of records and means are asked what columns of the own table are asked."""
+    shop.execute(
+        "create table raw.calls as select n as call_no, 'C' || n % 300 as customer_no, "
+        "n % 4 as page, n % 700 + case when n % 3 = 0 then 5000 else 0 end as minutes_lost, "
+        "17 * n % 601 as reading from range(1500) t(n);"
+        "create table raw.replies as select n as reply_no, n % 600 as call_no, n % 4 as page, "
+        "13 * n % 503 as reading from range(1800) t(n) where n % 600 % 3 = 0 or n < 900"
+    )
+    lead = {"relationships": {"arguments": {"to": "source('told', 'calls')", "field": "call_no"}}}
+    calls = {"name": "calls", "columns": [{"name": "customer_no"}, {"name": "call_no"}]}
+    calls["columns"][0]["data_tests"] = [leads_to_customers()]  # type: ignore[index]
+    replies = {"name": "replies", "columns": [{"name": "call_no", "data_tests": [lead]}]}
+    source = {"name": "told", "schema": "raw", "tables": [calls, replies]}
+    (shop.folder / "models" / "told.yml").write_text(yaml.safe_dump({"sources": [source]}))
+
+    options = ("--source", "raw.customers", "--predict", "churned", "--linked", "calls,replies")
+    done = draft(shop, "told", *options)
+
+    assert done.exit_code == 0, done.output
+    said = " ".join(done.output.split())
+    spec = load_spec(shop.folder / "anonymizations" / "told.yml")
+    assert spec.linked_tables["calls"].columns["minutes_lost"].role == "insensitive"
+    features = {*spec.linked_features}
+    assert features == {"calls_count", "calls_mean_reading", "replies_mean_reading"}
+    assert "calls: the mean of minutes_lost is no feature: models would learn little else" in said
+    assert "replies: the number of records is no feature" in said

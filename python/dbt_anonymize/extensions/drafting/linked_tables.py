@@ -37,6 +37,8 @@ ROLES = ("quasi_identifier", "sensitive", "insensitive", "dropped")
 # A fraction with more values is measured, not a category.
 _FEW = 10
 _LONGEST = 30
+# Feature of the number of records, which is no column.
+COUNT = ""
 # Kinds of names of numbers that others know of a record.
 _KNOWN_KINDS = ("quasi_identifier", "calendar", "money")
 
@@ -45,7 +47,8 @@ _KNOWN_KINDS = ("quasi_identifier", "calendar", "money")
 class LinkedDraft:
     """The draft of a linked table; ``over`` is the table that it leads over, "" for the subject.
 
-    ``broken`` is the reason why a build could not follow its keys, if any.
+    ``broken`` is the reason why a build could not follow its keys, if any. ``telling`` has the
+    reasons why features, means by their column, tell the target by themselves.
     """
 
     name: str
@@ -58,12 +61,31 @@ class LinkedDraft:
     plans: Mapping[str, Plan] = field(default_factory=dict)
     failed: Mapping[str, str] = field(default_factory=dict)
     broken: str = ""
+    telling: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def has_count(self) -> bool:
+        """Tell whether models learn how many records somebody has."""
+        return COUNT not in self.telling
+
+    @property
+    def left_out(self) -> list[str]:
+        """Features that are left out, with their reasons."""
+        return [
+            f"{self.name}: {f'the mean of {name}' if name else 'the number of records'} is no "
+            f"feature: models would learn little else, since {reason}"
+            for name, reason in self.telling.items()
+        ]
 
     @property
     def means(self) -> list[str]:
         """Numbers that are released as they are, of which models may learn the mean."""
         kept = {"sensitive", "insensitive"}
-        return [o.name for o in self.proposals if o.role in kept and o.facts.kind == "number"]
+        return [
+            one.name
+            for one in self.proposals
+            if one.role in kept and one.facts.kind == "number" and one.name not in self.telling
+        ]
 
     @property
     def problem(self) -> str:
@@ -81,6 +103,11 @@ class LinkedTables:
 
     tables: Sequence[LinkedDraft]
     efforts: Sequence[tuple[Mapping[str, int], Mapping[str, Mapping[str, int]]]] = ()
+
+    @property
+    def have_features(self) -> bool:
+        """Tell whether models learn anything of the tables."""
+        return any(one.has_count or one.means for one in self.tables)
 
     @property
     def plans(self) -> dict[str, Plan]:
