@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from dbt_anonymize.project.engines import find_engine, is_refused
 from dbt_anonymize.project.layout import Project
-from dbt_anonymize.project.register import digest_released
+from dbt_anonymize.project.register import RegisteredRelease, digest_released
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.finding import Finding
+from dbt_anonymize.verify.kept import kept_release
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,11 @@ class Checked:
     def current(self) -> str | None:
         """The digest of the rows if they are still released; a server may have published others."""
         return current_content(self.warehouse, self.spec, self.content)
+
+    @cached_property
+    def kept(self) -> RegisteredRelease | None:
+        """The release that stays, as the last build released nothing; else None."""
+        return kept_release(self.warehouse, self.spec, self.release, self.content)
 
 
 def content_of(warehouse: Warehouse, spec: Spec) -> str | None:

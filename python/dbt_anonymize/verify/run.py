@@ -24,6 +24,7 @@ from dbt_anonymize.verify.checks import check_names, checks_that_read, names_on_
 from dbt_anonymize.verify.copies import check_copies
 from dbt_anonymize.verify.duckdb_mirror import copied_to_duckdb
 from dbt_anonymize.verify.finding import Finding
+from dbt_anonymize.verify.kept import kept_finding
 from dbt_anonymize.verify.recomputation.project import check_release
 from dbt_anonymize.verify.relations import spill_in_private
 from dbt_anonymize.verify.writing import write_findings
@@ -81,7 +82,8 @@ def verify(
                 release = project.root / release_file(warehouse, spec.name)
             else:
                 read = stack.enter_context(copied_to_duckdb(warehouse, spec))
-            runs = _row_checks(Checked(warehouse, read, project, spec, release, content, earlier))
+            checked = Checked(warehouse, read, project, spec, release, content, earlier)
+            runs = _row_checks(checked, on_rows[0])
         for added in checks_that_read(Reads.vault):
             runs[added.name] = functools.partial(run_check, added, warehouse, spec)
         for check, run in runs.items():
@@ -177,16 +179,25 @@ def _run_or_fail(
     return [Finding(check, spec.name, holds=False, message=message)]
 
 
-def _row_checks(checked: Checked) -> dict[str, Callable[[], list[Finding]]]:
-    """Return the checks that read released rows, those of the core first."""
+def _row_checks(checked: Checked, first: str) -> dict[str, Callable[[], list[Finding]]]:
+    """Return the checks that read released rows, those of the core first.
+
+    Of an earlier release that is kept, the ``first`` one says that others cannot be run.
+    """
     read, project, spec, release = checked.read, checked.project, checked.spec, checked.release
 
     @functools.cache
     def recompute() -> list[Finding]:
-        return check_release(read, project, spec, release=release)
+        is_kept = checked.kept is not None
+        return check_release(read, project, spec, release=release, is_kept=is_kept)
 
     def recomputed(check: str) -> list[Finding]:
         return [finding for finding in recompute() if finding.check == check]
+
+    def guarantees() -> list[Finding]:
+        if checked.kept:
+            return []
+        return recomputed("guarantees") or [_uncounted_finding(spec)]
 
     def copies() -> Iterator[Finding]:
         return check_copies(read, spec, release=release) if release else iter(())
@@ -195,11 +206,15 @@ def _row_checks(checked: Checked) -> dict[str, Callable[[], list[Finding]]]:
         check.name: functools.partial(run_check, check, checked)
         for check in checks_that_read(Reads.release)
     }
-    return {
+    runs: dict[str, Callable[[], list[Finding]]] = {
         "recomputation": lambda: [*recomputed("recomputation"), *copies()],
-        "guarantees": lambda: recomputed("guarantees") or [_uncounted_finding(spec)],
+        "guarantees": guarantees,
         **added,
     }
+    if checked.kept:
+        kept, run = kept_finding(first, spec, checked.kept), runs[first]
+        runs[first] = lambda: [kept, *_run_or_fail(first, spec, run, checked.warehouse)]
+    return runs
 
 
 def _uncounted_finding(spec: Spec) -> Finding:

@@ -10,7 +10,10 @@ from typing import Any
 
 import pytest
 
+from dbt_anonymize.extensions.linked.shown import raised_to_root
 from dbt_anonymize.project.generate import generate
+from dbt_anonymize.spec import load_spec
+from tests.commands.conftest import command
 from tests.extensions.linked.hospital import (
     HIERARCHIES,
     WARDS,
@@ -317,7 +320,11 @@ def test_results_and_report_say_what_is_promised(project: Project) -> None:
     output = " ".join(run_command("dbt-anonymize results hospital", project.folder).split())
 
     assert "own values and up to 2 linked records of a person finds at least 4 people" in output
-    assert "of stays raised by a level," in output
+    ((effort,),) = project.query("select effort from hospital_results where is_chosen")
+    declared = load_spec(project.folder / "anonymizations" / "hospital.yml")
+    shown = {number: raised_to_root(declared, number, "stays") for number in (1, 2, 3, 4)}
+    assert shown == {1: " (ward to *)", 2: "", 3: " (ward, month to *)", 4: ""}
+    assert f"of stays raised by a level{shown[effort]}," in output
     page = json.loads(run_command("dbt-anonymize report hospital --format json", project.folder))
     assert "Linked tables" in json.dumps(page)
     summary = run_command("dbt-anonymize report hospital --format md", project.folder)
@@ -365,3 +372,11 @@ def test_a_strict_release_stops_where_the_difference_finds_somebody(project: Pro
     assert shown in said
     assert "Whoever has both files sees who joined and who left." in said
     assert project.release_file("hospital").read_bytes() == published
+    # The file still keeps its own promise, though nothing can compute it again.
+    verified = command(project, "verify", "hospital", "--format", "json")
+    found = [json.loads(line) for line in verified.stdout.splitlines() if line.startswith("{")]
+    assert verified.exit_code == 1
+    (reason,) = [one["message"] for one in found if one["holds"] is False]
+    assert "the last build released nothing, and release 2 of" in reason
+    counted = [one for one in found if one["subject"].startswith("hospital: own values and up to")]
+    assert [one["holds"] for one in counted] == [True]

@@ -264,3 +264,59 @@ def test_numbers_that_say_when_are_known_of_a_record(shop: Project) -> None:
     roles = {name: one.role for name, one in spec.linked_tables["readings"].columns.items()}
     known = dict.fromkeys(("page", "days_since"), "quasi_identifier")
     assert roles == {**known, "reading": "insensitive"}
+
+
+def test_pay_of_a_linked_record_is_known_as_that_of_the_own_table(shop: Project) -> None:
+    """An employer knows a wage of each year: it is generalized, and no feature is its mean."""
+    shop.execute(
+        "create table raw.jobs as select n as job_no, 'C' || n % 300 as customer_no, "
+        "n % 3 as branch_size, 13 * n % 701 + 900.5 as lwage, 17 * n % 601 as reading, "
+        "19 * n % 801 as account_balance from range(1500) t(n)"
+    )
+    column = {"name": "customer_no", "data_tests": [leads_to_customers()]}
+    source = {"name": "pay", "schema": "raw", "tables": [{"name": "jobs"}]}
+    source["tables"][0]["columns"] = [column]  # type: ignore[index]
+    (shop.folder / "models" / "pay.yml").write_text(yaml.safe_dump({"sources": [source]}))
+
+    options = ("--source", "raw.customers", "--predict", "churned", "--linked", "jobs")
+    done = draft(shop, "paid", *options)
+
+    assert done.exit_code == 0, done.output
+    spec = load_spec(shop.folder / "anonymizations" / "paid.yml")
+    columns = spec.linked_tables["jobs"].columns
+    known = dict.fromkeys(("branch_size", "lwage", "account_balance"), "quasi_identifier")
+    assert {name: one.role for name, one in columns.items()} == {**known, "reading": "insensitive"}
+    assert columns["lwage"].hierarchy is not None
+    assert [*spec.linked_features] == ["jobs_count", "jobs_mean_reading"]
+    assert "an employer, bank or insurer knows it" in done.output
+    assert "jobs.lwage: quasi_identifier" in done.output
+    assert "mask" not in done.output.partition("jobs.lwage")[2].partition("jobs.reading")[0]
+
+
+def test_features_that_tell_the_target_are_left_out(shop: Project) -> None:
+    """Numbers of records and means are asked what columns of the own table are asked."""
+    shop.execute(
+        "create table raw.calls as select n as call_no, 'C' || n % 300 as customer_no, "
+        "n % 4 as page, n % 700 + case when n % 3 = 0 then 5000 else 0 end as minutes_lost, "
+        "17 * n % 601 as reading from range(1500) t(n);"
+        "create table raw.replies as select n as reply_no, n % 600 as call_no, n % 4 as page, "
+        "13 * n % 503 as reading from range(1800) t(n) where n % 600 % 3 = 0 or n < 900"
+    )
+    lead = {"relationships": {"arguments": {"to": "source('told', 'calls')", "field": "call_no"}}}
+    calls = {"name": "calls", "columns": [{"name": "customer_no"}, {"name": "call_no"}]}
+    calls["columns"][0]["data_tests"] = [leads_to_customers()]  # type: ignore[index]
+    replies = {"name": "replies", "columns": [{"name": "call_no", "data_tests": [lead]}]}
+    source = {"name": "told", "schema": "raw", "tables": [calls, replies]}
+    (shop.folder / "models" / "told.yml").write_text(yaml.safe_dump({"sources": [source]}))
+
+    options = ("--source", "raw.customers", "--predict", "churned", "--linked", "calls,replies")
+    done = draft(shop, "told", *options)
+
+    assert done.exit_code == 0, done.output
+    said = " ".join(done.output.split())
+    spec = load_spec(shop.folder / "anonymizations" / "told.yml")
+    assert spec.linked_tables["calls"].columns["minutes_lost"].role == "insensitive"
+    features = {*spec.linked_features}
+    assert features == {"calls_count", "calls_mean_reading", "replies_mean_reading"}
+    assert "calls: the mean of minutes_lost is no feature: models would learn little else" in said
+    assert "replies: the number of records is no feature" in said

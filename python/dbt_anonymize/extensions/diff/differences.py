@@ -132,6 +132,8 @@ class Comparison:
         yield f"{self.after.title}, against {self.before.title}"
         if self.after.effort is None:
             yield "nothing may be released: no effort is chosen"
+        elif self.after.release is None:
+            yield f"{self.after.title} is not released: the register does not have it"
         for name, text in _DIGESTS.items():
             changed = is_changed(self.before, self.after, name)
             if changed is None:

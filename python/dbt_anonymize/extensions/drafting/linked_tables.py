@@ -22,7 +22,7 @@ from dbt_anonymize.extensions.drafting.proposal import (
     Proposal,
     singling_text,
 )
-from dbt_anonymize.extensions.drafting.roles import find_key, propose, propose_role
+from dbt_anonymize.extensions.drafting.roles import ROUNDED, find_key, propose, propose_role
 from dbt_anonymize.extensions.hierarchy_builders.table_column import TableColumn
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.pluralize import pluralized
@@ -37,13 +37,18 @@ ROLES = ("quasi_identifier", "sensitive", "insensitive", "dropped")
 # A fraction with more values is measured, not a category.
 _FEW = 10
 _LONGEST = 30
+# Feature of the number of records, which is no column.
+COUNT = ""
+# Kinds of names of numbers that others know of a record.
+_KNOWN_KINDS = ("quasi_identifier", "calendar", "money")
 
 
 @dataclass(frozen=True)
 class LinkedDraft:
     """The draft of a linked table; ``over`` is the table that it leads over, "" for the subject.
 
-    ``broken`` is the reason why a build could not follow its keys, if any.
+    ``broken`` is the reason why a build could not follow its keys, if any. ``telling`` has the
+    reasons why features, means by their column, tell the target by themselves.
     """
 
     name: str
@@ -56,12 +61,31 @@ class LinkedDraft:
     plans: Mapping[str, Plan] = field(default_factory=dict)
     failed: Mapping[str, str] = field(default_factory=dict)
     broken: str = ""
+    telling: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def has_count(self) -> bool:
+        """Tell whether models learn how many records somebody has."""
+        return COUNT not in self.telling
+
+    @property
+    def left_out(self) -> list[str]:
+        """Features that are left out, with their reasons."""
+        return [
+            f"{self.name}: {f'the mean of {name}' if name else 'the number of records'} is no "
+            f"feature: models would learn little else, since {reason}"
+            for name, reason in self.telling.items()
+        ]
 
     @property
     def means(self) -> list[str]:
         """Numbers that are released as they are, of which models may learn the mean."""
         kept = {"sensitive", "insensitive"}
-        return [o.name for o in self.proposals if o.role in kept and o.facts.kind == "number"]
+        return [
+            one.name
+            for one in self.proposals
+            if one.role in kept and one.facts.kind == "number" and one.name not in self.telling
+        ]
 
     @property
     def problem(self) -> str:
@@ -79,6 +103,11 @@ class LinkedTables:
 
     tables: Sequence[LinkedDraft]
     efforts: Sequence[tuple[Mapping[str, int], Mapping[str, Mapping[str, int]]]] = ()
+
+    @property
+    def have_features(self) -> bool:
+        """Tell whether models learn anything of the tables."""
+        return any(one.has_count or one.means for one in self.tables)
 
     @property
     def plans(self) -> dict[str, Plan]:
@@ -196,7 +225,8 @@ def propose_linked(
     """Return a proposal for each column but the keys, by the rules of the subject's own columns.
 
     What names a person is dropped. Measured numbers stay as they are, unless their name says that
-    others know them or when it was, or nothing else could be known of a record; times are dates.
+    others know them, as a wage, or when it was, or nothing else could be known of a record; times
+    are dates.
     """
     own = [
         propose_role(one.facts) if one.role == KEY else one
@@ -216,7 +246,7 @@ def _without_masks(proposal: Proposal) -> Proposal:
     if proposal.mask:
         reason = f"a time, which others could know to the day; {singling_text(proposal.facts)}"
         return replace(proposal, role="quasi_identifier", mask=None, is_decided=True, reason=reason)
-    return proposal
+    return replace(proposal, reason=proposal.reason.replace(f"; {ROUNDED}", ""))
 
 
 def _as_linked(proposal: Proposal) -> Proposal:
@@ -224,7 +254,7 @@ def _as_linked(proposal: Proposal) -> Proposal:
     is_measured = facts.kind == "number" and facts.distinct > (
         _FEW if facts.is_fractional else MOST_CATEGORIES
     )
-    is_known = any(name_indicates(facts.name, kind) for kind in ("quasi_identifier", "calendar"))
+    is_known = any(name_indicates(facts.name, kind) for kind in _KNOWN_KINDS)
     if plain.role != "quasi_identifier" or not is_measured or is_known:
         return plain
     role = "sensitive" if name_indicates(facts.name, "sensitive") else "insensitive"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 
 _KEY = "id key uuid guid nr no number code index pk"
@@ -66,7 +67,7 @@ _QUASI_PARTS = """
     occup employ citizen immigr foreign urban rural smok divorc pregnan veteran postal zipcode
 """
 _SENSITIVE_PARTS = """
-    income wage salar earning wealth health hlth disab medic
+    health hlth disab medic
     therap treatm religi polit crimin offen convict arrest prison
     surg transplant chemother hospvis docvis drinking alcohol
 """
@@ -81,14 +82,19 @@ _SHARED_NAMES = """
 """
 _SENSITIVE = """
     condition icd treatment therapy medication drug
-    salary income wage earnings gehalt einkommen salario renda debt credit score criminal offence
-    crime politics party orientation pregnant pregnancy disability blood genetic
-    inc hhninc hhinc faminc rincome realrinc nettfa assets loan balance pension
+    score criminal offence crime politics party orientation pregnant pregnancy disability blood
+    genetic
     vote voted voting partyid polviews religion relig belief church god sexuality
     rx trt treat tx dose pulse chol glucose bilirubin albumin creatinine ferritin
     hemoglobin haemoglobin biopsy ecog karno
     ill sick bmi drugs cannabis suicide mental abuse offense sentence jail
 """
+# Amounts that an employer, a bank or an insurer knows; the parts are of compound words.
+_MONEY = """
+    salary income wage earnings gehalt einkommen salario renda debt credit loan
+    balance pension assets inc hhninc hhinc faminc rincome realrinc nettfa
+"""
+_MONEY_PARTS = "income wage salar earning wealth"
 # Diagnoses and complaints; the beginnings and ends below know their compound words.
 _CONDITION = """
     diagnosis diagnose diagnoses disease illness hiv aids hpv stroke angina
@@ -131,6 +137,20 @@ _PERSON = """
     subject student pupil participant donor guest driver tenant citizen resident insured beneficiary
     kunde kunden mitglied mitglieds versicherten paciente cliente usuario empleado utente doente
 """
+# Words that say that a column counts, adds up or averages; in front of others, and with "of".
+_STATISTIC = """
+    count counts cnt percent percents percentage pct perc share ratio rate proportion total totals
+    amount amounts sum mean avg average median min max minimum maximum std variance freq frequency
+    quantity qty anteil summe prozent mittelwert durchschnitt porcentaje promedio media montant
+"""
+_COUNT = {"num", "number", "n", "nb", "anzahl", "cantidad"}
+_OF = {"of", "de", "der", "des", "du", "d"}
+# Ends of names of amounts: of an account, of an insurance.
+_MEASURE_ENDS = """
+    balance limit length age duration size cost costs fee fees price premium usage value score
+    rating spend spent minutes seconds hours day days week weeks month months year years opened
+"""
+_MANY_PEOPLE = {"people", "kunden", "patienten", "versicherten", "insured", "personal", "children"}
 # Keys of things that many people share.
 _SHARED = {
     *("ward", "hospital", "clinic", "department", "dept", "region", "district", "area", "country"),
@@ -144,7 +164,8 @@ _WORDS = {
         "free_text": _FREE_TEXT,
         "loading": _LOADING,
         "quasi_identifier": _QUASI,
-        "sensitive": _SENSITIVE + _CONDITION,
+        "sensitive": _SENSITIVE + _MONEY + _CONDITION,
+        "money": _MONEY,
         "condition": _CONDITION,
         "condition_code": _CONDITION_CODE,
         "target": _TARGET,
@@ -158,12 +179,15 @@ _WORDS = {
         "names_person": _NAMES_PERSON,
         "row_number": _ROW_NUMBER,
         "household": "household family hh dwelling",
+        "statistic": _STATISTIC,
+        "measure_end": _MEASURE_ENDS,
         "sampling_weight": _SAMPLING_WEIGHT,
     }.items()
 }
 _PARTS_OF = {
     "quasi_identifier": tuple(_QUASI_PARTS.split()),
-    "sensitive": tuple((_SENSITIVE_PARTS + _CONDITION_PARTS).split()),
+    "sensitive": tuple((_SENSITIVE_PARTS + _MONEY_PARTS + _CONDITION_PARTS).split()),
+    "money": tuple(_MONEY_PARTS.split()),
     "condition": tuple(_CONDITION_PARTS.split()),
 }
 # Endings of a column derived from another: its square, its logarithm, its classes.
@@ -187,9 +211,13 @@ def words(name: str) -> list[str]:
     >>> words("fullName"), words("e-mail")
     (['full', 'name', 'fullname'], ['e', 'mail', 'email'])
     """
-    parts = re.sub(r"(?<=[a-zà-ÿ0-9])(?=[A-Z])", " ", name)
-    single = [word.lower() for word in re.split(r"[\W_]+", parts) if word]
+    single = _single_words(name)
     return [*single, *(a + b for a, b in pairwise(single))]
+
+
+def _single_words(name: str) -> list[str]:
+    parts = re.sub(r"(?<=[a-zà-ÿ0-9])(?=[A-Z])", " ", name)
+    return [word.lower() for word in re.split(r"[\W_]+", parts) if word]
 
 
 def name_indicates(name: str, kind: str) -> bool:
@@ -207,6 +235,8 @@ def name_indicates(name: str, kind: str) -> bool:
     if kind in {"identifier", "names_person"} and name_words & shared:
         return False
     if kind == "full_name" and name_words & _PARTS:
+        return False
+    if kind in {"identifier", "key"} and is_measure(name):
         return False
     return bool(name_words & _WORDS[kind]) or (kind in _PARTS_OF and _holds_part(name_words, kind))
 
@@ -243,9 +273,7 @@ def is_key(name: str) -> bool:
     [False, False, False, False]
     """
     name_words = {*words(name)}
-    if name_words & (_NOT_OF_PEOPLE | _SHARED) or (
-        name_words & _NUMBER and name_words & {"of", "de", "der"}
-    ):
+    if name_words & (_NOT_OF_PEOPLE | _SHARED) or is_measure(name):
         return False
     return bool(name_words & _KEY_OF_ROWS) or is_key_of_person(name)
 
@@ -260,8 +288,48 @@ def is_key_of_person(name: str) -> bool:
     >>> is_key_of_person("SEQN")  # of a respondent, in surveys of health
     True
     """
+    if is_measure(name):
+        return False
     name_words, keys = {*words(name)}, _WORDS["key"] | _KEY_OF_ROWS
     is_named = name_words & _WORDS["person"] and name_words & keys and not name_words & _SHARED
     endings = [(word, key) for word in name_words for key in keys if word.endswith(key)]
     joined = any(word.removesuffix(key) in _WORDS["person"] for word, key in endings)
     return bool(is_named or joined or name_words & {"mrn", "seqn"})
+
+
+def is_measure(name: str) -> bool:
+    """Tell whether a name is that of a count, a share, a sum or a mean, whatever is counted.
+
+    Examples
+    --------
+    >>> [is_measure(name) for name in ("num_accounts", "account_percent", "number of patients")]
+    [True, True, True]
+    >>> [is_measure(name) for name in ("account_number", "patient_no", "num_client", "total_id")]
+    [False, False, False, False]
+    """
+    parts = _single_words(name)
+    if not parts or parts[-1] in _WORDS["names_person"]:
+        return False
+    is_statistic = not _WORDS["statistic"].isdisjoint(parts)
+    if parts[-1] in _KEY_OF_ROWS | {"code"}:
+        # The total number is a count; of accounts, a number at the end is a key.
+        return is_statistic and len(parts) == 2 and parts[-1] in _NUMBER
+    return is_statistic or parts[-1] in _WORDS["measure_end"] or _is_count(parts)
+
+
+def _is_count(parts: Sequence[str]) -> bool:
+    """Tell whether a name begins with the number of something, or has such a number of it."""
+    for word, of, *rest in (parts[place:] for place in range(len(parts) - 2)):
+        if word in _NUMBER | _COUNT and of in _OF:
+            return of == "of" or not _is_one_thing(rest)
+    first, *rest = parts
+    if first in _NUMBER - _COUNT:
+        return bool(rest) and rest[-1].endswith("s") and not _is_one_thing(rest)
+    return bool(rest) and first in _COUNT and not _is_one_thing(rest)
+
+
+def _is_one_thing(rest: Sequence[str]) -> bool:
+    """Tell whether words are one person or account, whose number is a key, as in `num_client`."""
+    things = (_WORDS["person"] - _MANY_PEOPLE) | _WORDS["identifier"]
+    is_plural = rest[-1].removesuffix("s") in things
+    return len(rest) == 1 and rest[0] in things and not (is_plural and rest[0].endswith("s"))

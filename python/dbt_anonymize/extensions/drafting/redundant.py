@@ -27,7 +27,7 @@ def without_redundant(
     leaks = {
         proposal.name: prefix
         for proposal in predicted
-        if target and (prefix := _leak_reason(proposal, target))
+        if target and (prefix := leak_reason(proposal, target))
     }
     dropped = dict(leaks)
     for proposal in sorted(
@@ -61,7 +61,7 @@ def without_redundant(
     ]
 
 
-def _leak_reason(proposal: Proposal, target: Proposal) -> str:
+def leak_reason(proposal: Proposal, target: Proposal) -> str:
     """Return the reason why a column reveals the target; "" if it does not."""
     if proposal.is_target or proposal.is_time:
         return ""

@@ -8,7 +8,12 @@ from dataclasses import replace
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.extensions.drafting.conditions import with_conditions
 from dbt_anonymize.extensions.drafting.facts import ColumnFacts
-from dbt_anonymize.extensions.drafting.names import is_key, is_key_of_person, name_indicates
+from dbt_anonymize.extensions.drafting.names import (
+    is_key,
+    is_key_of_person,
+    is_measure,
+    name_indicates,
+)
 from dbt_anonymize.extensions.drafting.places import keep_best_known
 from dbt_anonymize.extensions.drafting.proposal import (
     KEY,
@@ -25,6 +30,7 @@ from dbt_anonymize.extensions.drafting.refusals import (
     find_named,
     find_predictable,
 )
+from dbt_anonymize.extensions.drafting.subjects import are_too_few
 from dbt_anonymize.extensions.drafting.survival import find_time
 from dbt_anonymize.pluralize import pluralized
 
@@ -36,6 +42,8 @@ _LONG_CODE, _LONG_NUMBER, _PRECISE_NUMBER = 6, 8, 5
 # Most characters of texts (yes, no, a code) that name nobody.
 _YES_OR_NO = 3
 _KNOWN = "others could know it"
+# The remedy for amounts, where columns may have masks.
+ROUNDED = "or make it insensitive with a mask such as {round: 1000}"
 _OF_SNAPSHOTS = {"dbt_scd_id", "dbt_updated_at", "dbt_valid_from", "dbt_valid_to", "dbt_is_deleted"}
 
 
@@ -129,10 +137,13 @@ def target_guess_reason(target: Proposal) -> str:
 
 
 def find_key(facts: Sequence[ColumnFacts]) -> ColumnFacts | None:
-    """Return the record key: a unique column with such a name, else the first number or code."""
+    """Return the record key: a unique column with such a name, else the first number or code.
+
+    A measure comes last.
+    """
     unique = [column for column in facts if column.is_unique and column.kind in {"number", "text"}]
     by_name = [column for column in unique if name_indicates(column.name, "key")]
-    whole = [column for column in unique if not column.is_fractional]
+    whole = [one for one in unique if not (one.is_fractional or is_measure(one.name))]
     return next(iter([*by_name, *whole, *unique]), None)
 
 
@@ -186,7 +197,8 @@ def _propose_identifier_by_name(facts: ColumnFacts) -> Proposal | None:
     ):
         reason = f"its name says so, and {pluralized(facts.distinct, 'value')} may name people"
         return Proposal(facts, "identifier", reason, False)
-    if facts.is_unique and not facts.is_fractional and not facts.is_free_text:
+    is_counted = facts.kind == "number" and is_measure(facts.name)
+    if facts.is_unique and not (facts.is_fractional or facts.is_free_text or is_counted):
         return Proposal(facts, "identifier", "every record has another value")
     is_household = is_telling and is_key(facts.name) and name_indicates(facts.name, "household")
     known = name_indicates(facts.name, "quasi_identifier") or name_indicates(
@@ -200,7 +212,8 @@ def _propose_identifier_by_name(facts: ColumnFacts) -> Proposal | None:
 def _propose_repeating_key(facts: ColumnFacts, *, is_telling: bool) -> Proposal | None:
     many = f"{pluralized(facts.distinct, 'value')} in {pluralized(facts.known, 'record')}"
     is_of_person = is_key_of_person(facts.name) and facts.distinct > 2
-    if is_of_person or (is_key(facts.name) and is_telling):
+    may_be_key = is_key(facts.name) and is_telling and not are_too_few(facts)
+    if is_of_person or may_be_key:
         return Proposal(facts, "identifier", f"a key that several records have: {many}")
     length = _LONG_NUMBER if facts.kind == "number" else _LONG_CODE
     is_code = facts.kind == "number" or facts.is_code
@@ -237,9 +250,10 @@ def _propose_sensitive(facts: ColumnFacts) -> Proposal:
     is_telling = facts.distinct > MOST_CATEGORIES or (facts.singled and facts.distinct > _FEW)
     if facts.kind in {"number", "date"} and is_telling:
         knows = "an employer, bank or insurer knows it and finds the person"
-        mask = "; or make it insensitive with a mask such as {round: 1000}"
         reason = f"sensitive, but {singling_text(facts)}: {knows}, so in classes"
-        other = mask if facts.kind == "number" and facts.distinct > MOST_CATEGORIES else ""
+        other = (
+            f"; {ROUNDED}" if facts.kind == "number" and facts.distinct > MOST_CATEGORIES else ""
+        )
         return Proposal(facts, "quasi_identifier", reason + other)
     return Proposal(facts, "sensitive", f"its name says so; {singling_text(facts)}")
 

@@ -12,6 +12,8 @@ from dbt_anonymize.extensions.drafting.proposal import KEY, Proposal
 _RECORDS_OF_A_NAME = 1.5
 # Values per record from which on a column tells people apart; a few share an address.
 _NEARLY_ALL = 0.9
+# Most digits and values of small numbers that name nobody if each has that many records.
+_SHORT_NUMBER, _FEW_PEOPLE, _MANY_RECORDS = 3, 100, 100
 # Rank of names among candidates for the subject.
 _NAME = 3
 
@@ -58,6 +60,17 @@ def may_share(proposal: Proposal, proposals: Sequence[Proposal]) -> bool:
     )
 
 
+def are_too_few(facts: ColumnFacts) -> bool:
+    """Tell whether values are few small numbers for many records, so that they name nobody.
+
+    A key of persons, or an `id`, may be of few people of whom there are many records.
+    """
+    is_small = facts.kind == "number" and facts.longest <= _SHORT_NUMBER
+    is_few = facts.distinct <= _FEW_PEOPLE and facts.known >= _MANY_RECORDS * facts.distinct
+    is_named = facts.name.lower() == "id" or is_key_of_person(facts.name)
+    return is_small and is_few and not is_named
+
+
 def _is_of_names(facts: ColumnFacts) -> bool:
     return facts.looks == "names of people" or (
         not facts.looks and name_indicates(facts.name, "full_name")
@@ -65,7 +78,7 @@ def _is_of_names(facts: ColumnFacts) -> bool:
 
 
 def _rank(facts: ColumnFacts) -> int | None:
-    if not facts.repeats or facts.known < facts.records:
+    if not facts.repeats or facts.known < facts.records or are_too_few(facts):
         return None
     if is_key(facts.name):
         return 0 if is_key_of_person(facts.name) else 1

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import cast
 
 from dbt_anonymize.errors import WarehouseError
-from dbt_anonymize.extensions.linked.declared import keys_of
+from dbt_anonymize.extensions.linked.declared import EffortKeys, keys_of
 from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.project.evidence import Evidence
 from dbt_anonymize.project.results import EffortResult
@@ -50,13 +51,22 @@ def note_linked(warehouse: Warehouse, spec: Spec, chosen: EffortResult) -> Itera
     except WarehouseError:  # dropped since: commands that need it report it
         return
     losses = (
-        f"{_percent(raised, records)} of {table} raised by a level, {_percent(hidden, records)} "
-        f"hidden and {_percent(left_out, records)} left out"
+        f"{_percent(raised, records)} of {table} raised by a level"
+        f"{raised_to_root(spec, chosen.effort, table)}, {_percent(hidden, records)} hidden and "
+        f"{_percent(left_out, records)} left out"
         for table, records, raised, hidden, left_out in rows
     )
     yield f"Linked records: {'; '.join(losses)}."
     if not spec.is_tested:
         yield "QF is 1 - loss, the mean over the people's own table and each linked one."
+
+
+def raised_to_root(spec: Spec, effort: int, table: str) -> str:
+    """Return which columns show nothing of raised records, since the next level is the root."""
+    levels = (cast(EffortKeys, spec.numbered_efforts[effort]).linked or {})[table]
+    trees = keys_of(spec).linked_tables[table].quasi_identifiers
+    names = [name for name, tree in trees.items() if levels[name] == tree.levels - 1]
+    return f" ({', '.join(names)} to *)" if names else ""
 
 
 def _percent(part: int, whole: int) -> str:

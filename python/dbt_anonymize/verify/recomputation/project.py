@@ -37,16 +37,24 @@ from dbt_anonymize.verify.served import check_surroundings
 
 
 def check_release(
-    warehouse: Warehouse, project: Project, spec: Spec, *, release: Path | None
+    warehouse: Warehouse,
+    project: Project,
+    spec: Spec,
+    *,
+    release: Path | None,
+    is_kept: bool = False,
 ) -> list[Finding]:
     """Recompute a release and its guarantees; check its file, its folder and the vault.
 
     The warehouse is DuckDB, and nothing else in this process may have the release file open; or it
-    is a copy of a server, and ``release`` is None. Findings name files relative to the project.
+    is a copy of a server, and ``release`` is None. Findings name files relative to the project. Of
+    an earlier release that is kept nothing is compared with what the warehouse holds now.
     Unusable input is a `VerificationError`; a missing relation is a `WarehouseError`.
     """
     if isinstance(warehouse, CopiedWarehouse):
         findings = list(check_surroundings(warehouse.original, spec))
+        if is_kept:
+            return findings
         findings += _check_served_about(warehouse, spec)
         tables = tables_of(warehouse, spec, _chosen(warehouse, spec), warehouse.cursor(), None)
         findings += _seed_findings(warehouse, project, spec, tables)
@@ -61,10 +69,12 @@ def check_release(
         findings = list(
             check_file(released, release, table, name, comments=comments, tables_beside=beside)
         )
-        if comments is not None and released.has_about:
+        if comments is not None and released.has_about and not is_kept:
             about = quote_name(about_table(table))
             findings += check_about(warehouse, spec, released, about, "release file, ")
     findings += _surrounding_findings(warehouse, spec, project.root.resolve(), release.resolve())
+    if is_kept:
+        return findings
     effort = _chosen(warehouse, spec)
     with attached_release(warehouse, spec, release, columns) as released:
         tables = tables_of(warehouse, spec, effort, released.cursor, released.relation)

@@ -33,6 +33,7 @@ from dbt_anonymize.extensions.drafting.links import (
 )
 from dbt_anonymize.extensions.drafting.proposal import KEY
 from dbt_anonymize.extensions.drafting.roles import decide_all
+from dbt_anonymize.extensions.drafting.telling_features import without_telling
 from dbt_anonymize.extensions.drafting.text import spec_of
 from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.spec.problems import did_you_mean, split_names
@@ -164,6 +165,9 @@ def draft_linked(
             taken={plan.seed for plan in drafted.plans.values()},
         )
         tables = _usable(tables)
+        tables = without_telling(
+            warehouse, warehouse.relation_of(declared), drafted.proposals, tables
+        )
         efforts = drafted.efforts or [{c: p.hierarchy.levels for c, p in drafted.plans.items()}]
         levels = linked_levels(
             warehouse,
@@ -279,3 +283,4 @@ def linked_lines(linked: LinkedTables | None) -> Iterator[str]:
         for one in table.proposals:
             mark = "" if one.is_decided else " (undecided)"
             yield f"{table.name}.{one.name}: {one.role}{mark}, {one.reason}"
+        yield from table.left_out

@@ -36,10 +36,14 @@ def check_linked(checked: Checked) -> list[Finding]:
     """Check keys, rows, guarantee and attacks of linked tables; without any there is no finding."""
     if keys_of(checked.spec).linked is None:
         return []
+    if checked.kept and checked.kept.spec != checked.spec.fingerprint:
+        return []  # what it promises is no longer declared
     with _opened(checked) as release:
         findings = list(table_findings(release))
         if not has_columns(release):  # then nothing else can be read
             return findings
+        if checked.kept:
+            return findings + list(_findings_of_kept(release))
         findings += _findings(release)
         if checked.release:
             findings += earlier_findings(release, checked.earlier, checked.read.cursor())
@@ -51,6 +55,8 @@ def _opened(checked: Checked) -> Iterator[LinkedRelease]:
     """Attach the release file beside what it was built from, or copy what a server publishes."""
     warehouse, spec = checked.read, checked.spec
     efforts = [result.effort for result in read_results(warehouse, spec.name) if result.is_chosen]
+    if checked.kept:
+        efforts = [checked.kept.effort or 0]
     if len(efforts) != 1 or efforts[0] not in spec.numbered_efforts or efforts[0] == 0:
         raise VerificationError(
             f"{spec.name}: one effort must be released that is declared; the results name "
@@ -113,6 +119,14 @@ def _findings(release: LinkedRelease) -> Iterator[Finding]:
     yield from guarantee_findings(release, graph)
     yield from attack_findings(expected, graph)
     yield from kept_findings(expected, graph)
+
+
+def _findings_of_kept(release: LinkedRelease) -> Iterator[Finding]:
+    """Check what an earlier release tells by itself: its sources are not those of the warehouse."""
+    for name in release.linked:
+        yield from key_findings(release, name)
+    graph = read_graph(release.scratch, release.released_subjects(), release.released_records())
+    yield from guarantee_findings(release, graph)
 
 
 def guarantee_findings(release: LinkedRelease, graph: Graph) -> Iterator[Finding]:

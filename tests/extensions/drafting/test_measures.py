@@ -1,0 +1,99 @@
+"""Counts, shares and sums are measures, not keys of people, whatever they count."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from dbt_anonymize.extensions.drafting.facts import ColumnFacts
+from dbt_anonymize.extensions.drafting.names import is_key, is_measure, name_indicates
+from dbt_anonymize.extensions.drafting.proposal import KEY
+from dbt_anonymize.extensions.drafting.roles import find_key, propose, propose_role
+from dbt_anonymize.extensions.drafting.subjects import propose_subject
+
+# Columns of loans_full_schema of openintro, and how others write the same.
+MEASURES = """
+    num_satisfactory_accounts num_active_debit_accounts num_total_cc_accounts num_open_cc_accounts
+    num_mort_accounts num_cc_carrying_balance account_never_delinq_percent num_patients numAccounts
+    NumberOfAccounts number_of_customers number_accounts no_of_accounts no_claims nr_kunden_total
+    n_accounts n_patients nb_clients count_patients patients_count account_count login_cnt
+    pct_card percent_insurance card_share total_account account_total amount_insurance
+    insurance_amount mean_account avg_card customer_number_of_visits total_number
+    account_balance account_length account_age card_limit insurance_cost login_days max_no_of_cards
+    anzahl_konto_wechsel numero_de_hijos num_phone_calls total_credit_limit sum_insured
+"""
+KEYS = """
+    account_number account_no customer_account_no patient_number PatientNumber customer_id MRN
+    num_client num_cliente num_account no_client nr patient_nr number record_number total_id
+    numero_de_cliente kundennummer order_no count_id
+"""
+IDENTIFIERS = "account customer_account iban number_plate card_number max_phone share_email"
+
+
+def number(name: str, distinct: int, records: int = 10_000, longest: int = 2) -> ColumnFacts:
+    whole = {"longest": longest, "shortest": 1}
+    return ColumnFacts(name, "bigint", "number", records, records, distinct, **whole)
+
+
+@pytest.mark.parametrize("name", MEASURES.split())
+def test_a_measure_is_no_key(name: str) -> None:
+    assert is_measure(name)
+    assert not is_key(name)
+    assert not any(name_indicates(name, kind) for kind in ("identifier", "key"))
+    for distinct in (45, 3000, 10_000):
+        assert propose_role(number(name, distinct, longest=7)).role in {
+            *("quasi_identifier", "sensitive", "insensitive")
+        }
+
+
+@pytest.mark.parametrize("name", KEYS.split())
+def test_a_key_stays_one(name: str) -> None:
+    assert not is_measure(name)
+    assert is_key(name) or name == "kundennummer"
+    assert propose_role(number(name, 3000, longest=7)).role == "identifier" or not is_key(name)
+
+
+@pytest.mark.parametrize("name", IDENTIFIERS.split())
+def test_an_identifier_stays_one(name: str) -> None:
+    assert not is_measure(name)
+    assert propose_role(number(name, 3000, longest=7)).role == "identifier"
+
+
+def test_no_count_is_the_subject() -> None:
+    columns = [number("id", 10_000, longest=5)]
+    columns += [number(name, 45) for name in MEASURES.split() if name.startswith("num")]
+    assert propose_subject(propose(columns, is_guessed=False)) is None
+
+
+@pytest.mark.parametrize(
+    ("column", "is_subject"),
+    [
+        (number("account_no", 3000, longest=4), True),
+        (number("account_no", 45, records=400), True),
+        (number("account_no", 45, longest=7), True),
+        (number("account_no", 45), False),
+        (number("unit_id", 45), False),
+        (replace(number("unit_id", 45, longest=0), type="double"), False),
+        # Few people with many records each, by a name that leaves no doubt.
+        (number("patient_id", 45), True),
+        (number("id", 45), True),
+    ],
+)
+def test_a_subject_has_plausibly_many_people(column: ColumnFacts, is_subject: bool) -> None:
+    """A few dozen small numbers among 10,000 records name nobody."""
+    columns = [number("row_key", 10_000, 10_000, 5), column]
+    columns = [replace(one, records=column.records) for one in columns]
+    columns[0] = replace(columns[0], known=column.records, distinct=column.records)
+    found = propose_subject(propose(columns, is_guessed=False))
+    assert (found is not None) == is_subject
+    # An account is never released, however few there are.
+    is_identifier = is_subject or column.name == "account_no"
+    assert propose_role(column).role == ("identifier" if is_identifier else "quasi_identifier")
+
+
+def test_a_unique_measure_is_the_last_to_be_a_record_key() -> None:
+    total, ticket = number("total_number", 10_000), number("ticket", 10_000)
+    assert find_key([total, ticket]) is ticket
+    assert find_key([total]) is total
+    assert [one.role for one in propose([total, ticket], is_guessed=False)][1] == KEY
