@@ -312,6 +312,18 @@ def test_what_follows_from_another_column_is_dropped() -> None:
     assert roles["wage"].is_target
 
 
+def test_what_a_column_tells_of_another_is_seen_among_many_columns() -> None:
+    """More pairs are alike in their numbers of values than are counted."""
+    connection = duckdb.connect(":memory:")
+    noise = ", ".join(f"hash(i + {n}000000) % {100 + n} as noise_{n}" for n in range(30))
+    connection.execute(
+        f"create table loans as select i % 90 as sub_grade, i % 90 // 30 as grade, {noise} "
+        "from range(4000) as t(i)"
+    )
+    facts = read_facts(cast(Warehouse, SmallWarehouse(connection, {})), "loans")
+    assert {one.name: one.follows for one in facts if one.follows} == {"grade": ("sub_grade",)}
+
+
 @pytest.mark.parametrize(
     ("columns", "why"),
     [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, permutations
 from typing import Any, Literal
@@ -27,6 +27,8 @@ _HAS_ZONE = re.compile("with (local )?time zone|timestamptz|_l?tz")
 # Limits of counted dependencies: pairs of columns, records of all pairs together; and the least
 # records per value of the finer column.
 _MOST_PAIRS, _MOST_PAIRED, _RECORDS_OF_A_VALUE = 300, 30_000_000, 10
+# Records by which most pairs are seen to be none, without a count of all.
+_SAMPLED_RECORDS = 2_000
 # Postcodes of the United Kingdom, Canada and the Netherlands.
 _PARTED = re.compile(
     r"[a-z]{1,2}\d[a-z\d]? \d[a-z]{2}|[a-z]\d[a-z] \d[a-z]\d|\d{4} [a-z]{2}",
@@ -184,6 +186,9 @@ def _with_finer_columns(
         )
         if 2 <= coarser.distinct <= finer.distinct and _may_determine(finer, coarser)
     ]
+    named = dict.fromkeys(column.name for pair in pairs for column in pair)
+    sample = _sampled(warehouse, relation, list(named)) if pairs else {}
+    pairs = [pair for pair in pairs if not _contradicts(sample, *pair)]
     finer_columns = {column.name: list[str]() for column in facts}
     pairs.sort(key=lambda pair: pair[0].distinct - pair[1].distinct)
     most = min(_MOST_PAIRS, _MOST_PAIRED // max(1, facts[0].records if facts else 0))
@@ -195,6 +200,27 @@ def _with_finer_columns(
         if int(count) == finer.distinct + (finer.known < finer.records):
             finer_columns[coarser.name].append(finer.name)
     return [replace(column, follows=tuple(finer_columns[column.name])) for column in facts]
+
+
+def _sampled(
+    warehouse: Warehouse, relation: Any, columns: Sequence[str]
+) -> dict[str, list[Any]]:
+    """Return the values of some records by column, any of them: they can only contradict."""
+    listed = ", ".join(map(quote_name, columns))
+    rows = warehouse.rows(f"select {listed} from {relation} limit {_SAMPLED_RECORDS}")  # noqa: S608
+    # In SQL one NaN is like another.
+    return {
+        name: ["NaN" if row[place] != row[place] else row[place] for row in rows]
+        for place, name in enumerate(columns)
+    }
+
+
+def _contradicts(
+    sample: Mapping[str, Sequence[Any]], finer: ColumnFacts, coarser: ColumnFacts
+) -> bool:
+    """Tell whether sampled records have several values of one column for one of the other."""
+    values = sample[finer.name]
+    return len({*zip(values, sample[coarser.name], strict=True)}) > len({*values})
 
 
 def _may_determine(finer: ColumnFacts, coarser: ColumnFacts) -> bool:
