@@ -137,7 +137,7 @@ KEY, PARENT = fact("stay", "number", 900), fact("patient", "number", 400)
         (fact("notes", "text", 800, phrases=800), "dropped"),
         (fact("beds", "number", 12), "quasi_identifier"),
         (fact("temperature", "number", 700), "insensitive"),
-        (fact("income", "number", 700), "sensitive"),
+        (fact("income", "number", 700), "quasi_identifier"),
         (fact("age", "number", 101), "quasi_identifier"),
     ],
     ids=lambda given: getattr(given, "name", given),

@@ -202,9 +202,7 @@ def _with_finer_columns(
     return [replace(column, follows=tuple(finer_columns[column.name])) for column in facts]
 
 
-def _sampled(
-    warehouse: Warehouse, relation: Any, columns: Sequence[str]
-) -> dict[str, list[Any]]:
+def _sampled(warehouse: Warehouse, relation: Any, columns: Sequence[str]) -> dict[str, list[Any]]:
     """Return the values of some records by column, any of them: they can only contradict."""
     listed = ", ".join(map(quote_name, columns))
     rows = warehouse.rows(f"select {listed} from {relation} limit {_SAMPLED_RECORDS}")  # noqa: S608
