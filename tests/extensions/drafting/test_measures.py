@@ -26,9 +26,15 @@ MEASURES = """
 KEYS = """
     account_number account_no customer_account_no patient_number PatientNumber customer_id MRN
     num_client num_cliente num_account no_client nr patient_nr number record_number total_id
-    numero_de_cliente kundennummer order_no count_id
+    numero_de_cliente kundennummer order_no count_id num_historia_clinica num_expediente num_poliza
+    num_socio num_registro num_dossier num_contrat num_persona num_case num_policy num_mrn mrn_value
+    num_patient_record number_of_id_card numero_de_seguridad_social nummer_des_ausweises
+    athlete_id player_id emp_no std_no
 """
-IDENTIFIERS = "account customer_account iban number_plate card_number max_phone share_email"
+IDENTIFIERS = """
+    account customer_account iban number_plate card_number max_phone share_email email_value
+    social_media_account
+"""
 
 
 def number(name: str, distinct: int, records: int = 10_000, longest: int = 2) -> ColumnFacts:

@@ -383,16 +383,18 @@ def test_the_command_holds(built: Project) -> None:
 
 
 def test_an_earlier_file_is_subtracted(project: Project, tmp_path: Path) -> None:
-    same, other = tmp_path / "same.duckdb", tmp_path / "other.duckdb"
+    names, release = ("same", "other", "empty", "text"), project.release_file("hospital")
+    same, other, empty, text = files = [tmp_path / f"{name}.duckdb" for name in names]
     for file in (same, other):
-        shutil.copy(project.release_file("hospital"), file)
+        shutil.copy(release, file)
     other.chmod(0o644)
     with duckdb.connect(str(other)) as connection:
         of_one = "in (select min(token) from hospital_released_stays)"
         connection.execute(f"delete from hospital_anonymized where token {of_one}")
-
-    found = {one.subject: one for one in findings(project, [same, other])}
-
-    assert found["hospital and same.duckdb"].status == "measured"
-    assert found["hospital and other.duckdb"].status == "warning"
+    duckdb.connect(str(empty)).close()
+    text.write_text("no database")
+    found = {one.subject: one for one in findings(project, [*files, release])}
+    statuses = {name: found[f"hospital and {name}.duckdb"].status for name in names}
+    assert [*statuses.values()] == ["measured", "warning", "not run", "FAILED"]
     assert "of 1 of the 1 person who joined" in found["hospital and other.duckdb"].message
+    assert "hospital and hospital.duckdb" not in found

@@ -135,19 +135,23 @@ _KEY_OF_ROWS = {"id", "key", "uuid", "guid", "pk"} | _NUMBER
 _PERSON = """
     patient patients patienten customer client member person personal people user employee staff
     subject student pupil participant donor guest driver tenant citizen resident insured beneficiary
+    athlete player rider runner volunteer respondent worker child proband subj nurse teacher emp
     kunde kunden mitglied mitglieds versicherten paciente cliente usuario empleado utente doente
 """
 # Words that say that a column counts, adds up or averages; in front of others, and with "of".
 _STATISTIC = """
     count counts cnt percent percents percentage pct perc share ratio rate proportion total totals
-    amount amounts sum mean avg average median min max minimum maximum std variance freq frequency
-    quantity qty anteil summe prozent mittelwert durchschnitt porcentaje promedio media montant
+    amount amounts sum mean avg average median min max minimum maximum variance freq frequency
+    quantity qty anteil summe prozent mittelwert durchschnitt porcentaje promedio montant
 """
 _COUNT = {"num", "number", "n", "nb", "anzahl", "cantidad"}
-_OF = {"of", "de", "der", "des", "du", "d"}
+# Shorter words that end in s are mostly abbreviations.
+_SHORTEST_PLURAL = 3
+_ONLY_COUNT = {"anzahl", "cantidad"}
+_OF = {"of", "de", "der", "du", "d"}
 # Ends of names of amounts: of an account, of an insurance.
 _MEASURE_ENDS = """
-    balance limit length age duration size cost costs fee fees price premium usage value score
+    balance limit length age duration size cost costs fee fees price premium usage score
     rating spend spent minutes seconds hours day days week weeks month months year years opened
 """
 _MANY_PEOPLE = {"people", "kunden", "patienten", "versicherten", "insured", "personal", "children"}
@@ -321,15 +325,14 @@ def _is_count(parts: Sequence[str]) -> bool:
     """Tell whether a name begins with the number of something, or has such a number of it."""
     for word, of, *rest in (parts[place:] for place in range(len(parts) - 2)):
         if word in _NUMBER | _COUNT and of in _OF:
-            return of == "of" or not _is_one_thing(rest)
+            return _are_many(rest)
     first, *rest = parts
-    if first in _NUMBER - _COUNT:
-        return bool(rest) and rest[-1].endswith("s") and not _is_one_thing(rest)
-    return bool(rest) and first in _COUNT and not _is_one_thing(rest)
+    return bool(rest) and (first in _ONLY_COUNT or (first in _NUMBER | _COUNT and _are_many(rest)))
 
 
-def _is_one_thing(rest: Sequence[str]) -> bool:
-    """Tell whether words are one person or account, whose number is a key, as in `num_client`."""
-    things = (_WORDS["person"] - _MANY_PEOPLE) | _WORDS["identifier"]
-    is_plural = rest[-1].removesuffix("s") in things
-    return len(rest) == 1 and rest[0] in things and not (is_plural and rest[0].endswith("s"))
+def _are_many(rest: Sequence[str]) -> bool:
+    """Tell whether words are of many: the number of one, as in `num_client`, is a key."""
+    last = rest[-1]
+    is_plural = len(last) > _SHORTEST_PLURAL and last.endswith("s") and not last.endswith("ss")
+    # "Nummer des Ausweises" is of one, though it ends in s.
+    return rest[0] != "des" and (last in _MANY_PEOPLE or is_plural)

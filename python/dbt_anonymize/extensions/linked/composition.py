@@ -25,6 +25,12 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 
+def is_comparable(engine: DuckDBPyConnection, database: str, given: Mapping[str, Any]) -> bool:
+    """Tell whether a database holds the people of a linked release, with tokens."""
+    with Scratch(engine) as scratch:
+        return SUBJECTS in _read(scratch, database, given["tables"])
+
+
 def compare(
     engine: DuckDBPyConnection, earlier: str, later: str, k: int, given: Mapping[str, Any]
 ) -> Iterator[str]:
@@ -147,7 +153,12 @@ def _compared(name: str, one: _Table, other: _Table) -> tuple[list[str], list[st
     Keys are new each time.
     """
     keys = {TOKEN, "cqi", released_key(name), one.parent, other.parent}
-    shared = [name for name in one.columns if name in other.columns and name not in keys]
+    # The same value of another type may be another text, by which all rows would differ.
+    shared = [
+        column
+        for column, kind in one.columns.items()
+        if column not in keys and other.columns.get(column) == kind
+    ]
     return shared, [name for name in shared if name not in {*one.labels, *other.labels}]
 
 

@@ -51,7 +51,8 @@ def decide(given: Mapping[str, Any]) -> pd.DataFrame:
     """Decide what becomes of the linked records of an effort; called by a generated model.
 
     All subjects that the effort releases are kept. Records of others take no part, nor do those of
-    classes that own values alone give away: an effort with such classes is not released.
+    classes that own values alone give away: an effort with such classes does not qualify, and
+    ``<n>_linked_risk`` counts everybody before publishing.
 
     Parameters
     ----------

@@ -46,7 +46,12 @@ def check_linked(checked: Checked) -> list[Finding]:
             return findings + list(_findings_of_kept(release))
         findings += _findings(release)
         if checked.release:
-            findings += earlier_findings(release, checked.earlier, checked.read.cursor())
+            present = checked.release.resolve()
+            files = [file for file in checked.earlier if file.resolve() != present]
+            findings += earlier_findings(release, files, checked.read.cursor())
+        elif checked.earlier:
+            message = "not run: files of earlier releases are compared on DuckDB alone."
+            findings.append(Finding("linked", "earlier releases", None, message, was_run=False))
         return findings
 
 
