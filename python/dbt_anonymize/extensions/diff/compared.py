@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from pydantic import TypeAdapter
 
 from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.project.register import (
+    Figure,
     RegisteredRelease,
     figures_beside,
     measured,
@@ -57,8 +58,16 @@ def before_and_after(
 
 def _is_same(release: RegisteredRelease, choice: RegisteredRelease) -> bool:
     """Tell whether a release is what was chosen; one of an earlier version has no tables beside."""
-    is_beside_same = not release.beside or release.beside == choice.beside
+    is_beside_same = not release.beside or _rounded(release.beside) == _rounded(choice.beside)
     return is_beside_same and measured(release) == measured(choice)
+
+
+def _rounded(figures: Mapping[str, Figure]) -> dict[str, Figure]:
+    """Return figures without the last digits, in which two sums of the same rows may differ."""
+    return {
+        name: round(figure, 9) if isinstance(figure, float) else figure
+        for name, figure in figures.items()
+    }
 
 
 def _last_choice(warehouse: Warehouse, name: str) -> RegisteredRelease:
