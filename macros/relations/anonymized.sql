@@ -47,7 +47,7 @@
         "has_subject": given.has_subject,
         "folder": dbt_anonymize._release_folder(),
         "composition": given.composition,
-        "composition_beside": tojson(given.composition_beside),
+        "composition_beside": given.composition_beside,
         "formats": given.formats,
         "recompute": given.recompute,
         "sample_shares": given.sample_shares.items() | map("list") | list,

@@ -44,7 +44,7 @@
             | map(attribute="k") | max,
         "is_strict": declaration.composition == "strict",
         "are_drafts_named": dbt_anonymize._listed_targets("dbt_anonymize_published_targets") is not none,
-        "beside": fromjson(declaration.composition_beside or "null"),
+        "beside": declaration.composition_beside or none,
     } -%}
     {%- set about = {
         "relation": dbt_anonymize._about_relation(declaration) | string,

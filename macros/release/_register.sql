@@ -94,12 +94,17 @@
 {%- endmacro %}
 
 
+{# Each column with its level, as `age 2`. #}
+{% macro _named_levels(levels) -%}
+    {%- set named = [] -%}
+    {%- for column, level in levels.items() -%}{%- do named.append(column ~ " " ~ level) -%}{%- endfor -%}
+    {{ return(named) }}
+{%- endmacro %}
+
+
 {% macro _registered_release(declaration, register, results, types, relation) -%}
 {%- set name, chosen = declaration.anonymization, dbt_anonymize._released_effort(declaration) -%}
-{%- set levels = [] -%}
-{%- for column, level in dict(declaration.levels).get(chosen, {}).items() -%}
-    {%- do levels.append(column ~ " " ~ level) -%}
-{%- endfor -%}
+{%- set levels = dbt_anonymize._named_levels(dict(declaration.levels).get(chosen, {})) -%}
 {%- if chosen in (declaration.external or []) -%}
     {%- do levels.append(dbt_anonymize._of_another_tool()) -%}
 {%- endif -%}

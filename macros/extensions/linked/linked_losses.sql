@@ -66,7 +66,13 @@ select
     counted.effort,
     counted.linked_table,
     counted.levels,
-    cast({{ dbt_anonymize._by_effort(given.k, "counted.effort") }} as {{ bigint }}) as joint_k,
+    cast(
+        case counted.effort
+            {%- for number, k in given.k.items() %}
+            when {{ number }} then {{ k }}
+            {%- endfor %}
+        end as {{ bigint }}
+    ) as joint_k,
     cast(counted.records as {{ bigint }}) as records,
     cast(counted.raised_records as {{ bigint }}) as raised_records,
     cast(counted.hidden_records as {{ bigint }}) as hidden_records,
@@ -84,20 +90,11 @@ order by
 
 {# SQL of the levels of a linked table in words, by effort. #}
 {% macro _levels_of_table(name, levels) -%}
-    {%- set texts = {} -%}
+    {%- set words = {} -%}
     {%- for effort, by_table in levels.items() -%}
-        {%- set words = [] -%}
-        {%- for column, level in by_table[name].items() -%}{%- do words.append(column ~ " " ~ level) -%}{%- endfor -%}
-        {%- do texts.update({effort: dbt_anonymize._literal(words | join(", "))}) -%}
+        {%- do words.update({effort: dbt_anonymize._named_levels(by_table[name]) | join(", ")}) -%}
     {%- endfor -%}
-    {{ return(dbt_anonymize._by_effort(texts, "effort")) }}
-{%- endmacro %}
-
-
-{# SQL of a value by effort. #}
-{% macro _by_effort(values, effort) -%}
-case {{ effort }}
-    {%- for number, value in values.items() %} when {{ number }} then {{ value }}{% endfor %} end
+    {{ return(dbt_anonymize._levels_in_words(words)) }}
 {%- endmacro %}
 
 

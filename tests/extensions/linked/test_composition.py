@@ -80,6 +80,14 @@ def load(engine: duckdb.DuckDBPyConnection, database: str, release: list[Person]
                 engine.execute("insert into results values (?, ?, ?)", [next(keys), stay, test])
 
 
+def told(
+    engine: duckdb.DuckDBPyConnection, k: int, known: int | str = 2, **declared: Any
+) -> list[str]:
+    """Return what the difference of the loaded releases tells."""
+    given = {**DECLARED, "known_records": known, **declared}
+    return list(compare(engine, "earlier", "later", k, given))
+
+
 def without_labels(person: Person) -> Any:
     _, sex, stays = person
     return sex, tuple(sorted((cost, len(tests)) for _, cost, tests in stays))
@@ -135,7 +143,7 @@ def test_whom_the_difference_finds_is_as_counted_by_hand(
     load(engine, "earlier", earlier)
     load(engine, "later", later)
 
-    told = list(compare(engine, "earlier", "later", k, {**DECLARED, "known_records": known}))
+    said = told(engine, k, known)
 
     all_left, left, all_joined, joined = by_hand(earlier, later, known, k)
     people = "person" if all_joined == 1 else "people"
@@ -144,7 +152,7 @@ def test_whom_the_difference_finds_is_as_counted_by_hand(
         f"joined or have other records now, and of {left} of the {all_left} who left or had other "
         "records"
     )
-    assert told == ([wanted] if left or joined else [])
+    assert said == ([wanted] if left or joined else [])
 
 
 def test_new_keys_and_another_order_are_no_difference(engine: duckdb.DuckDBPyConnection) -> None:
@@ -152,7 +160,7 @@ def test_new_keys_and_another_order_are_no_difference(engine: duckdb.DuckDBPyCon
     load(engine, "earlier", release)
     load(engine, "later", release)
 
-    assert not list(compare(engine, "earlier", "later", 5, {**DECLARED, "known_records": 2}))
+    assert not told(engine, 5)
 
 
 def test_labels_that_others_have_each_time_are_no_difference(
@@ -164,7 +172,7 @@ def test_labels_that_others_have_each_time_are_no_difference(
     load(engine, "earlier", release)
     load(engine, "later", [*raised[:2], *release[2:]])
 
-    assert not list(compare(engine, "earlier", "later", 5, {**DECLARED, "known_records": 2}))
+    assert not told(engine, 5)
 
 
 def test_a_release_without_linked_tables_before_is_compared_by_people(
@@ -175,10 +183,10 @@ def test_a_release_without_linked_tables_before_is_compared_by_people(
     engine.execute("drop table stays; drop table results")
     load(engine, "later", release[1:])
 
-    (told,) = compare(engine, "earlier", "later", 2, {**DECLARED, "known_records": 2})
+    (said,) = told(engine, 2)
 
     assert (
-        "of 0 of the 0 people who joined or have other records now, and of 1 of the 1 who" in told
+        "of 0 of the 0 people who joined or have other records now, and of 1 of the 1 who" in said
     )
 
 
@@ -190,7 +198,7 @@ def test_a_release_without_tokens_before_is_not_compared_here(
     engine.execute("drop table stays; drop table results; alter table people drop column token")
     load(engine, "later", release)
 
-    assert not list(compare(engine, "earlier", "later", 2, {**DECLARED, "known_records": 2}))
+    assert not told(engine, 2)
 
 
 def test_a_kept_column_of_another_type_is_not_compared(
@@ -201,7 +209,7 @@ def test_a_kept_column_of_another_type_is_not_compared(
     load(engine, "later", release)
     engine.execute("alter table stays alter cost type double")
 
-    assert not list(compare(engine, "earlier", "later", 5, {**DECLARED, "known_records": 2}))
+    assert not told(engine, 5)
 
 
 def test_what_was_kept_and_is_generalized_since_was_no_label(
@@ -217,9 +225,7 @@ def test_what_was_kept_and_is_generalized_since_was_no_label(
         for one in DECLARED["tables"]
     ]
 
-    (told,) = compare(
-        engine, "earlier", "later", 5, {**DECLARED, "tables": tables, "known_records": 2}
-    )
+    (said,) = told(engine, 5, tables=tables)
 
-    assert "of 0 of the 0 people who joined" in told
-    assert "of 1 of the 1 who left" in told
+    assert "of 0 of the 0 people who joined" in said
+    assert "of 1 of the 1 who left" in said

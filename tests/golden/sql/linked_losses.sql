@@ -424,7 +424,12 @@ counted as (
     select
         effort,
         cast('stays' as TEXT) as linked_table,
-        case effort when 1 then 'ward 1, month 3' when 2 then 'ward 2, month 3' when 3 then 'ward 1, month 2' when 4 then 'ward 0, month 0' end as levels,
+        case effort
+            when 1 then 'ward 1, month 3'
+            when 2 then 'ward 2, month 3'
+            when 3 then 'ward 1, month 2'
+            when 4 then 'ward 0, month 0'
+        end as levels,
         sum(records) as records,
         sum(case when status = 'raised' then records else 0 end) as raised_records,
         sum(case when status = 'hidden' then records else 0 end) as hidden_records,
@@ -437,7 +442,12 @@ counted as (
     select
         effort,
         cast('results' as TEXT) as linked_table,
-        case effort when 1 then 'test 1' when 2 then 'test 1' when 3 then 'test 2' when 4 then 'test 0' end as levels,
+        case effort
+            when 1 then 'test 1'
+            when 2 then 'test 1'
+            when 3 then 'test 2'
+            when 4 then 'test 0'
+        end as levels,
         sum(records) as records,
         sum(case when status = 'raised' then records else 0 end) as raised_records,
         sum(case when status = 'hidden' then records else 0 end) as hidden_records,
@@ -469,7 +479,14 @@ select
     counted.effort,
     counted.linked_table,
     counted.levels,
-    cast(case counted.effort when 1 then 4 when 2 then 4 when 3 then 4 when 4 then 4 end as bigint) as joint_k,
+    cast(
+        case counted.effort
+            when 1 then 4
+            when 2 then 4
+            when 3 then 4
+            when 4 then 4
+        end as bigint
+    ) as joint_k,
     cast(counted.records as bigint) as records,
     cast(counted.raised_records as bigint) as raised_records,
     cast(counted.hidden_records as bigint) as hidden_records,

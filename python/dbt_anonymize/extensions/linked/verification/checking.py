@@ -19,7 +19,7 @@ from dbt_anonymize.extensions.linked.verification.content import (
 )
 from dbt_anonymize.extensions.linked.verification.earlier import earlier_findings
 from dbt_anonymize.extensions.linked.verification.expected import expect_records
-from dbt_anonymize.extensions.linked.verification.kept import kept_findings
+from dbt_anonymize.extensions.linked.verification.kept_columns import kept_findings
 from dbt_anonymize.extensions.linked.verification.keys import key_findings, order_finding
 from dbt_anonymize.extensions.linked.verification.linked_release import LinkedRelease
 from dbt_anonymize.extensions.linked.verification.recount import Count, count_matches
