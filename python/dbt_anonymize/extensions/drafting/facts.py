@@ -45,10 +45,11 @@ class ColumnFacts:
     ``type`` is without parameters: those of an enumeration are values. ``known`` counts records
     with a value, ``phrases`` distinct values of several words, ``singled`` records with a unique
     value; ``looks`` is the recognized content; ``longest`` and ``shortest`` are lengths of texts
-    that are not empty and of whole numbers, ``empty`` counts records with an empty text. ``follows`` names the columns that determine it, ``tells`` is the explained
-    share of the target (`target_shares`). ``known_with`` is the reason why it is known only
-    together with what is predicted (`companions`), ``family`` the columns of 0 and 1 that are one
-    attribute with it, with the records of each (`families`).
+    that are not empty and of whole numbers, ``empty`` counts records with an empty text.
+    ``follows`` names the columns that determine it, ``tells`` is the explained share of the target
+    (`target_shares`). ``known_with`` is the reason why it is known only together with what is
+    predicted (`companions`), ``family`` the columns of 0 and 1 that are one attribute with it, with
+    the records of each (`families`).
     """
 
     name: str
