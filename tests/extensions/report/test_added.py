@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from dbt_anonymize.extension import After, Extension, ReportSections, report_sections
+from dbt_anonymize.documents import After, ReportSections
+from dbt_anonymize.extension import Extension, report_sections
 from dbt_anonymize.extensions.report import reading
 from dbt_anonymize.extensions.report import sections as parts
 from dbt_anonymize.extensions.report.rendering import as_html, as_json

@@ -1,6 +1,7 @@
 """Inspection of the models of an evaluation: by group, by feature, over two features."""
 
-from dbt_anonymize.extension import After, Extension, Part, ReportSections
+from dbt_anonymize.documents import After, ReportSections
+from dbt_anonymize.extension import Extension, Part
 
 EXTENSION = Extension(
     name="inspection",

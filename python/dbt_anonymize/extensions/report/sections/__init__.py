@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dbt_anonymize.extension import After, report_sections
+from dbt_anonymize.documents import After
+from dbt_anonymize.extension import report_sections
 from dbt_anonymize.extensions.report.reading import Findings
 from dbt_anonymize.extensions.report.sections import choice, class_sizes, labels, past
 from dbt_anonymize.project.models import undeclared_details
