@@ -258,11 +258,10 @@ def _known(content: dict[str, Any]) -> dict[str, Any]:
     """Leave out the keys of extensions that are not here."""
     known = {key: value for key, value in content.items() if key in Spec.model_fields}
     if quality := known.get("quality"):
-        known["quality"] = {key: value for key, value in quality.items() if key in _OF_QUALITY}
+        known["quality"] = {k: v for k, v in quality.items() if k in Quality.model_fields}
     return known
 
 
-_OF_QUALITY = {*Quality.model_fields}
 _DECLARED, _VARIANTS = yaml.safe_load(
     (ROOT / "scripts" / "reference_example.yml").read_text(encoding="utf-8")
 ).values()
