@@ -14,7 +14,6 @@ class After(StrEnum):
     class_sizes = "class_sizes"
     labels = "labels"
     losses = "losses"
-    regions = "regions"
     history = "history"
 
 

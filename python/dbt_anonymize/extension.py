@@ -32,6 +32,7 @@ _SHIPPED: tuple[str, ...] = (
     "partitions",
     "second_month",
     "details",
+    "inspection",
     "fidelity",
     "class_sizes",
     "custody",
@@ -123,6 +124,7 @@ class Part(StrEnum):
     spec = ""
     effort = "efforts.*."
     column = "columns.*."
+    quality = "quality."
     release = "release."
 
 
@@ -190,6 +192,12 @@ class Extension:
         Module, relative to the package, that reads a project without importing dbt, where that
         gives the same: ``read_profile(folder, target)`` returns the profile or None,
         ``open_to_read(project, target)`` yields a `project.warehouse.Warehouse` or None.
+    inspections : str
+        Module, relative to the package, of what is asked of models beside their measures:
+        ``inspections(given, problem, reader, first)`` yields an `evaluation.inspections.Inspection`
+        for each that the model of the evaluation declares under ``inspections``. Its
+        template ``_<extension>.py.j2`` writes these declarations: the macro ``keys(spec)``, and
+        before it ``statements(spec)``, for lists that hold a ``dbt.ref``.
     trainer : str
         Function, relative to the package, that is given an unfitted classifier of scikit-learn,
         distinct rows, row and class of each training record, and rows to predict. It returns the
@@ -225,6 +233,7 @@ class Extension:
     engines: Mapping[str, str] = field(default_factory=dict)
     other_release: str = ""
     without_dbt: str = ""
+    inspections: str = ""
     trainer: str = ""
     drafts: Mapping[str, str] = field(default_factory=dict)
     searched: str = ""
@@ -327,6 +336,11 @@ def without_dbt() -> Any:
     """Return the module that reads a project without dbt, or None."""
     modules = (f"{one.package}.{one.without_dbt}" for one in extensions() if one.without_dbt)
     return next(map(import_module, modules), None)
+
+
+def inspections() -> Iterator[Any]:
+    """Yield the functions by which extensions ask more of models than their measures."""
+    return (one.load(f"{one.inspections}.inspections") for one in extensions() if one.inspections)
 
 
 @cache

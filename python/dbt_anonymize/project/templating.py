@@ -38,6 +38,9 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
         autoescape=False,  # noqa: S701 (SQL, Python and YAML, not HTML)
     )
+    jinja.globals["inspection_templates"] = [
+        f"_{extension.name}.py.j2" for extension in extensions() if extension.inspections
+    ]
     jinja.filters["jinja"] = literals.jinja
     jinja.filters["python"] = literals.python
     jinja.filters["yaml"] = literals.yaml_text

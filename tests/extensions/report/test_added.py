@@ -26,7 +26,6 @@ BEFORE = {
     After.class_sizes: "class_sizes",
     After.labels: "labels_1",
     After.losses: "labels_1",
-    After.regions: "regions",
     After.history: "history",
 }
 
