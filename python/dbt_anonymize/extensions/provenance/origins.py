@@ -208,9 +208,9 @@ class Provenance:
                 column_value = self._resolve(scopes.get(id(part.parent_select), scope), part)
                 is_null_check = isinstance(part.parent, exp.Is) and column_value.is_plain
                 is_order = _orders_a_row_number(part)
-                parts += [] if is_null_check else [
-                    column_value.as_order if is_order else column_value
-                ]
+                parts += (
+                    [] if is_null_check else [column_value.as_order if is_order else column_value]
+                )
             elif isinstance(part, exp.Window) and isinstance(part.this, exp.RowNumber):
                 parts.append(Derivation.of(self._row_number(part)))
         return _combine(parts)
