@@ -28,6 +28,7 @@ from dbt_anonymize.cli.common import (
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.output import Format
+from dbt_anonymize.relations import EXACT_VALUES
 from dbt_anonymize.verify.causes import MOST_LINES, NEEDS_ACTION, Cause, causes
 from dbt_anonymize.verify.checks import check_names
 from dbt_anonymize.verify.finding import Finding, Status
@@ -90,7 +91,8 @@ def verify(
 ) -> None:
     """Check what is promised about releases, with code that does not trust the build.
 
-    Findings are told by cause, failures first, in ten lines at most, with what to do. provenance:
+    Findings are told by cause, failures first, in ten lines at most, with what to do, and how many
+    records exact values find, which no guarantee is about. provenance:
     no released column shares an origin with an identifier. content: no identifier is in a released
     cell or in the bytes of the files. recomputation: the release follows from the source.
     guarantees: counted again from the release alone. attacks: how often real attacks succeed; their
@@ -158,6 +160,9 @@ def _show_text(
             done = dict.fromkeys(f.check for f in findings)
             status.update(f"{name}: at work, {' and '.join(done)} done ...")
     _show_causes(console, causes(findings))
+    for finding in findings:
+        if finding.subject == EXACT_VALUES and not is_verbose:
+            _show_line(notes, finding, f"{finding.subject}: {finding.message}")
     if is_verbose:
         console.print("  details:")
         for finding in findings:
