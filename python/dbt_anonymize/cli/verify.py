@@ -28,7 +28,6 @@ from dbt_anonymize.cli.common import (
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.output import Format
-from dbt_anonymize.relations import EXACT_VALUES
 from dbt_anonymize.verify.causes import MOST_LINES, NEEDS_ACTION, Cause, causes
 from dbt_anonymize.verify.checks import check_names
 from dbt_anonymize.verify.finding import Finding, Status
@@ -147,7 +146,9 @@ def _show_findings(
 def _show_text(
     console: SafeConsole, name: str, stream: Iterator[Finding], *, is_verbose: bool
 ) -> int:
-    """Print findings that need action by cause, and count the rest."""
+    """Print findings that need action by cause, and on exact values, and count the rest."""
+    from dbt_anonymize.relations import EXACT_VALUES  # noqa: PLC0415 (keeps --help fast)
+
     notes = SafeConsole(soft_wrap=True, quiet=is_quiet())
     notes.print(name, style="bold")
     findings, spent, begin = list[Finding](), defaultdict[str, float](float), time.process_time()

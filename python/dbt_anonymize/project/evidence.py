@@ -128,8 +128,10 @@ class Evidence:
     @property
     def exact_values(self) -> str:
         """Sentence of `verify` about columns released as they are; "" without a verification."""
-        rows = self.rows("verification", subject=EXACT_VALUES)
-        return next((f"{EXACT_VALUES.capitalize()}: {row['message']}" for row in rows), "")
+        for row in self.rows("verification"):
+            if row.get("subject") == EXACT_VALUES:
+                return f"{EXACT_VALUES.capitalize()}: {row['message']}"
+        return ""
 
 
 def collect(warehouse: Warehouse, spec: Spec) -> Evidence:

@@ -145,9 +145,16 @@ def _target_left_out(warehouse: Warehouse, spec: Spec, effort: int) -> LeftOut |
     rows = _counts_of_records(warehouse, spec, effort, value)
     total, lost = (sum(int(row[place]) for row in rows) for place in (1, 2))
     groups = [
-        Group(target, "NULL" if value is None else str(value), *map(int, counts), is_tenth=is_number)
-        for value, *counts in rows
-        if not is_number or (value in TENTHS and int(counts[0]) <= MOST_OF_A_TENTH * total)
+        Group(
+            target,
+            "NULL" if end is None else str(end),
+            int(size),
+            int(gone),
+            int(people),
+            is_number,
+        )
+        for end, size, gone, people in rows
+        if not is_number or (end in TENTHS and int(size) <= MOST_OF_A_TENTH * total)
     ]
     return find_outlier(groups, total, lost)
 
