@@ -20,7 +20,7 @@ from dbt_anonymize.extension import extensions
 from dbt_anonymize.project.properties import Column, describe, describe_all, description_context
 from dbt_anonymize.project.steps import steps_of
 from dbt_anonymize.relations import ALL, HISTORY, KEPT, SHARED, Relation
-from dbt_anonymize.spec import Spec
+from dbt_anonymize.spec import Quality, Spec
 from dbt_anonymize.spec.efforts import Effort, is_shorthand
 from dbt_anonymize.spec.json_schema import json_schema
 
@@ -256,7 +256,10 @@ def _is_known(effort: dict[str, Any]) -> bool:
 
 def _known(content: dict[str, Any]) -> dict[str, Any]:
     """Leave out the keys of extensions that are not here."""
-    return {key: value for key, value in content.items() if key in Spec.model_fields}
+    known = {key: value for key, value in content.items() if key in Spec.model_fields}
+    if quality := known.get("quality"):
+        known["quality"] = {k: v for k, v in quality.items() if k in Quality.model_fields}
+    return known
 
 
 _DECLARED, _VARIANTS = yaml.safe_load(

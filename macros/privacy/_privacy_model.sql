@@ -1,6 +1,6 @@
 {#
   What generic SQL knows of one guarantee: the file of its model says it in `_<model>_model`. dbt follows only calls
-  that are written out, so a new model has its line here.
+  that are written out, so a new model has its line here; no spec declares one whose extension is missing.
     measures            what is measured of the attribute in every class, see _attribute_measures
     conditions          what breaks it beside the measures, over `class_size` and `population_size` of a class
     counts_everybody    whether it counts the subjects of the whole table
@@ -44,10 +44,11 @@
     {%- elif name == "delta_presence" -%}{%- do facts.update(dbt_anonymize._delta_presence_model(guarantee)) -%}
     {%- elif name == "reidentification_risk" -%}
         {%- do facts.update(dbt_anonymize._reidentification_risk_model(guarantee)) -%}
-    {%- elif name == "no_attack" -%}{%- do facts.update(dbt_anonymize._no_attack_model(guarantee)) -%}
-    {%- elif name == "profitable" -%}{%- do facts.update(dbt_anonymize._profitable_model(guarantee)) -%}
     {%- elif name == "differential_privacy" -%}
         {%- do facts.update(dbt_anonymize._differential_privacy_model(guarantee)) -%}
+    {#- Of extensions. -#}
+    {%- elif name == "no_attack" -%}{%- do facts.update(dbt_anonymize._no_attack_model(guarantee)) -%}
+    {%- elif name == "profitable" -%}{%- do facts.update(dbt_anonymize._profitable_model(guarantee)) -%}
     {%- else -%}
         {{ exceptions.raise_compiler_error(
             model.name ~ ": unknown privacy model " ~ name

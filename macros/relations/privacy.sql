@@ -10,7 +10,8 @@
 {%- endfor -%}
 {%- set may_be_suppressed = dbt_anonymize._may_be_suppressed(given.suppression_limit, "counts.records") -%}
 {%- set broken = dbt_anonymize._parts_of_violations(given.guarantees) -%}
-{%- set risks = dict(dbt_anonymize._risks_of_effort(), **dbt_anonymize._payouts_of_effort(given.guarantees)) -%}
+{%- set told = dbt_anonymize._told_by_guarantees(given.guarantees) -%}
+{%- set risks = dict(dbt_anonymize._risks_of_effort(), **told.aggregates) -%}
 {%- set rounds = ["alpha_1", "alpha_2", "alpha_3", "alpha_4", "logit_2", "logit_5"] -%}
 {% call dbt_anonymize._in_steps(["sizes", "samples"] + rounds + ["uniques"] if given.population_size else []) -%}
 with
@@ -84,9 +85,9 @@ select
     {%- for name in risks %}
     measured.{{ name }},
     {%- endfor %}
-    {%- if "publisher_payout_total" in risks %}
-    measured.publisher_payout_total / nullif(counts.records, 0) as publisher_payout,
-    {%- endif %}
+    {%- for name, sql in told.columns.items() %}
+    {{ sql }} as {{ name }},
+    {%- endfor %}
     {%- if given.population_size %}
     uniques.uniques / {{ given.population_size }} as population_uniqueness
     {%- else %}

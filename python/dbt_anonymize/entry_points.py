@@ -24,6 +24,23 @@ if TYPE_CHECKING:
 GROUP, VARIABLE = "dbt_anonymize.extensions", "dbt_anonymize_extensions"
 
 
+def foreign_extensions() -> tuple[Any, ...]:
+    """Return the extensions of other packages that the dbt project names.
+
+    One that brings privacy models is a `ProjectError`: nothing of this package calls its macros.
+    """
+    found = tuple(entry.load() for entry in named_entry_points())
+    if errors := [
+        f"the extension {one.name} of another package must bring no privacy model, whose macros "
+        f"only a line of this package can call; got {', '.join(one.privacy_models)}. Remove its "
+        "name from the project."
+        for one in found
+        if one.privacy_models
+    ]:
+        raise ProjectError("\n".join(errors))
+    return found
+
+
 def named_entry_points() -> list[EntryPoint]:
     """Return the entry points of the group `GROUP` that the dbt project names, in its order.
 

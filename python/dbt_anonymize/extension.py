@@ -7,9 +7,9 @@ in ``_SHIPPED``, and those of the extensions that need it, everything else works
 
 Other packages add extensions by entry points, see `dbt_anonymize.entry_points`: keys, rules,
 commands, checks, functions, steps, sections of reports, figures of dossiers, and relations whose
-models call macros of a dbt package of their own. They add neither privacy models nor anything
-within the SQL of relations of the core, but for what a macro that writes such a relation in place
-of the core's adds to it.
+models call macros of a dbt package of their own. They add nothing within the SQL of relations of
+the core, but for what a macro that writes such a relation in place of the core's adds to it. So
+they add no privacy models: an extension that brings some is refused.
 """
 
 from __future__ import annotations
@@ -21,15 +21,18 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from dbt_anonymize.entry_points import named_entry_points
+from dbt_anonymize.documents import DossierFigures, ReportSections
+from dbt_anonymize.entry_points import foreign_extensions
 
 # Folders of `extensions`, one line each, in the order in which their commands are listed.
 _SHIPPED: tuple[str, ...] = (
+    "payouts",
     "external_efforts",
     "recoding",
     "partitions",
     "second_month",
     "details",
+    "inspection",
     "fidelity",
     "class_sizes",
     "custody",
@@ -115,74 +118,13 @@ class Check:
     reads: Reads
 
 
-class After(StrEnum):
-    """A part of a report that parts of extensions follow, in order."""
-
-    quality = "quality"
-    plane = "plane"
-    class_sizes = "class_sizes"
-    labels = "labels"
-    losses = "losses"
-    regions = "regions"
-    history = "history"
-
-
-@dataclass(frozen=True)
-class ReportSections:
-    """One section of a report or more, which stand together.
-
-    Attributes
-    ----------
-    after : After
-        The part of the report's own that they follow, also where it has nothing to show; those of
-        several extensions in the order of these. Open sections come before all others.
-    function : str
-        Module and function, relative to the package, which is given a `project.evidence.Evidence`
-        that holds ``relations``, and returns a list of `project.sections.Section`. Its ``rows`` of
-        a relation that is missing are none: it returns a section that says so, or no section.
-    relations : tuple of str
-        Relations that it reads, by their part of the name. Of those about models only rows of the
-        deciding one are read, on the untouched table and the chosen effort. If one is a detail that
-        the spec does not declare, the function is not called.
-    """
-
-    after: After
-    function: str
-    relations: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class DossierFigures:
-    """A kind of figures of a dossier.
-
-    Attributes
-    ----------
-    kind : str
-        Its name under ``shown`` in ``templates/criteria.yml`` of the dossier, where it stands.
-        Where its extension is missing, the dossier says there that the figure is.
-    function : str
-        Module and function, relative to the package, which is given a `project.evidence.Evidence`
-        that holds ``relations``, and what is written behind the kind, else None; it returns a list
-        of `project.figures.Figure`. Of a relation that is missing, `project.figures.missing` says
-        so.
-    relations : tuple of str
-        Relations that it reads, by their part of the name. The dossier lists them as evidence.
-    criterion : str
-        Heading of the criterion that it ends, for a kind that ``criteria.yml`` does not name.
-    """
-
-    kind: str
-    function: str
-    relations: tuple[str, ...]
-    criterion: str = ""
-
-
 class Part(StrEnum):
     """A part of a spec that extensions add keys to; where its keys stand in a file."""
 
     spec = ""
     effort = "efforts.*."
     column = "columns.*."
+    quality = "quality."
     release = "release."
 
 
@@ -207,6 +149,10 @@ class Extension:
         each has a default. They are bases of the part before that of the core: what the core asks
         of it they may answer otherwise. What moves neither results nor release is `Annotated` with
         `BESIDE_RESULTS`, what moves no generated model with `BESIDE_MODELS`.
+    privacy_models : mapping of str to str
+        Classes of privacy models, relative to the package, a `privacy.model.PrivacyModel` each, by
+        their names in ``guarantees``. Only of this package: dbt follows calls that are written out,
+        so ``macros/privacy/_privacy_model.sql`` has a line for each.
     rules : str
         Tuple of functions, relative to the package: each is given a `spec.draft.RawSpec`, which may
         be wrong elsewhere, and yields the problems between its keys.
@@ -227,7 +173,8 @@ class Extension:
     has_relations : bool
         It adds relations: ``relations.yml`` of its package, as that of the core, where ``after``
         names the relation that each follows; a template for each in ``templates``. What it has
-        under ``replaced`` it writes in place of models of others.
+        under ``replaced`` it writes in place of models of others, and what it has under
+        ``added`` are columns of relations of the core that its privacy models need.
     steps : str
         Function, relative to the package, which is given a spec and yields the `project.steps.Step`
         of it that need Python and run before the evaluation: models of dbt, or else commands.
@@ -245,6 +192,12 @@ class Extension:
         Module, relative to the package, that reads a project without importing dbt, where that
         gives the same: ``read_profile(folder, target)`` returns the profile or None,
         ``open_to_read(project, target)`` yields a `project.warehouse.Warehouse` or None.
+    inspections : str
+        Module, relative to the package, of what is asked of models beside their measures:
+        ``inspections(given, problem, reader, first)`` yields an `evaluation.inspections.Inspection`
+        for each that the model of the evaluation declares under ``inspections``. Its
+        template ``_<extension>.py.j2`` writes these declarations: the macro ``keys(spec)``, and
+        before it ``statements(spec)``, for lists that hold a ``dbt.ref``.
     trainer : str
         Function, relative to the package, that is given an unfitted classifier of scikit-learn,
         distinct rows, row and class of each training record, and rows to predict. It returns the
@@ -268,6 +221,7 @@ class Extension:
     checks: tuple[Check, ...] = ()
     functions: Mapping[str, str] = field(default_factory=dict)
     keys: Mapping[Part, str] = field(default_factory=dict)
+    privacy_models: Mapping[str, str] = field(default_factory=dict)
     rules: str = ""
     steps: str = ""
     report: tuple[ReportSections, ...] = ()
@@ -279,6 +233,7 @@ class Extension:
     engines: Mapping[str, str] = field(default_factory=dict)
     other_release: str = ""
     without_dbt: str = ""
+    inspections: str = ""
     trainer: str = ""
     drafts: Mapping[str, str] = field(default_factory=dict)
     searched: str = ""
@@ -296,7 +251,7 @@ class Extension:
 @cache
 def extensions() -> tuple[Extension, ...]:
     """Return all loaded extensions: those of this package, then those of other packages."""
-    return (*shipped(), *(entry.load() for entry in named_entry_points()))
+    return (*shipped(), *foreign_extensions())
 
 
 @cache
@@ -315,6 +270,11 @@ def keys(part: Part) -> tuple[Any, ...]:
     return tuple(
         extension.load(extension.keys[part]) for extension in extensions() if part in extension.keys
     )
+
+
+def privacy_models() -> dict[str, Any]:
+    """Return the classes of privacy models of the extensions of this package, by their names."""
+    return {name: one.load(path) for one in shipped() for name, path in one.privacy_models.items()}
 
 
 def rules() -> Iterator[Any]:
@@ -376,6 +336,11 @@ def without_dbt() -> Any:
     """Return the module that reads a project without dbt, or None."""
     modules = (f"{one.package}.{one.without_dbt}" for one in extensions() if one.without_dbt)
     return next(map(import_module, modules), None)
+
+
+def inspections() -> Iterator[Any]:
+    """Yield the functions by which extensions ask more of models than their measures."""
+    return (one.load(f"{one.inspections}.inspections") for one in extensions() if one.inspections)
 
 
 @cache

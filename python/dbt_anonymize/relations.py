@@ -101,6 +101,10 @@ def _with_extensions(registry: dict[str, Any]) -> dict[str, Any]:
                 place = [*registry[kind]].index(beside) + follows
                 owned = (name, {**relation, "extension": extension.name})
                 registry[kind] = dict([*entries[:place], owned, *entries[place:]])
+        for group, more in added.get("added", {}).items():
+            columns = registry["columns"][group]
+            place = [next(iter(column)) for column in columns].index(more["after"]) + 1
+            columns[place:place] = more["columns"]
         for name, model in added.get("replaced", {}).items():
             relation = registry["relations"][name]
             relation.setdefault("replaced", []).append((model["if"], model["template"]))

@@ -16,13 +16,14 @@ from tests.case_studies.preparation import LARGE_STUDIES, STUDIES, is_available
 from tests.extensions import has
 from tests.sampling import FULL
 
-NAMES = [*STUDIES]
+# Pages that go with the extension that they need.
+OF_EXTENSIONS = {"contraceptive_payouts": "payouts", "income_tables": "tables"}
+NAMES = [name for name in STUDIES if has(OF_EXTENSIONS.get(name, "recoding"))]
 # Each takes a minute and more.
 DRAWN = NAMES if FULL else []
 PAGES = [*NAMES, *LARGE_STUDIES, "README", "masking_effect", "differential_privacy", "clustering"]
 PAGES += ["synthesized"] if has("external_efforts") else []
-# The page goes with the extension that it needs.
-PAGES = [name for name in PAGES if name != "income_tables" or has("tables")]
+PAGES = [name for name in PAGES if has(OF_EXTENSIONS.get(name, "recoding"))]
 
 Row = dict[str, Any]
 

@@ -41,13 +41,7 @@ FILES = sorted(
     for folder in ("macros", "models", CONSUMER_PROJECT / "models")
     for path in (REPOSITORY / folder).rglob("*.sql")
 )
-REPORTED = {
-    "groups": {"city": 1},
-    "importance": True,
-    "decision_grid": ["age", "city"],
-    "fit": "per_split",
-    "outer_share": 0.2,
-}
+REPORTED = {"fit": "per_split", "outer_share": 0.2}
 # Where the extension is here.
 MEASURED = {"fidelity": {"pairs": 3}} if "fidelity" in Spec.model_fields else {}
 FROZEN = {"freeze": True, "release": {"effort": 1, "joiners": "wait"}}

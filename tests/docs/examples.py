@@ -14,9 +14,10 @@ from typing import Any
 import duckdb
 import yaml
 
+from dbt_anonymize.extension import shipped
 from dbt_anonymize.project.generate import render
 from dbt_anonymize.spec import Spec
-from tests.docs.pages import MODELS, Page, Snippet
+from tests.docs.pages import DOCS, MODELS, Page, Snippet
 from tests.projects import REPOSITORY, Project
 from tests.worlds.specs import IDENTIFIER, SENSITIVE, spec_of
 
@@ -242,7 +243,13 @@ def model_pages() -> list[Page]:
     """Return the pages of privacy models."""
     # A relation alone does not show differential privacy: tests/differential_privacy has its page.
     others = {"README.md", "differential_privacy.md"}
-    return [Page(path) for path in sorted(MODELS.glob("*.md")) if path.name not in others]
+    of_core = [path for path in sorted(MODELS.glob("*.md")) if path.name not in others]
+    of_extensions = [
+        DOCS / "extensions" / one.name / f"{name}.md"
+        for one in shipped()
+        for name in one.privacy_models
+    ]
+    return [Page(path) for path in (*of_core, *of_extensions)]
 
 
 def _declared_tests(example: Example) -> dict[str, Any]:

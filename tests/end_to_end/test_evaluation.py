@@ -14,11 +14,17 @@ from scipy.stats import t as student_t  # type: ignore[import-untyped]
 from dbt_anonymize.spec import load_specs
 from dbt_anonymize.spec.training import describe_training, training_factors
 from tests.end_to_end.test_guarantees import declare, fetch
+from tests.extensions import has
 from tests.oracle.outer import is_outer
 from tests.projects import Project
 
 WITHOUT_TESTS = ("build", "--exclude-resource-type", "test", "unit_test")
 FOLDS, OUTER_SHARE = 4, 0.2
+INSPECTED = {
+    "importance": True,
+    "decision_grid": ["birth_date", "spending"],
+    "groups": {"gender": 0, "zip": 2, "birth_date": 3},
+}
 
 
 @pytest.fixture(scope="module")
@@ -44,9 +50,7 @@ def evaluated(built_consumer: Project, tmp_path_factory: pytest.TempPathFactory)
             "outer_share": OUTER_SHARE,
             "margin": 0.5,
             "confidence": 0.9,
-            "importance": True,
-            "decision_grid": ["birth_date", "spending"],
-            "groups": {"gender": 0, "zip": 2, "birth_date": 3},
+            **(INSPECTED if has("inspection") else {}),
         }
         spec["alpha"] = "auto"
         spec["choose"] = "strongest_non_inferior"
@@ -165,6 +169,7 @@ def test_confusion_curves_and_calibration_count_every_test_record(evaluated: Pro
     assert {(row["x0"], row["x1"], row["y0"], row["y1"]) for row in ends} == {(0, 1, 0, 1)}
 
 
+@pytest.mark.needs("inspection")
 def test_groups_are_those_of_the_levels(evaluated: Project) -> None:
     """Effort 3 has the levels of the groups; effort 1 has raw genders."""
     expected = {
@@ -205,6 +210,7 @@ def test_the_chosen_effort_is_scored_on_outer_records_that_are_released_too(
     assert results[1]["records"] == 400
 
 
+@pytest.mark.needs("inspection")
 def test_a_grid_has_predictions_of_each_effort(evaluated: Project) -> None:
     rows = fetch(evaluated, "from customers_decision_grid where class = 'yes'")
     points = {(row["x"], row["y"]) for row in rows}
@@ -214,6 +220,7 @@ def test_a_grid_has_predictions_of_each_effort(evaluated: Project) -> None:
     assert all(0 <= row["prediction"] <= 1 for row in rows)
 
 
+@pytest.mark.needs("inspection")
 def test_importance_is_measured_of_each_feature(evaluated: Project) -> None:
     rows = fetch(evaluated, "from customers_importance where effort in (0, 2)")
     # Efforts, features, models without the zero rule, fits.

@@ -232,22 +232,6 @@ def test_what_loses_nothing_is_as_good_as_the_untouched_table(connection: Connec
     assert by_effort[0] == by_effort[1]
 
 
-def test_groups_have_the_agreement_of_their_records(connection: Connection) -> None:
-    efforts = people(connection)
-    choices = {"task": "clustering", "model": "k_means", "parameters": {"n_clusters": 3}}
-    group = {"name": "weight", "kind": "plain"}
-    found = evaluated(
-        connection,
-        efforts,
-        features=features(connection, efforts),
-        target="clustering",
-        reported_groups=[group],
-        **choices,
-    )
-    values = found[found["kind"] == "group_measure"]
-    assert set(values["name"]) == {"adjusted_rand_index"}
-
-
 def test_too_many_records_to_agglomerate_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(own_models, "MOST_AGGLOMERATED", 3)
     Agglomerative(n_clusters=2).fit(np.arange(3.0)[:, None])

@@ -89,6 +89,7 @@ def keys_of(gone: Collection[str]) -> Iterator[tuple[str, str]]:
     for one in (one for one in extensions() if one.name in gone):
         for part, model in one.keys.items():
             yield from ((part, key) for key in one.load(model).model_fields)
+        yield from (("guarantees.", name) for name in one.privacy_models)
 
 
 def remove_keys(keys: Collection[str], folder: Path) -> None:

@@ -9,12 +9,16 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import dbt_anonymize
 from dbt_anonymize.cli.main import commands as listed
-from dbt_anonymize.extension import Extension, extensions, function
+from dbt_anonymize.entry_points import foreign_extensions
+from dbt_anonymize.errors import ProjectError
+from dbt_anonymize.extension import Extension, extensions, function, privacy_models
+from dbt_anonymize.privacy.registry import MODELS
 from dbt_anonymize.project.engines import (
     Engine,
     Server,
@@ -34,7 +38,11 @@ MACROS, TESTS = REPOSITORY / "macros", REPOSITORY / "tests"
 OFFERED = {
     "_check_external_release": "external_efforts",
     "_check_table": "tables",
+    "_class_loss": "payouts",
     "_is_table_published": "tables",
+    "_no_attack_model": "payouts",
+    "_payouts_of_effort": "payouts",
+    "_profitable_model": "payouts",
     "_record_aggregates": "recoding",
     "_record_members": "second_month",
     "_register_table": "tables",
@@ -154,6 +162,26 @@ def test_its_keys_can_be_imported_before_the_spec(one: Extension) -> None:
             [sys.executable, "-c", f"import {module}"], capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stderr
+
+
+def test_privacy_models_are_those_of_the_core_and_of_extensions() -> None:
+    brought = privacy_models()
+    assert brought.items() <= MODELS.items()
+    own = {name for name, model in MODELS.items() if not model.__module__.startswith(OWN)}
+    assert {*MODELS} == own | {*brought}
+    # The line that dbt follows; without it no build judges the model.
+    registry = (MACROS / "privacy" / "_privacy_model.sql").read_text(encoding="utf-8")
+    for name in MODELS:
+        assert f'name == "{name}"' in registry
+        assert f"dbt_anonymize._{name}_model(guarantee" in registry
+
+
+def test_another_package_brings_no_privacy_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    foreign = Extension(name="worth", package="worth", privacy_models={"fair": "fair.Fair"})
+    entry = SimpleNamespace(load=lambda: foreign)
+    monkeypatch.setattr("dbt_anonymize.entry_points.named_entry_points", lambda: [entry])
+    with pytest.raises(ProjectError, match="worth of another package must bring no privacy model"):
+        foreign_extensions()
 
 
 def test_who_looks_for_a_name_loads_no_module_of_an_extension() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from dbt_anonymize.extension import shipped
 from dbt_anonymize.privacy.registry import MODELS
 from tests.projects import REPOSITORY
 
@@ -22,9 +23,9 @@ ABOUT = {
     "spec/sample_rules.py": {"differential_privacy"},
     # The amounts of the game, for the measure publisher_payout and efforts that maximize it.
     "extensions/recoding/rules.py": {"profitable"},
-    "extensions/search/rules.py": {"profitable"},
+    "extensions/search/measure_names.py": {"profitable"},
     "extensions/recoding/payouts.py": {"profitable"},
-}
+} | {f"extensions/{one.name}/__init__.py": {*one.privacy_models} for one in shipped()}
 
 
 def test_a_model_is_named_where_it_is_what_a_module_is_about() -> None:

@@ -144,6 +144,7 @@ def test_a_column_that_is_no_feature_needs_no_level() -> None:
     assert [set(effort["levels"]) for effort in arguments["efforts"]] == [{"age"}] * 3
 
 
+@pytest.mark.needs("inspection")
 @pytest.mark.parametrize("kind", [EvaluationRequest, OuterRequest])
 def test_an_evaluation_declares_exactly_the_keys_that_models_give(
     kind: type[EvaluationRequest | OuterRequest],
@@ -157,7 +158,10 @@ def test_an_evaluation_declares_exactly_the_keys_that_models_give(
         "outer_share": 0.25,
     }
     with_subject["quality"] = {**with_subject["quality"], **further}
-    known = {one.name: one.default is dataclasses.MISSING for one in dataclasses.fields(kind)}
+    known = {
+        one.name: one.default is one.default_factory is dataclasses.MISSING
+        for one in dataclasses.fields(kind)
+    }
     given: set[str] = set()
     file = "visits_evaluation.py" if kind is EvaluationRequest else "visits_outer_quality.py"
     for files in (files_of(SPEC), files_of(with_subject)):

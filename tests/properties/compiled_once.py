@@ -18,7 +18,6 @@ from tests.properties.compilation import (
     shape_models,
     shape_seeds,
 )
-from tests.properties.games import GAME_MODELS, GAME_SEEDS
 from tests.properties.generic import GENERIC_MODELS, GENERIC_SEEDS
 from tests.properties.guarded import GUARDED_MODELS, GUARDED_SEEDS
 from tests.properties.measured import MEASURED_MODELS, MEASURED_SEEDS
@@ -69,7 +68,6 @@ _CORE: tuple[tuple[Mapping[str, str], Sequence[str]], ...] = (
     (SAMPLED_MODELS, SAMPLED_SEEDS),
     (GENERIC_MODELS, GENERIC_SEEDS),
     (FURTHER_MODELS, FURTHER_SEEDS),
-    (GAME_MODELS, GAME_SEEDS),
     (MEASURED_MODELS, MEASURED_SEEDS),
     (TARGET_MODELS, TARGET_SEEDS),
     (OUTER_MODELS, OUTER_SEEDS),

@@ -111,15 +111,6 @@ FURTHER_MODELS: dict[str, str] = {
     **_results(0.25, "k", "auto", measure="mae"),
     **_results("auto", "k", "auto", choose="pareto_knee", model="zero_rule"),
     "scores_of_evaluation": body("scores", evaluation=Ref("evaluation")),
-    **{
-        f"importance_of_{measure}": body(
-            "importance", evaluation=Ref("evaluation"), measure=measure, folds=FOLDS
-        )
-        for measure in ("accuracy", "rmse")
-    },
-    "quality_by_group": body(
-        "quality_by_group", evaluation=Ref("evaluation"), test_share=TEST_SHARE
-    ),
     "quality_of_hold_out": body(
         "quality",
         scores=Ref("scores"),

@@ -91,14 +91,6 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"margin": -0.1}, "quality.margin: must be >= 0"),
     ({"confidence": 0.5}, "quality.confidence: must be > 0.5"),
     ({"sample": 1}, "quality.sample: must be >= 10"),
-    ({"groups": ["phone"]}, "quality.groups.phone: must be a quasi-identifier, or a sensitive"),
-    ({"groups": ["agee"]}, "Did you mean age?"),
-    ({"groups": {"age": 9}}, "quality.groups.age: must be a level of the column, 0 to 3; got 9"),
-    ({"groups": {"income": 1}}, "quality.groups.income: must be a level of the column, 0 to 0"),
-    ({"groups": {"age": -1}}, "quality.groups.age: must be >= 0"),
-    ({"decision_grid": ["age", "age"]}, "quality.decision_grid: must name two different features"),
-    ({"decision_grid": ["age", "ill"]}, "quality.decision_grid: must name two different features"),
-    ({"groups": []}, "quality.groups: must have at least 1 entries"),
 ]
 
 
@@ -137,14 +129,6 @@ def test_non_inferiority_takes_five_splits(
     rule = {"choose": "strongest_non_inferior"}
     with pytest.raises(SpecError, match=says):
         load_spec(written(tmp_path, quality, **rule))
-
-
-def test_groups_are_read_raw_unless_a_level_is_given(tmp_path: Path) -> None:
-    plain = load_spec(written(tmp_path / "plain", {}))
-    listed = load_spec(written(tmp_path / "listed", {"groups": ["age", "ill"]}))
-    assert listed.quality.groups == {"age": 0, "ill": 0}
-    # They decide nothing, so results stay valid.
-    assert listed.fingerprint == plain.fingerprint
 
 
 def test_who_names_an_effort_needs_no_rule(tmp_path: Path) -> None:

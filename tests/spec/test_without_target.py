@@ -169,9 +169,14 @@ def test_clusters_and_anomalies_need_no_target(measure: str, model: str, task: s
             "must be absent: models of clustering predict no column",
         ),
         (
-            {"quality": {"measure": "silhouette", "groups": ["age"]}},
-            "quality.groups",
+            {"quality": {"measure": "silhouette", "outer_share": 0.2, "fit": "per_split"}},
+            "quality.outer_share",
             "must be absent beside silhouette",
+        ),
+        pytest.param(
+            {"quality": {"measure": "silhouette", "groups": ["age"]}},
+            *("quality.groups", "must be absent beside silhouette"),
+            marks=pytest.mark.needs("inspection"),
         ),
         ({"quality": {"model": "isolation_forest"}}, "quality.model", "a model of clustering"),
         pytest.param(

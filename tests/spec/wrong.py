@@ -159,32 +159,9 @@ WRONG: list[tuple[str, object, str, str]] = [
     ),
     (
         "efforts",
-        [
-            {
-                "levels": {"age": 1, "city": 1},
-                "guarantees": {"no_attack": {"attacker": "journalist"}},
-            }
-        ],
-        "efforts.1.guarantees.no_attack.attacker",
-        "must be prosecutor where an effort declares it",
-    ),
-    (
-        "efforts",
         [{"levels": {"age": 1, "city": 1}, "guarantees": {"k_map": {"k": 5}}}],
         "efforts.1.guarantees.k_map",
         "must be a key that we know",
-    ),
-    (
-        "guarantees.no_attack",
-        {"attacker": "journalist"},
-        "guarantees.no_attack",
-        "must have a table of the population",
-    ),
-    (
-        "guarantees.no_attack",
-        {"adversary_cost": 0},
-        "guarantees.no_attack.adversary_cost",
-        "must be > 0; got 0",
     ),
     (
         "guarantees.k_map",

@@ -16,6 +16,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from dbt_anonymize.cli.wrapping import wrapped
 from dbt_anonymize.errors import AnonymizeError
 from dbt_anonymize.literals import printable
 from dbt_anonymize.output import Format, show
@@ -107,11 +108,20 @@ def is_quiet() -> bool:
 class SafeConsole(Console):
     """A console that escapes terminal control characters in names and values.
 
-    Markup is off by default; with it, text from outside must be escaped.
+    Markup is off by default; with it, text from outside must be escaped. Texts are wrapped between
+    words only, and never within a command, so that they can be copied.
     """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"markup": False, "highlight": False, "emoji": False, **options})
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print texts and tables; a text alone is wrapped, unless lines are to be soft."""
+        is_soft = options.pop("soft_wrap", self.soft_wrap)
+        if not is_soft and len(objects) == 1 and isinstance(objects[0], str):
+            lines = wrapped(printable(objects[0]), self.width)
+            objects, is_soft = ("\n".join(lines),), True
+        super().print(*objects, soft_wrap=is_soft, **options)
 
     def render_str(self, text: str, **options: Any) -> Text:
         """Return a text, or a cell of a table, as it is printed."""

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Annotated, Any, TextIO
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from dbt_anonymize.cli.common import (
@@ -26,7 +25,9 @@ from dbt_anonymize.cli.common import (
     show_rows,
 )
 from dbt_anonymize.cli.place import Place, on_target
+from dbt_anonymize.cli.wrapping import wrapped
 from dbt_anonymize.errors import VerificationError
+from dbt_anonymize.literals import printable
 from dbt_anonymize.output import Format
 from dbt_anonymize.verify.causes import MOST_LINES, NEEDS_ACTION, Cause, causes
 from dbt_anonymize.verify.checks import check_names
@@ -220,12 +221,11 @@ def _status_counts(number: Counter[Status]) -> str:
 
 def _show_line(console: SafeConsole, finding: Finding, text: str) -> None:
     """Print a finding: indented on a terminal, and as one line elsewhere."""
-    status = Text(f"  {finding.status:<8}", style=_STYLES[finding.status])
+    begin = f"  {finding.status:<8}  {finding.check:<{_WIDEST}}  "
     if not console.is_terminal:
-        console.print(f"{status.plain}  {finding.check:<{_WIDEST}}  {text}")
+        console.print(begin + text)
         return
-    line = Table.grid(padding=(0, 2), expand=True)
-    for width in (status.cell_len, _WIDEST, None):
-        line.add_column(width=width, ratio=1 if width is None else None, overflow="fold")
-    line.add_row(status, finding.check, text)
-    console.print(line, soft_wrap=False)
+    lines = wrapped(printable(text), max(console.width - len(begin), 1))
+    line = Text(begin + ("\n" + " " * len(begin)).join(lines))
+    line.stylize(_STYLES[finding.status], 0, 2 + len(finding.status))
+    console.print(line, soft_wrap=True)

@@ -71,6 +71,10 @@ class Predicted:
         )
 
 
+Predictions = Predicted | Floats
+"""Predictions of records: those of a class, or numbers, one per record."""
+
+
 def classification_measures(
     true: Codes, predicted: Predicted, classes: int, positive: int | None
 ) -> dict[tuple[str, int | None], float]:

@@ -20,8 +20,8 @@ from dbt_anonymize.evaluation.data.reading import Effort, EffortReader, FeatureC
 from dbt_anonymize.evaluation.data.relations import SOURCE, query, read_arrays
 from dbt_anonymize.evaluation.data.sampling import draw_sample, inner_sql
 from dbt_anonymize.evaluation.data.targets import TargetColumn
-from dbt_anonymize.evaluation.details import prediction_measures
-from dbt_anonymize.evaluation.measures import LOWER_IS_BETTER, Predicted
+from dbt_anonymize.evaluation.measures import LOWER_IS_BETTER, Predictions
+from dbt_anonymize.evaluation.prediction_measures import prediction_measures
 from dbt_anonymize.evaluation.problem import Problem, Target, Task
 from dbt_anonymize.evaluation.request import OuterRequest, parse_request
 from dbt_anonymize.evaluation.run import Setting, make_models, read_problem
@@ -114,7 +114,7 @@ def _frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 class _RecordingScorer(SplitScorer):
     """Scorer that records predictions and the number of released training records."""
 
-    predicted: dict[tuple[int, int, str, str], Predicted | Floats] = field(default_factory=dict)
+    predicted: dict[tuple[int, int, str, str], Predictions] = field(default_factory=dict)
     released: dict[tuple[int, str], int] = field(default_factory=dict)
 
     def fits(self, effort: int) -> Iterator[tuple[tuple[str, ...], Bools | None, bool]]:
@@ -124,7 +124,7 @@ class _RecordingScorer(SplitScorer):
             yield fits, released, per_split
 
     def record_predictions(
-        self, places: Sequence[Place], test_on: tuple[str, ...], predicted: Predicted | Floats
+        self, places: Sequence[Place], test_on: tuple[str, ...], predicted: Predictions
     ) -> None:
         for effort, _, model, fit in places:
             self.predicted |= {(effort, model, fit, kind): predicted for kind in test_on}
@@ -198,7 +198,7 @@ class HeldOut:
         outcomes = [outcome for effort in task.efforts for outcome in scorer.score_effort(effort)]
         return scorer, {o.effort: o.reason for o in outcomes if (o.model, o.fit) == (0, fit)}
 
-    def qf(self, judge: Target | None, predicted: Predicted | Floats | None, rows: Codes) -> float:
+    def qf(self, judge: Target | None, predicted: Predictions | None, rows: Codes) -> float:
         """Return the QF of predictions for a resample of the outer records."""
         if judge is None or predicted is None:
             return np.nan

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import stdtrit  # type: ignore[import-untyped]
 
 from dbt_anonymize.evaluation.data import features
+from dbt_anonymize.evaluation.facts import Fact
 from dbt_anonymize.evaluation.problem import Problem
 from dbt_anonymize.evaluation.scoring import Outcome
 from dbt_anonymize.evaluation.tallies import Cell, Tallies
@@ -35,23 +36,6 @@ COLUMN_TYPES = {
 }
 
 
-class Fact(NamedTuple):
-    """One row; NULL in columns that do not apply."""
-
-    effort: int
-    kind: str
-    name: str
-    value: float | None = None
-    other: str | None = None
-    bin: int | None = None
-    target: str | None = None
-    model: str | None = None
-    fit: str | None = None
-    test_on: str | None = None
-    repetition: int | None = None
-    fold: int | None = None
-
-
 def evaluation_frame(
     problem: Problem | None, outcomes: Sequence[Outcome], tallies: Tallies
 ) -> pd.DataFrame:
@@ -72,25 +56,14 @@ def evaluation_frame(
     ``reading``
         ``name``: a category with too many labels; ``other``: its level in this effort;
         ``value``: the level at which models read it.
-    ``group_measure``
-        ``name``: measure; ``other``: group; ``bin``: place of its column in ``quality.groups``,
-        from 0; ``value``: the measure on its test records in this split, NULL for undefined.
-    ``grid``
-        ``name``: class, or target; ``bin``: point; ``value``: its probability, or the prediction,
-        of models of the first split.
-    ``grid_point``
-        ``name``: feature; ``bin``: point; ``value``: the number of the feature there.
-    ``importance``
-        ``name``: measure; ``other``: feature; ``value``: drop of the measure on untouched test
-        records when the values of the feature are permuted.
     ``seconds``
         ``name``: step; ``value``: elapsed seconds of all splits. Preparing features counts for the
         first model that sees them.
-    ``group``
-        ``name``: column; ``other`` and ``bin`` as above; ``value``: subjects in the group.
     ``quantile``
         ``name``: two_sided or one_sided; ``other``: confidence; ``bin``: splits; ``value``:
         standard errors between the mean of the splits and a limit (Student's t).
+
+    Each `Inspection` has kinds of its own.
     """
     import pandas as pd  # noqa: PLC0415
 
@@ -112,13 +85,8 @@ def _facts(problem: Problem, outcomes: Sequence[Outcome], tallies: Tallies) -> I
         for feature, levels in effort.coarser.items():
             for level, at in levels.items():
                 yield Fact(effort.effort, "reading", feature, float(at), str(level))
-    for place, groups in enumerate(problem.reported_groups):
-        for label, size in zip(groups.labels, groups.sizes, strict=True):
-            yield Fact(0, "group", groups.name, float(size), label, place)
-    if problem.grid is not None:
-        for name, values in zip(problem.grid.features, problem.grid.values, strict=True):
-            for point, value in enumerate(values.tolist()):
-                yield Fact(0, "grid_point", name, value, bin=point)
+    for inspection in problem.inspections:
+        yield from inspection.facts()
     yield from _quantile_facts(problem.confidence, problem.splitting.splits)
     yield from _timing_facts(problem, outcomes)
 

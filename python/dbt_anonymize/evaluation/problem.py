@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from dbt_anonymize.evaluation.data.features import VALUES
 from dbt_anonymize.evaluation.data.spaces import Space
 from dbt_anonymize.evaluation.splits import Split, Splitting, draw_splits
 from dbt_anonymize.evaluation.suppression import Recount
+
+if TYPE_CHECKING:
+    from dbt_anonymize.evaluation.inspections import Inspection
 
 ZERO_RULE = "zero_rule"
 
@@ -138,67 +141,13 @@ class EffortData:
 
 
 @dataclass(frozen=True)
-class Groups:
-    """The groups of one column that are large enough to report.
-
-    Attributes
-    ----------
-    name : str
-        Column.
-    codes : array of int, shape (records,)
-        Group of each record; -1 in a group that is too small.
-    labels : tuple of str
-        Value of each group; ``*`` for NULL.
-    sizes : tuple of int
-        Subjects of each group; records where no subject is declared.
-    """
-
-    name: str
-    codes: Codes
-    labels: tuple[str, ...]
-    sizes: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Importance:
-    """Permutation importance: its measure, and the features in their order."""
-
-    measure: str
-    features: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Grid:
-    """Points to predict, as records of the untouched effort.
-
-    Attributes
-    ----------
-    features : tuple of str
-        The two features that differ.
-    columns : tuple of array of int, shape (points,)
-        A code for each column of the untouched effort.
-    values : tuple of array of float, shape (points,)
-        The numbers of the two features.
-    """
-
-    features: tuple[str, str]
-    columns: tuple[Codes, ...]
-    values: tuple[Floats, Floats]
-
-    @property
-    def size(self) -> int:
-        """Number of points."""
-        return len(self.values[0])
-
-
-@dataclass(frozen=True)
 class Problem:
     """Everything to evaluate; the first effort is untouched.
 
     ``keeps_suppressed``: suppressed records train too, without quasi-identifiers. ``groups`` are
     the subjects of records; none is on both sides of a split. ``recount`` suppresses on the
-    training records alone. Quality is also reported by ``reported_groups``. ``confidence`` is the
-    level of intervals over splits, ``read_seconds`` the time it took to read each effort. With
+    training records alone. ``inspections`` are asked beside measures. ``confidence`` is the level
+    of intervals over splits, ``read_seconds`` the time it took to read each effort. With
     ``tested``, flags of records, each split tests some of these and trains on all others.
     """
 
@@ -210,9 +159,7 @@ class Problem:
     keeps_suppressed: bool = False
     groups: Codes | None = None
     recount: Recount | None = None
-    reported_groups: Sequence[Groups] = ()
-    importance: Importance | None = None
-    grid: Grid | None = None
+    inspections: Sequence[Inspection] = ()
     confidence: float = 0.95
     read_seconds: Sequence[float] = field(default=(), compare=False)
     tested: Bools | None = None

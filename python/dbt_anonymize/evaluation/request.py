@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from dbt_anonymize.errors import EvaluationError
@@ -62,13 +62,8 @@ class EvaluationRequest(_Request):
         frequencies are computed from the training records alone, whatever the suppression limit.
     sample
         Of more records, a seeded sample of this size is evaluated.
-    reported_groups, smallest_group
-        Columns (`GroupColumn`) by which quality is reported, for groups of at least so many
-        subjects.
-    importance
-        Measure by which permutation importance is judged, or None.
-    decision_grid
-        Two features over which the models of the first split are asked, or none.
+    inspections
+        What extensions ask of models beside their measures, by a key of theirs.
     confidence
         Level of intervals over splits.
     outer
@@ -80,10 +75,7 @@ class EvaluationRequest(_Request):
     splitting: Mapping[str, Any]
     fit: str
     sample: int
-    reported_groups: Sequence[Mapping[str, Any]] = ()
-    smallest_group: int = 1
-    importance: str | None = None
-    decision_grid: Sequence[str] = ()
+    inspections: Mapping[str, Any] = field(default_factory=dict)
     confidence: float = 0.95
     outer: duckdb.DuckDBPyRelation | None = None
 
@@ -127,7 +119,10 @@ def parse_request(
     if arguments:
         problem = "it calls its function with arguments in place of one mapping"
     else:
-        required = {key.name: key.default is MISSING for key in fields(kind)}
+        required = {
+            key.name: key.default is MISSING and key.default_factory is MISSING
+            for key in fields(kind)
+        }
         missing = [
             key for key, is_required in required.items() if is_required and key not in mapping
         ]

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation import estimators
 from dbt_anonymize.evaluation.data.features import Reading
-from dbt_anonymize.evaluation.data.grid import make_grid
-from dbt_anonymize.evaluation.data.groups import GroupColumn, read_groups
 from dbt_anonymize.evaluation.data.reading import Effort, EffortReader, FeatureColumn, FirstArrays
 from dbt_anonymize.evaluation.data.relations import column_kind
 from dbt_anonymize.evaluation.data.sampling import Sample, copied_sample, draw_sample, inner_sql
@@ -22,7 +20,7 @@ from dbt_anonymize.evaluation.data.subjects import (
 )
 from dbt_anonymize.evaluation.data.targets import TargetColumn, target_reader
 from dbt_anonymize.evaluation.outputs import evaluation_frame, failure_lines, reading_lines
-from dbt_anonymize.evaluation.problem import ZERO_RULE, Importance, Model, Problem
+from dbt_anonymize.evaluation.problem import ZERO_RULE, Model, Problem
 from dbt_anonymize.evaluation.progress import Progress, dbt_logger
 from dbt_anonymize.evaluation.request import EvaluationRequest, parse_request
 from dbt_anonymize.evaluation.scoring import Outcome
@@ -31,6 +29,7 @@ from dbt_anonymize.evaluation.stopwatch import Stopwatch
 from dbt_anonymize.evaluation.suppression import check_recountable
 from dbt_anonymize.evaluation.tallies import Tallies
 from dbt_anonymize.evaluation.workers import make_tasks, run_tasks, worker_count
+from dbt_anonymize.extension import inspections
 
 if TYPE_CHECKING:
     import duckdb
@@ -82,17 +81,17 @@ def evaluate_request(
             subjects=request.subjects,
             guarantees=request.guarantees,
             population_size=request.population_size,
-            reported_groups=[GroupColumn(**column) for column in request.reported_groups],
-            smallest_group=request.smallest_group,
-            decision_grid=request.decision_grid,
             confidence=request.confidence,
         )
         problem, first = read_problem(reader, copies, targets, models, setting, watch=watch)
         if complete is not None:
             problem = complete(problem, reader, first)
-    if request.importance is not None:
-        names = tuple(feature["name"] for feature in request.features)
-        problem = replace(problem, importance=Importance(request.importance, names))
+        asked = [
+            inspection
+            for inspections_of in inspections()
+            for inspection in inspections_of(request.inspections, problem, reader, first)
+        ]
+        problem = replace(problem, inspections=asked)
     return _train_and_report(problem, request.anonymization, log)
 
 
@@ -131,16 +130,13 @@ def report_sample(
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """Splits of a problem, and its results beside scores; see `EvaluationRequest`."""
+    """Splits of a problem, and what is counted in them; see `EvaluationRequest`."""
 
     splitting: Splitting
     random_state: int
     subjects: Mapping[str, Any] | None
     guarantees: Sequence[Mapping[str, Any]] = ()
     population_size: int | None = None
-    reported_groups: Sequence[GroupColumn] = ()
-    smallest_group: int = 1
-    decision_grid: Sequence[str] = ()
     confidence: float = 0.95
 
 
@@ -182,10 +178,6 @@ def read_problem(
             subjects=groups,
             population_size=setting.population_size,
         )
-    grid = None
-    if setting.decision_grid:
-        names = [column.name for column in reader.columns]
-        grid = make_grid(names, first.columns, (setting.decision_grid[0], setting.decision_grid[1]))
     further = []
     for place, effort in enumerate(efforts[1:], start=1):
         with watch.running(str(place)):
@@ -200,10 +192,6 @@ def read_problem(
         keeps_suppressed=reader.may_be_hidden,
         groups=groups,
         recount=recount,
-        reported_groups=read_groups(
-            setting.reported_groups, reader, first.keys, groups, setting.smallest_group
-        ),
-        grid=grid,
         read_seconds=list(watch.take().values()),
     )
     return problem, first

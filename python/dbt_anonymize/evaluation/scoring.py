@@ -19,18 +19,11 @@ import numpy as np
 
 from dbt_anonymize.errors import EvaluationError, SearchError
 from dbt_anonymize.evaluation import estimators
-from dbt_anonymize.evaluation.arrays import Bools, Floats
-from dbt_anonymize.evaluation.details import (
-    Detail,
-    Permuted,
-    Values,
-    grid_details,
-    group_details,
-    importance_details,
-    permute,
-    prediction_measures,
-)
-from dbt_anonymize.evaluation.measures import Predicted
+from dbt_anonymize.evaluation.arrays import Bools
+from dbt_anonymize.evaluation.facts import Detail
+from dbt_anonymize.evaluation.inspections import Answers, Question
+from dbt_anonymize.evaluation.measures import Predicted, Predictions
+from dbt_anonymize.evaluation.prediction_measures import Values, prediction_measures
 from dbt_anonymize.evaluation.problem import ZERO_RULE, EffortData, Model, Problem, Target, Task
 from dbt_anonymize.evaluation.splits import Split, seeds
 from dbt_anonymize.evaluation.stopwatch import Stopwatch
@@ -145,6 +138,7 @@ class SplitScorer:
     def score_effort(self, effort: int) -> Iterator[Outcome]:
         """Yield an outcome per fit and model."""
         spaces, split = self.problem.efforts[effort].own, (self.task.repetition, self.fold)
+        points = [inspection.points(split) for inspection in self.problem.inspections]
         for fits, released, per_split in self.fits(effort):
             views: dict[int, View] = {}  # spaces of the same features share one
             reason = self._untrainable_reason(effort, released)
@@ -162,7 +156,7 @@ class SplitScorer:
                                 released,
                                 space=model.space,
                                 per_split=per_split,
-                                has_grid=split == (1, 1),
+                                points=points,
                             )
                     outcome = self._score(outcome, places, model, views[key])
                 seconds = self.watch.take()
@@ -259,21 +253,17 @@ class SplitScorer:
         is_scaled = estimators.estimator_type(model.model, target.task).is_scaled
         is_zero_rule = model.model == ZERO_RULE
         try:
-            permuted, extra_rows = None, list[Floats]()
-            if not is_zero_rule and (importance := self.problem.importance) is not None:
-                permuted = permute(view, len(importance.features), (self.seed, self.fold))
-                extra_rows.append(permuted.rows)
-            if not is_zero_rule and len(view.points):
-                extra_rows.append(view.points)
-            rows = np.vstack([view.test_rows, *extra_rows]) if extra_rows else view.test_rows
+            questions = list(self._questions(model, view))
+            asked = [question.rows for question in questions if question.rows is not None]
+            rows = np.vstack([view.test_rows, *asked]) if asked else view.test_rows
             with self.watch.running("train"):
                 predicted = fit_predict(estimator, view.training, target, rows, is_scaled=is_scaled)
             if is_zero_rule:
                 predicted = self._constant_answers(predicted, view, target)
             with self.watch.running("score"):
-                measures, details = self._score_predictions(places, predicted, view.test_sets)
-                if not is_zero_rule:
-                    details += self._further_details(outcome.model, view, permuted, predicted)
+                measures, by_form = self._score_predictions(places, predicted, view.test_sets)
+                further = predicted[len(view.test_rows) :]
+                details = list(self._answered(questions, outcome.model, by_form, further))
             return replace(outcome, measures=measures, details=details)
         except (EvaluationError, MemoryError):
             raise
@@ -281,9 +271,7 @@ class SplitScorer:
             return replace(outcome, reason=_failure_reason(model, error))
 
     @staticmethod
-    def _constant_answers(
-        predicted: Predicted | Floats, view: View, target: Target
-    ) -> Predicted | Floats:
+    def _constant_answers(predicted: Predictions, view: View, target: Target) -> Predictions:
         """Return the predictions of the zero rule with the best constant answer per measure."""
         if isinstance(predicted, Predicted):
             return replace(predicted, is_zero_rule=True)
@@ -292,31 +280,37 @@ class SplitScorer:
         median = np.median(target.numbers[view.training.records])
         return np.column_stack([predicted, np.full(len(predicted), median)])
 
-    def _further_details(
-        self, model: int, view: View, permuted: Permuted | None, predicted: Predicted | Floats
+    def _questions(self, model: Model, view: View) -> Iterator[Question]:
+        """Yield what inspections ask of a model."""
+        seed = (self.seed, self.fold)
+        for inspection, points in zip(self.problem.inspections, view.points, strict=True):
+            if (question := inspection.question(model, view, points, seed)) is not None:
+                yield question
+
+    def _answered(
+        self,
+        questions: Sequence[Question],
+        model: int,
+        by_form: Mapping[str, Predictions],
+        further: Predictions,
     ) -> Iterator[Detail]:
-        """Yield details of the permuted records and grid points, which follow the test rows."""
-        first = len(view.test_rows)
-        if permuted is not None and self.problem.importance is not None:
-            yield from importance_details(
-                self.problem.importance,
-                self.judge(model),
-                self.split.test,
-                predicted[view.test_sets[0].place],
-                (permuted, predicted[first : first + len(permuted.rows)]),
-            )
-        if len(view.points):
-            yield from grid_details(self.target, predicted[-len(view.points) :])
+        """Yield the details of questions; ``further`` are the answers to all their rows."""
+        first = 0
+        for question in questions:
+            last = first + (0 if question.rows is None else len(question.rows))
+            answers = Answers(self.judge(model), self.split.test, by_form, further[first:last])
+            yield from question.details(answers)
+            first = last
 
     def _score_predictions(
         self,
         places: Sequence[Place],
-        predicted: Predicted | Floats,
+        predicted: Predictions,
         test_sets: tuple[RowsToPredict, ...],
-    ) -> tuple[dict[str, Values], list[Detail]]:
-        """Return measures and details for each form of the test records; tally the predictions."""
+    ) -> tuple[dict[str, Values], dict[str, Predictions]]:
+        """Return measures and predictions by form of the test records; tally the predictions."""
         measures: dict[str, Values] = {}
-        details: list[Detail] = []
+        by_form: dict[str, Predictions] = {}
         model, test = places[0][2], self.split.test
         target, first = self.judge(model), 0
         for test_set in test_sets:
@@ -332,13 +326,11 @@ class SplitScorer:
                 cells = [Cell(*place, test_on) for place in places for test_on in test_set.test_on]
                 self.tallies.add(cells, target.codes[test], predictions, len(target.classes))
             for test_on in test_set.test_on:
-                measures[test_on] = values
-                groups = self.problem.reported_groups
-                details.extend(group_details(groups, target, test, predictions, test_on))
-        return measures, details
+                measures[test_on], by_form[test_on] = values, predictions
+        return measures, by_form
 
     def record_predictions(
-        self, places: Sequence[Place], test_on: tuple[str, ...], predicted: Predicted | Floats
+        self, places: Sequence[Place], test_on: tuple[str, ...], predicted: Predictions
     ) -> None:
         """Receive the predictions of a model for each test record; no-op by default."""
 

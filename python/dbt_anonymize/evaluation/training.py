@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dbt_anonymize.evaluation import estimators
 from dbt_anonymize.evaluation.arrays import Bools, Codes, Floats
-from dbt_anonymize.evaluation.measures import Predicted
+from dbt_anonymize.evaluation.measures import Predicted, Predictions
 from dbt_anonymize.evaluation.problem import Target
 from dbt_anonymize.evaluation.unsupervised import unsupervised_answers
 from dbt_anonymize.extension import trainers
@@ -79,7 +79,7 @@ def fit_predict(
     test_rows: Floats,
     *,
     is_scaled: bool = False,
-) -> Predicted | Floats:
+) -> Predictions:
     """Train an unfitted estimator and return its predictions for each test row.
 
     No feature is missing. ``is_scaled``: it sees numbers in standard deviations. A classification

@@ -44,13 +44,13 @@ class View:
     """The training set of an effort and the rows to predict, shared by all models.
 
     Untouched test records are the first test set. ``columns``: position of each feature's column,
-    shape (features,); -1 for the constant feature. ``points`` are the rows of a grid, if any.
+    shape (features,); -1 for the constant feature. ``points`` are the rows of each inspection.
     """
 
     training: TrainingSet
     test_sets: tuple[RowsToPredict, ...]
     columns: Codes
-    points: Floats
+    points: tuple[Floats, ...] = ()
 
     @cached_property
     def test_rows(self) -> Floats:
@@ -66,12 +66,13 @@ def make_view(
     *,
     space: str,
     per_split: bool,
-    has_grid: bool = False,
+    points: Sequence[Sequence[Codes]] = (),
 ) -> View:
     """Return the view of the effort at a position in a split.
 
     ``released`` flags the released training records, at least one. ``per_split``: class means and
-    leaf frequencies come from the training records alone.
+    leaf frequencies come from the training records alone. ``points`` are records to predict for
+    inspections, codes of the columns of the untouched effort.
 
     An untouched test record is read by its own values and the hierarchy, whatever its class,
     suppression and labels. Features that are constant over the training records are dropped: they
@@ -96,18 +97,16 @@ def make_view(
         if not effort.is_recoded and effort.targets is None:
             test_sets.append(_rows_to_predict((GENERALIZED,), effort, own, split.test, means))
     rows = [trained, *(each.rows for each in test_sets)]
-    grid = problem.grid if has_grid else None
-    if grid is not None:
-        grid_space = effort.original[space] if position else own
-        rows.append(grid_space.take(grid.columns, np.arange(grid.size)))
+    untouched_space = effort.original[space] if position else own
+    rows += [_made_up(untouched_space, codes) if codes else trained[:0] for codes in points]
     read_ends(rows, own.ends)
     _fill_missing(rows, place, np.flatnonzero(own.scaled))
     varies = own.visible_features(effort.design.columns, used) & (trained != trained[0]).any(axis=0)
     features = np.flatnonzero(varies)
     rows = [_select_features(each, features) for each in rows]
     training = TrainingSet(rows[0], place, records, _select_flags(own.scaled, features))
-    points = rows.pop() if grid is not None else rows[0][:0]
-    test_sets = [replace(each, rows=r) for each, r in zip(test_sets, rows[1:], strict=True)]
+    made_up = tuple(rows[1 + len(test_sets) :])
+    test_sets = [replace(each, rows=r) for each, r in zip(test_sets, rows[1:], strict=False)]
     if position and effort.is_recoded:
         # Hidden records train, but stand for no test record.
         candidates = place[released] if len(place) == len(released) else place
@@ -120,7 +119,12 @@ def make_view(
         )
     columns = np.repeat(np.arange(len(own.columns)), np.diff(own.starts))
     columns = columns[features] if len(features) else np.full(1, -1)
-    return View(training, tuple(test_sets), columns, points)
+    return View(training, tuple(test_sets), columns, made_up)
+
+
+def _made_up(space: Space, codes: Sequence[Codes]) -> Floats:
+    """Return rows of codes, one per column."""
+    return space.take(codes, np.arange(len(codes[0])))
 
 
 def _fill_missing(rows: Sequence[Floats], place: Codes, numbers: Codes) -> None:

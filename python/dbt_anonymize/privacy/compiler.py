@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 
@@ -10,8 +9,7 @@ import numpy as np
 
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.privacy.guarantees import AttributeRule, Guarantees, RecordLimit
-from dbt_anonymize.privacy.label_losses import LabelLosses
-from dbt_anonymize.privacy.table import Classes, FloatArray, IntArray, Table
+from dbt_anonymize.privacy.table import FloatArray, IntArray, Table
 
 
 @dataclass
@@ -101,10 +99,6 @@ class Compiler(Guarantees):
             )
             return None
         return size
-
-    def label_losses(self) -> Callable[[Classes], FloatArray]:
-        """Return the function that computes the loss of the labels of each class, 0 to 1."""
-        return LabelLosses(self.table).of_classes
 
     def declare_convex(self) -> None:
         """Declare that a class merged from classes that keep the guarantee keeps it, too.

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 from pydantic import Field
 
 from dbt_anonymize.privacy.compiler import Compiler
-from dbt_anonymize.privacy.table import Table
+from dbt_anonymize.privacy.table import FloatArray, Table
 from dbt_anonymize.validation import ColumnName, Strict
 
 Share = Annotated[float, Field(gt=0, lt=1)]
@@ -61,7 +61,7 @@ class PrivacyModel(Strict):
     READS_SIZES_ALONE: ClassVar[bool] = False
     """Judges a class by its labels and size, before it is formed."""
     READS_LABELS: ClassVar[bool] = False
-    """Weighs the loss of the labels of a class; `<n>_privacy` then has payouts."""
+    """Weighs the loss of the labels of a class."""
 
     @property
     def measured(self) -> Sequence[str]:
@@ -77,6 +77,16 @@ class PrivacyModel(Strict):
     def needed_population(cls, parameters: Mapping[str, Any]) -> Literal["table", "size"] | None:
         """Return the population data that the model needs: a table, a size, or None."""
         return "table" if parameters.get("attacker") == "journalist" else None
+
+    @classmethod
+    def recounted_losses(
+        cls, classes: Any, generalizations: Mapping[str, Any], vectors: Sequence[Mapping[str, int]]
+    ) -> FloatArray | None:
+        """Return the loss of the labels of each class, 0 to 1, counted for `verify`.
+
+        ``vectors`` are the levels that records may have (none: all). None if it reads no labels.
+        """
+        return None
 
     @abstractmethod
     def compile(self, compiler: Compiler) -> None:

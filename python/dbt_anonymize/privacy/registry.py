@@ -1,10 +1,11 @@
-"""The privacy models, by the name that specs, macros and searches use."""
+"""The privacy models, by the name that specs, macros and searches use: those of extensions last."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from dbt_anonymize.extension import privacy_models
 from dbt_anonymize.privacy.alpha_k_anonymity import AlphaKAnonymity
 from dbt_anonymize.privacy.beta_likeness import BetaLikeness
 from dbt_anonymize.privacy.compiler import Compiler
@@ -17,8 +18,6 @@ from dbt_anonymize.privacy.k_map import KMap
 from dbt_anonymize.privacy.l_diversity import LDiversity
 from dbt_anonymize.privacy.model import PrivacyModel
 from dbt_anonymize.privacy.n_t_closeness import NTCloseness
-from dbt_anonymize.privacy.no_attack import NoAttack
-from dbt_anonymize.privacy.profitable import Profitable
 from dbt_anonymize.privacy.reidentification_risk import ReidentificationRisk
 from dbt_anonymize.privacy.t_closeness import TCloseness
 from dbt_anonymize.privacy.table import Table
@@ -34,9 +33,8 @@ MODELS: dict[str, type[PrivacyModel]] = {
     "delta_disclosure": DeltaDisclosure,
     "delta_presence": DeltaPresence,
     "reidentification_risk": ReidentificationRisk,
-    "no_attack": NoAttack,
-    "profitable": Profitable,
     "differential_privacy": DifferentialPrivacy,
+    **privacy_models(),
 }
 
 # Measures of every sensitive attribute, also of those without a guarantee.

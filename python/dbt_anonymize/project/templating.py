@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable
+from importlib import resources
 from typing import Any
 
 import jinja2
@@ -16,7 +17,12 @@ from dbt_anonymize.extension import extensions
 @functools.cache
 def environment() -> jinja2.Environment:
     """Return the environment of templates: those of the core, and of relations of extensions."""
-    packages = (extension.package for extension in extensions() if extension.has_relations)
+    packages = (
+        one.package
+        for one in extensions()
+        # Without templates it adds nothing but columns.
+        if one.has_relations and resources.files(one.package).joinpath("templates").is_dir()
+    )
     jinja = jinja2.Environment(
         loader=jinja2.ChoiceLoader(
             [jinja2.PackageLoader(package) for package in ("dbt_anonymize.project", *packages)]
@@ -32,6 +38,9 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
         autoescape=False,  # noqa: S701 (SQL, Python and YAML, not HTML)
     )
+    jinja.globals["inspection_templates"] = [
+        f"_{extension.name}.py.j2" for extension in extensions() if extension.inspections
+    ]
     jinja.filters["jinja"] = literals.jinja
     jinja.filters["python"] = literals.python
     jinja.filters["yaml"] = literals.yaml_text

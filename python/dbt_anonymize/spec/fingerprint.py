@@ -22,7 +22,6 @@ _NOT_OF_RESULTS: dict[str, Any] = {
     "details": True,
     "release": {"about", "access", "composition", "formats", "midpoints", "recompute"},
     "columns": {"__all__": {"data_type", "derived_from", "free_text", "unique", "repeats"}},
-    "quality": {"groups", "importance", "decision_grid"},
 }
 
 # Keys of columns that affect no released row.
@@ -64,7 +63,8 @@ def fingerprint_of(spec: Spec) -> str:
     # Undeclared keys are left out, so a version that adds keys gives the same digits.
     beside = dict.fromkeys(_marked_keys(spec, BESIDE_RESULTS), True)
     release = _NOT_OF_RESULTS["release"] | _marked_keys(spec.release, BESIDE_RESULTS)
-    beside = _NOT_OF_RESULTS | beside | {"release": release}
+    quality = _marked_keys(spec.quality, BESIDE_RESULTS) if spec.quality else set()
+    beside = _NOT_OF_RESULTS | beside | {"release": release, "quality": quality}
     content = spec.model_dump(mode="json", exclude=beside, exclude_none=True)
     # A key that is off is as if it were not declared.
     return digest({key: value for key, value in content.items() if value is not False})[:8]

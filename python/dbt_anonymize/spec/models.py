@@ -238,8 +238,8 @@ class CoreSpec(TestedByModels, Strict):
         return [*self.guarantees.resolved, *own]
 
     @property
-    def has_payouts(self) -> bool:
-        """Tell whether a guarantee needs losses of labels and payouts of records."""
+    def reads_labels(self) -> bool:
+        """Tell whether a guarantee weighs what labels lose."""
         return any(guarantee.READS_LABELS for guarantee in self._declared_guarantees)
 
     def measures(self, attribute: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Keys, details and engines of extensions, also of those that are not installed here.
+"""Keys, privacy models, details and engines of extensions, also of those that are not here.
 
 ``of_extensions.txt`` has a line for each: the extension, and what it adds.
 """
@@ -14,6 +14,8 @@ from dbt_anonymize.relations import MODELS
 from dbt_anonymize.spec.problems import KeyPath
 
 FILE = "of_extensions.txt"
+# Privacy models are keys of the guarantees of a spec, or of an effort.
+GUARANTEES = "guarantees."
 
 
 def lines() -> Iterator[str]:
@@ -22,6 +24,7 @@ def lines() -> Iterator[str]:
         owner = extension.name
         for part, model in extension.keys.items():
             yield from (f"{owner} {part}{name}" for name in extension.load(model).model_fields)
+        yield from (f"{owner} {GUARANTEES}{name}" for name in extension.privacy_models)
         details = (name for name, of in MODELS.items() if of.detail and of.extension == owner)
         yield from (f"{owner} details.{name}" for name in details)
         yield from (f"{owner} adapter.{kind}" for kind in extension.engines)
@@ -37,10 +40,16 @@ def extension_keys(part: Part) -> tuple[str, ...]:
     return tuple(key.removeprefix(part) for key in _owners() if part and key.startswith(part))
 
 
+def models_of_extensions() -> tuple[str, ...]:
+    """Return the privacy models that extensions bring, missing extensions included."""
+    return tuple(key.removeprefix(GUARANTEES) for key in _owners() if key.startswith(GUARANTEES))
+
+
 def remedy_of(path: KeyPath, otherwise: str) -> str:
     """Return the remedy of an unknown key of a missing extension, or ``otherwise``."""
     key = ".".join("*" if depth == 1 else str(step) for depth, step in enumerate(path))
-    owner = owner_of(key) or owner_of(".".join(map(str, path)))
+    written = ".".join(map(str, path))
+    owner = owner_of(key) or owner_of(written) or owner_of(".".join(map(str, path[-2:])))
     if owner is None:
         return otherwise
     return f"It belongs to the extension {owner}, which is not here. Add that, or remove it."

@@ -12,11 +12,11 @@ from dbt_anonymize.relations import MODELS
 from dbt_anonymize.spec.problems import did_you_mean, names
 from dbt_anonymize.validation import rule_error
 
-# Measures of sensitive attributes are allowed too, and these where payouts are counted.
+# Measures of sensitive attributes are allowed too, and these where a guarantee reads labels.
 COLUMNS = MODELS["privacy"].numbers()[1:]  # without the effort
 # Those that extensions measure beside, where an anonymization has them.
 ADDED = [name for relation in MODELS.values() if relation.in_qnf for name in relation.numbers()[1:]]
-PAYOUTS = MODELS["privacy"].numbers(condition="spec.has_payouts")
+OF_LABELS = MODELS["privacy"].numbers(condition="spec.reads_labels")
 FUNCTIONS = ("least", "greatest", "ln", "sqrt", "abs")
 # The classes of sqlglot that may stand in an expression beside columns and numbers.
 _EXPRESSIONS = frozenset({"Add", "Sub", "Mul", "Div", "Neg", "Paren", "Identifier"}) | {
@@ -99,8 +99,8 @@ def check_columns(text: str, spec: Mapping[str, Any]) -> str:
     sensitive = [name for name, column in columns.items() if column.role == "sensitive"]
     attributes = [*sensitive, *(getattr(model, "attribute", None) for model in models)]
     measured = (f"{a}_{measure}" for a in attributes if a for measure in measures_of(models, a))
-    has_payouts = any(model.READS_LABELS for model in models)
-    columns_of_numbers = [*COLUMNS, *(PAYOUTS if has_payouts else ()), *measured]
+    reads_labels = any(model.READS_LABELS for model in models)
+    columns_of_numbers = [*COLUMNS, *(OF_LABELS if reads_labels else ()), *measured]
     allowed = list(dict.fromkeys([*columns_of_numbers, *ADDED]))
     for name in _columns(_parse(text)):
         if name not in allowed:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
-    BeforeValidator,
     Field,
     FiniteFloat,
     PlainValidator,
@@ -14,7 +13,8 @@ from pydantic import (
     StrictStr,
 )
 
-from dbt_anonymize.validation import ColumnName, Level, Strict, rule_error
+from dbt_anonymize.extension import Part, keys
+from dbt_anonymize.validation import ColumnName, Strict, rule_error
 
 Measure = Literal[
     "accuracy",
@@ -87,12 +87,6 @@ def _check_parameter(value: object) -> object:
     return value
 
 
-def _levels_of_groups(value: object) -> object:
-    """Read a list of columns as their raw values, level 0."""
-    is_list = isinstance(value, list) and all(isinstance(name, str) for name in value)
-    return dict.fromkeys(value, 0) if isinstance(value, list) and is_list else value
-
-
 _Scalar = str | float | bool | None
 Parameter = Annotated[
     Any, PlainValidator(_check_parameter, json_schema_input_type=_Scalar | list[_Scalar])
@@ -117,8 +111,8 @@ class FurtherTarget(Strict):
     """Class of the target that precision, recall, specificity and f1 are about."""
 
 
-class Quality(Strict):
-    """Measure of the functional quality QF of an effort."""
+class CoreQuality(Strict):
+    """Measure of the functional quality QF of an effort, but for the keys of extensions."""
 
     model: str | None = None
     """Name of a model, or dotted path of a scikit-learn class."""
@@ -172,23 +166,6 @@ class Quality(Strict):
     """One-sided confidence of the test of non-inferiority."""
     outer_share: Annotated[float, Field(gt=0, lt=1)] | None = None
     """Share of subjects that only score the chosen effort, and are in no other part of quality."""
-    decision_grid: Annotated[list[ColumnName], Field(min_length=2, max_length=2)] | None = None
-    """Two numeric features over which the predictions of the first split are reported."""
-    importance: StrictBool | None = None
-    """Measure permutation importance, which costs predictions for every feature."""
-    groups: (
-        Annotated[
-            dict[ColumnName, Level],
-            Field(min_length=1),
-            BeforeValidator(
-                _levels_of_groups, json_schema_input_type=list[ColumnName] | dict[ColumnName, Level]
-            ),
-        ]
-        | None
-    ) = None
-    """Columns by which quality is reported, with the level at which each is read; a list reads raw
-    values.
-    """
 
     @property
     def chosen_models(self) -> dict[str, ModelChoice]:
@@ -211,3 +188,11 @@ class Quality(Strict):
     def task(self) -> Task:
         """Task of the measure."""
         return task_of_measure(self.measure)
+
+
+if TYPE_CHECKING:
+    Quality = CoreQuality
+else:
+
+    class Quality(*keys(Part.quality), CoreQuality):
+        """Measure of the functional quality QF of an effort."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.spec.draft import RawSpec, mapping, unknown_column
-from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, short_repr, unknown
+from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, short_repr
 from dbt_anonymize.spec.quality import BASELINE, FEWEST_SPLITS
 from dbt_anonymize.tasks import UNSUPERVISED
 
@@ -162,7 +162,13 @@ def _models_without_target_predict_no_column(draft: RawSpec) -> Iterator[Problem
             f"must be absent: models of {task} predict no column",
             "Remove it, or write a spec of its own for a target.",
         )
-    for key in ("groups", "importance", "outer_share"):
+    yield from absent_beside_silhouette(draft, "outer_share")
+
+
+def absent_beside_silhouette(draft: RawSpec, *keys: str) -> Iterator[Problem]:
+    """Refuse keys of ``quality`` that need scores of single records."""
+    quality = draft.quality
+    for key in keys:
         if quality.get("measure") == "silhouette" and quality.get(key):
             yield Problem(
                 ("quality", key),
@@ -312,41 +318,6 @@ def _what_is_predicted_is_no_feature(draft: RawSpec) -> Iterator[Problem]:
         )
 
 
-def _a_grid_has_two_features(draft: RawSpec) -> Iterator[Problem]:
-    grid = draft.quality.get("decision_grid")
-    if not isinstance(grid, list) or len(grid) != 2:
-        return
-    if grid[0] == grid[1] or not set(map(str, grid)) <= set(draft.features):
-        yield Problem(
-            ("quality", "decision_grid"),
-            "must name two different features",
-            f"Features are {names(list(draft.features))}.",
-            names(list(map(str, grid))),
-        )
-
-
-def _groups_are_columns(draft: RawSpec) -> Iterator[Problem]:
-    """Check the columns by which quality is reported."""
-    groups = draft.quality.get("groups")
-    levels = mapping(groups) or dict.fromkeys(groups if isinstance(groups, list) else (), 0)
-    roles = draft.roles or {}
-    for name, level in levels.items():
-        place = ("quality", "groups", str(name))
-        if roles and roles.get(name) not in {"quasi_identifier", "sensitive", "insensitive"}:
-            known = [n for n, role in roles.items() if role not in {"identifier", "dropped"}]
-            rule = "must be a quasi-identifier, or a sensitive or insensitive column"
-            yield unknown(place, rule, name, known, "Declared columns")
-            continue
-        highest = draft.levels.get(name) if roles.get(name) == "quasi_identifier" else 0
-        if isinstance(level, int) and highest is not None and level > highest:
-            yield Problem(
-                place,
-                f"must be a level of the column, 0 to {highest}",
-                "Lower it." if highest else "Write 0: only a quasi-identifier has a hierarchy.",
-                short_repr(level),
-            )
-
-
 _RULES = (
     _one_way_to_split,
     _one_way_to_name_models,
@@ -360,6 +331,4 @@ _RULES = (
     _some_effort_can_be_chosen,
     _columns_are_kept,
     _what_is_predicted_is_no_feature,
-    _groups_are_columns,
-    _a_grid_has_two_features,
 )

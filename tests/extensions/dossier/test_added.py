@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from dbt_anonymize.extension import DossierFigures, Extension
+from dbt_anonymize.documents import DossierFigures
+from dbt_anonymize.extension import Extension
 from dbt_anonymize.extensions.dossier import criteria
 from dbt_anonymize.extensions.dossier.rendering import as_markdown
 from dbt_anonymize.project.evidence import Evidence

@@ -205,6 +205,17 @@ def test_facts_hold_no_value_of_an_enumeration() -> None:
     assert "Ann" not in repr(found)
 
 
+def test_an_empty_text_is_no_code_among_codes_and_is_counted() -> None:
+    with duckdb.connect() as connection:
+        connection.execute(
+            "create table homes as select i as id, if(i % 4 = 0, '', (10001 + i)::varchar) as zip, "
+            "uuid() as code from range(40) as t(i)"
+        )
+        found = read_facts(cast(Warehouse, SmallWarehouse(connection, {})), "homes")
+    assert [one.empty for one in found] == [0, 10, 0]
+    assert (found[1].is_code, found[1].shortest, found[1].known) == (True, 5, 40)
+
+
 def test_the_target_is_the_column_called_so_else_the_last_of_few_classes() -> None:
     columns = [facts("id", distinct=1000), facts("churned", distinct=2), facts("x", distinct=4)]
     assert [one.is_target for one in propose(columns)] == [False, True, False]

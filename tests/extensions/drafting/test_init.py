@@ -244,3 +244,27 @@ def test_tables_with_little_in_them_are_drafted(consumer: Project) -> None:
     # Efforts keep k people, not records.
     assert spec.efforts
     assert all((effort.levels or {})["age"] > 0 for effort in spec.efforts)
+
+
+def test_an_empty_text_is_generalized_like_null(consumer: Project) -> None:
+    """A seed cannot hold it, so the draft declares what the core has for it."""
+    folder = consumer.folder
+    (folder / "models" / "births.sql").write_text(
+        "select 'B' || i as birth_no, if(i % 7 = 0, '', (i * i % 5)::varchar) as cigs, "
+        "if(i % 11 = 0, '', (10001 + i % 40)::varchar) as zip, 18 + i * i % 31 as age "
+        "from range(600) as t(i)"
+    )
+    consumer.build("--select", "births")
+    place = ("--project-dir", folder)
+    explained = run("init", "births", "--ref", "births", "--explain", "zip", *place)
+    assert "empty texts: 55 records" in explained.stdout
+    assert 'unknown: "*" in the spec' in explained.stdout
+    done = run("init", "births", "--ref", "births", "--purpose", "statistics", "--yes", *place)
+    assert done.exit_code == 0, done.output
+    spec = load_spec(folder / "anonymizations" / "births.yml")
+    unknown = {name: tree.unknown for name, tree in spec.quasi_identifiers.items()}
+    assert unknown == {"cigs": "*", "zip": "*", "age": None}
+    assert run("generate", "births", *place).exit_code == 0
+    consumer.build("--select", "births_hierarchy_*", "path:models/births")
+    checked = run("verify", "births", *place)
+    assert checked.exit_code == 0, checked.output

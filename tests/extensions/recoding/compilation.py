@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.extensions import has
 from tests.projects import REPOSITORY
 from tests.properties.compilation import Quasi, dbt
 
@@ -106,7 +107,7 @@ GAME = {
     "attacker": "prosecutor",
 }
 UP = ((0, 0), (0, 1), (1, 1), (1, 2), (2, 2), (3, 3))
-PAID_CASES = (
+_PAID_CASES = (
     Case("paid", (AGE, CITY), (K, GAME), rounds=UP, is_paid=True),
     Case(
         "paid_stronger",
@@ -117,6 +118,7 @@ PAID_CASES = (
         is_paid=True,
     ),
 )
+PAID_CASES = _PAID_CASES if has("payouts") else ()
 CELL_CASES = (
     Case("cells", (AGE, CITY), (K,), levels=(0, 0)),
     Case(

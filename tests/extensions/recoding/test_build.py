@@ -22,7 +22,7 @@ from tests.extensions.recoding.oracle import Record, World
 from tests.extensions.recoding.world import Warehouse
 from tests.oracle.generalization import CategoricalHierarchy, IntervalHierarchy
 
-LOCAL, PAID, COUNTED = LOCAL_CASES[0], PAID_CASES[0], CASES[0]
+LOCAL, COUNTED = LOCAL_CASES[0], CASES[0]
 # The decade is labelled like its first half: together they would look like one class.
 TENS = IntervalHierarchy(
     (0.0, 5.0, 10.0, 20.0),
@@ -52,14 +52,16 @@ def test_a_guarantee_about_a_population_is_refused(case: Case, warehouse: Wareho
         warehouse.recode(with_guarantee(case, {"model": "k_map", "k": 2, "estimator": None}))
 
 
+@pytest.mark.needs("payouts")
 def test_payouts_need_amounts_and_nothing_but_sizes(warehouse: Warehouse) -> None:
-    loaded(warehouse, PAID)
-    unpaid = Case(**{**PAID.__dict__, "guarantees": PAID.guarantees[:1]})
+    paid = PAID_CASES[0]
+    loaded(warehouse, paid)
+    unpaid = Case(**{**paid.__dict__, "guarantees": paid.guarantees[:1]})
     with pytest.raises(RecodingError, match="need the guarantee profitable; got none"):
         warehouse.recode(unpaid)
     diverse = {"model": "l_diversity", "attribute": "disease", "variant": "distinct", "l": 2}
     with pytest.raises(RecodingError, match="l_diversity cannot be kept by payouts per record"):
-        warehouse.recode(with_guarantee(PAID, diverse))
+        warehouse.recode(with_guarantee(paid, diverse))
 
 
 def test_a_label_with_two_meanings_is_refused(warehouse: Warehouse) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.project.test_generate import call_of, files_of, python_call_of
 from tests.spec.declarations import rich
 
@@ -77,6 +79,7 @@ def test_a_recoded_effort_has_a_model_of_its_own() -> None:
     ]
 
 
+@pytest.mark.needs("payouts")
 def test_payouts_choose_the_labels_of_records() -> None:
     content = rich()
     del content["subject"]

@@ -20,13 +20,15 @@ from tests.docs.examples import (
     diagnosed,
     name_of_spec,
 )
-from tests.docs.pages import DOCS, MODELS, Page
+from tests.docs.pages import DOCS, Page
 from tests.oracle.aggregates import Member, aggregate
 from tests.oracle.privacy import Class, payout
 
+# An effort of the page goes by payouts.
+pytestmark = pytest.mark.needs("payouts")
 PAGE = Page(DOCS / "extensions" / "recoding.md")
 # What the records of its example bring.
-PROFITABLE = Page(MODELS / "profitable.md")
+PROFITABLE = Page(DOCS / "extensions" / "payouts" / "profitable.md")
 # What its text says of the example.
 RECODINGS = {
     "full_domain": {"age": 2, "zip": 1},

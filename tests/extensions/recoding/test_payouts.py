@@ -17,7 +17,7 @@ from tests.oracle import privacy
 from tests.oracle.generalization import IntervalHierarchy, generalize
 from tests.sampling import examples
 
-pytestmark = pytest.mark.sampled_tests(1)
+pytestmark = [pytest.mark.sampled_tests(1), pytest.mark.needs("payouts")]
 
 TIE = 1e-8
 

@@ -11,6 +11,7 @@ from dbt_anonymize.project.evidence import PARTS, Evidence
 from dbt_anonymize.relations import ALL
 from dbt_anonymize.spec import Spec
 from tests.effort_results import ABOUT, LINES, published, result_of
+from tests.extensions import has
 from tests.worlds import specs
 
 
@@ -29,7 +30,7 @@ def spec(**changes: Any) -> Spec:
         target="value",
         features=["age", "town"],
         efforts=[{"age": 1, "town": 1}, {"age": 2, "town": 1}],
-        quality={"decision_grid": ["age", "town"]},
+        quality={"decision_grid": ["age", "town"]} if has("inspection") else {},
         qnf="1 - 1/k",
     )
     return Spec.model_validate(declared | changes)
@@ -172,12 +173,13 @@ def wide(columns: int = 30) -> Findings:
     """Return findings of many quasi-identifiers; the loss of each is its number in percent."""
     of, names = findings(), [f"answer_{place:02}" for place in range(columns)]
     declared = {name: specs.categories("answers", 2) for name in names}
-    kept = of.spec.model_dump(mode="json")["columns"]
+    declared_before = of.spec.model_dump(mode="json")
+    kept, quality = declared_before["columns"], declared_before["quality"]
     many = spec(
         columns={**declared, "name": kept["name"], "value": kept["value"]},
         features=names,
         efforts=[dict.fromkeys(names, 1), dict.fromkeys(names, 2)],
-        quality={**of.spec.model_dump(mode="json")["quality"], "decision_grid": None},
+        quality={k: v for k, v in quality.items() if k != "decision_grid"},
     )
     losses = [
         {"effort": effort} | {f"{name}_loss": place / 100 for place, name in enumerate(names)}

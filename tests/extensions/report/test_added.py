@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from dbt_anonymize.extension import After, Extension, ReportSections, report_sections
+from dbt_anonymize.documents import After, ReportSections
+from dbt_anonymize.extension import Extension, report_sections
 from dbt_anonymize.extensions.report import reading
 from dbt_anonymize.extensions.report import sections as parts
 from dbt_anonymize.extensions.report.rendering import as_html, as_json
@@ -25,7 +26,6 @@ BEFORE = {
     After.class_sizes: "class_sizes",
     After.labels: "labels_1",
     After.losses: "labels_1",
-    After.regions: "regions",
     After.history: "history",
 }
 

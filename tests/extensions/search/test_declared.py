@@ -56,6 +56,10 @@ def test_outer_targets_are_not_read() -> None:
 def test_a_search_by_payouts_has_their_amounts() -> None:
     said = refused(spec(search={"measure": "publisher_payout"}))
     assert "must be another measure without the guarantee profitable" in said
+
+
+@pytest.mark.needs("payouts")
+def test_a_search_by_payouts_with_their_amounts_is_declared() -> None:
     profitable = {
         "publisher_benefit": 1200,
         "publisher_loss": 300,

@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from dbt_anonymize.privacy.grouping import classes_of
-from dbt_anonymize.privacy.registry import compile_guarantees
+from dbt_anonymize.privacy.registry import MODELS, compile_guarantees
 from dbt_anonymize.privacy.table import (
     BoolArray,
     Classes,
@@ -77,7 +77,7 @@ def diversity(table: Table) -> st.SearchStrategy[Declared]:
 SHARE = st.sampled_from([0.1, 0.2, 0.25, 0.3, 0.5, 0.6, 0.75, 0.9])
 
 
-CLASS_MODELS: Mapping[str, Callable[[Table], st.SearchStrategy[Declared]]] = {
+_CLASS_MODELS: Mapping[str, Callable[[Table], st.SearchStrategy[Declared]]] = {
     "k_anonymity": of_table("k_anonymity", k=st.integers(2, 6)),
     "k_map": of_table("k_map", k=st.integers(2, 9)),
     "k_map, estimated": of_table(
@@ -125,6 +125,7 @@ CLASS_MODELS: Mapping[str, Callable[[Table], st.SearchStrategy[Declared]]] = {
         attacker=st.sampled_from(["prosecutor", "journalist"]),
     ),
 }
+CLASS_MODELS = {name: of for name, of in _CLASS_MODELS.items() if name.partition(",")[0] in MODELS}
 
 
 RELEASE_MODELS: Mapping[str, Callable[[Table], st.SearchStrategy[Declared]]] = {

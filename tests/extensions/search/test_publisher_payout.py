@@ -15,12 +15,13 @@ import dbt_anonymize.extensions.search.optimum as search_module
 from dbt_anonymize.extensions.search.optimum import search
 from dbt_anonymize.extensions.search.publisher_payout import PublisherPayout
 from dbt_anonymize.privacy.grouping import classes_of
-from dbt_anonymize.privacy.profitable import Profitable
-from dbt_anonymize.privacy.registry import compile_guarantees
+from dbt_anonymize.privacy.registry import MODELS, compile_guarantees
 from dbt_anonymize.privacy.table import BoolArray, Node, Table
 from tests.extensions.search.brute_force import feasible_nodes, nodes_of, tables
 from tests.oracle import privacy, records
 from tests.sampling import examples
+
+pytestmark = pytest.mark.needs("payouts")
 
 GAMES = st.fixed_dictionaries(
     {
@@ -49,7 +50,7 @@ def test_the_search_finds_the_largest_payout_of_all_nodes(data: st.DataObject) -
     table, game = data.draw(tables()), data.draw(GAMES)
     declared = [{"model": "k_anonymity", "k": 2}, {"model": "profitable", **game}]
     guarantees = compile_guarantees(declared, table)
-    loss = PublisherPayout(Profitable(**game))
+    loss = PublisherPayout(MODELS["profitable"](**game))
     for limit, most in itertools.product((Decimal(0), Decimal("0.5"), Decimal(1)), (10**6, 0)):
         feasible = {found.node: found for found in feasible_nodes(table, guarantees, loss, limit)}
         with pytest.MonkeyPatch.context() as patch:
@@ -69,7 +70,7 @@ def test_the_search_finds_the_largest_payout_of_all_nodes(data: st.DataObject) -
 @given(st.data())
 def test_no_coarser_node_costs_less_than_the_bound(data: st.DataObject) -> None:
     table, game = data.draw(tables()), data.draw(GAMES)
-    loss = PublisherPayout(Profitable(**game), gs=data.draw(st.sampled_from([0.5, 0.05])))
+    loss = PublisherPayout(MODELS["profitable"](**game), gs=data.draw(st.sampled_from([0.5, 0.05])))
     for node in nodes_of(table):
         bound = loss.lower_bounds(table, np.array([node]))[0]
         for upper in nodes_of(table):

@@ -27,7 +27,7 @@ def undisputed(drafted: SimpleNamespace) -> SimpleNamespace:
 def test_sensitive_columns_that_single_out_together_are_said(
     records: int, *, is_said: bool
 ) -> None:
-    drafted = SimpleNamespace(proposals=[], target=None)
+    drafted = SimpleNamespace(failed={}, proposals=[], target=None)
     tried = undisputed(drafted)
     tried.singled, tried.counted = (3, records), SimpleNamespace(table=SimpleNamespace(total=1000))
     said = [*warnings(tried)]  # type: ignore[arg-type]
@@ -50,6 +50,15 @@ def test_records_that_are_alone_with_sensitive_values_are_counted() -> None:
         assert singled_by_sensitive(warehouse, "people", spec) == (1, 0)  # type: ignore[arg-type]
 
 
+def test_a_column_that_no_hierarchy_fits_is_not_left_out_in_silence() -> None:
+    reason = "hierarchy must keep these rules:\n  - it has at least one value\nCorrect those lines."
+    drafted = SimpleNamespace(failed={"cigs": reason}, proposals=[], target=None)
+    assert [*warnings(undisputed(drafted))] == [  # type: ignore[arg-type]
+        "cigs is left out, since no hierarchy fits. hierarchy must keep these rules: - it has at "
+        "least one value Correct those lines."
+    ]
+
+
 class Column(NamedTuple):
     """A column of which only the role is asked for."""
 
@@ -60,7 +69,7 @@ class Column(NamedTuple):
 def test_a_target_that_others_know_is_said(name: str, is_warned: bool) -> None:
     """It is released as it is, whatever k is."""
     target = SimpleNamespace(name=name, is_telling=False)
-    drafted = SimpleNamespace(proposals=[], target=target)
+    drafted = SimpleNamespace(failed={}, proposals=[], target=target)
     tried = undisputed(drafted)
     said = [*warnings(tried)]  # type: ignore[arg-type]
     assert [line.startswith(f"{name} is released as it is") for line in said] == [True] * is_warned
@@ -71,7 +80,7 @@ def test_times_beside_the_classes_are_said() -> None:
     for kind, mask in (("timestamp", "{truncate: quarter}"), ("timestamp", None), ("date", None)):
         facts = ColumnFacts("seen", kind, kind, 90, 90, 90)  # type: ignore[arg-type]
         proposal = Proposal(facts, "insensitive", "", mask=mask)
-        drafted = SimpleNamespace(proposals=[proposal], target=None)
+        drafted = SimpleNamespace(failed={}, proposals=[proposal], target=None)
         tried = undisputed(drafted)
         said += warnings(tried)  # type: ignore[arg-type]
     assert [line for line in said if "to the quarter" in line] == [
@@ -86,7 +95,7 @@ def test_values_of_one_record_are_said() -> None:
     for kind, singled in (("number", 14), ("text", 1)):
         facts = ColumnFacts("visits", kind, kind, 90, 90, 15, singled=singled)  # type: ignore[arg-type]
         target = Proposal(facts, "sensitive", "", is_target=True)
-        drafted = SimpleNamespace(proposals=[target], target=target)
+        drafted = SimpleNamespace(failed={}, proposals=[target], target=target)
         tried = undisputed(drafted)
         said += warnings(tried)  # type: ignore[arg-type]
     assert said == [

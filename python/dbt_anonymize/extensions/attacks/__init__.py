@@ -3,14 +3,8 @@
 All start from the attacker's ``knowledge`` and a matched release (``released``).
 """
 
-from dbt_anonymize.extension import (
-    After,
-    Check,
-    DossierFigures,
-    Extension,
-    Reads,
-    ReportSections,
-)
+from dbt_anonymize.documents import After, DossierFigures, ReportSections
+from dbt_anonymize.extension import Check, Extension, Reads
 
 EXTENSION = Extension(
     name="attacks",

@@ -29,7 +29,7 @@ from dbt_anonymize.evaluation.data.features import Reading
 from dbt_anonymize.evaluation.data.reading import PER_RECORD, Effort, EffortReader
 from dbt_anonymize.evaluation.data.sampling import draw_sample
 from dbt_anonymize.evaluation.data.targets import TargetColumn
-from dbt_anonymize.evaluation.measures import Predicted
+from dbt_anonymize.evaluation.measures import Predicted, Predictions
 from dbt_anonymize.evaluation.problem import Model, Problem, Target
 from dbt_anonymize.evaluation.run import Setting, read_problem
 from dbt_anonymize.evaluation.splits import Split, Splitting, seeds
@@ -220,7 +220,7 @@ def _original(view: View) -> tuple[Floats, NDArray[np.int64]]:
 
 
 def _certainty(
-    predicted: Predicted | Floats, target: Target, place: NDArray[np.int64], split: Split
+    predicted: Predictions, target: Target, place: NDArray[np.int64], split: Split
 ) -> Floats:
     if isinstance(predicted, Predicted):
         if target.codes is None:

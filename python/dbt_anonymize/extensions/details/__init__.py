@@ -1,6 +1,7 @@
 """Relations that tell more of an anonymization than its choice needs: `details` of a spec."""
 
-from dbt_anonymize.extension import After, DossierFigures, Extension, ReportSections
+from dbt_anonymize.documents import After, DossierFigures, ReportSections
+from dbt_anonymize.extension import Extension
 
 EXTENSION = Extension(
     name="details",

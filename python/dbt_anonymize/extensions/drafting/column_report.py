@@ -63,6 +63,8 @@ def _count_lines(facts: ColumnFacts) -> Iterator[str]:
     yield f"different values: {facts.distinct:,}"
     if facts.longest:
         yield f"characters: {facts.shortest} to {facts.longest}"
+    if facts.empty:
+        yield f"empty texts: {pluralized(facts.empty, 'record')}"
     if facts.phrases:
         yield f"values of several words: {facts.phrases:,}"
 
@@ -71,4 +73,6 @@ def hierarchy_lines(plan: Plan) -> Iterator[str]:
     """Yield the number of labels of each level, and the command; labels may be values."""
     for level, labels in enumerate(plan.hierarchy.labels, start=1):
         yield f"  level {level}: {pluralized(len(set(labels)), 'label')}"
+    if plan.has_unknown:
+        yield '  an empty text is * like NULL, as no seed holds one: unknown: "*" in the spec'
     yield f"  {plan.command}"

@@ -45,10 +45,11 @@ class ColumnFacts:
     ``type`` is without parameters: those of an enumeration are values. ``known`` counts records
     with a value, ``phrases`` distinct values of several words, ``singled`` records with a unique
     value; ``looks`` is the recognized content; ``longest`` and ``shortest`` are lengths of texts
-    and whole numbers. ``follows`` names the columns that determine it, ``tells`` is the explained
-    share of the target (`target_shares`). ``known_with`` is the reason why it is known only
-    together with what is predicted (`companions`), ``family`` the columns of 0 and 1 that are one
-    attribute with it, with the records of each (`families`).
+    that are not empty and of whole numbers, ``empty`` counts records with an empty text.
+    ``follows`` names the columns that determine it, ``tells`` is the explained share of the target
+    (`target_shares`). ``known_with`` is the reason why it is known only together with what is
+    predicted (`companions`), ``family`` the columns of 0 and 1 that are one attribute with it, with
+    the records of each (`families`).
     """
 
     name: str
@@ -67,6 +68,7 @@ class ColumnFacts:
     tells: float | None = None
     known_with: str = ""
     family: tuple[tuple[str, int], ...] = ()
+    empty: int = 0
 
     @property
     def is_unique(self) -> bool:
@@ -154,7 +156,7 @@ def read_facts(warehouse: Warehouse, relation: Any) -> list[ColumnFacts]:
         records, numbers = int(row[0]), numbers + [int(value or 0) for value in row[1:]]
     facts = []
     for place, (name, data_type, kind) in enumerate(columns):
-        known, distinct, longest, shortest, phrases = numbers[5 * place : 5 * place + 5]
+        known, distinct, longest, shortest, phrases, empty = numbers[6 * place : 6 * place + 6]
         values = _sample_values(warehouse, relation, quoted[name]) if kind == "text" else []
         facts.append(
             ColumnFacts(
@@ -167,6 +169,7 @@ def read_facts(warehouse: Warehouse, relation: Any) -> list[ColumnFacts]:
                 longest=longest,
                 shortest=shortest,
                 phrases=phrases,
+                empty=empty,
                 singled=_singled(warehouse, relation, [quoted[name]]) if kind != "other" else 0,
                 looks=recognize_content(values),
                 is_code=bool(values) and all(map(_is_code, values)),
@@ -251,19 +254,20 @@ def _singled(warehouse: Warehouse, relation: Any, quoted: Sequence[str]) -> int:
 
 def _counts(warehouse: Warehouse, quoted: str, kind: Kind, data_type: str) -> list[str]:
     if kind == "other":
-        return [f"count({quoted})", "0", "0", "0", "0"]
+        return [f"count({quoted})", *["0"] * 5]
     counts = [f"count({quoted})", f"count(distinct {quoted})"]
     if kind == "number" and "int" in data_type:
         # A macro of dbt: a draft needs no package yet.
         text = f"cast(abs({quoted}) as {warehouse.macro('type_string', package='dbt')})"
-        return [*counts, f"max(length({text}))", f"min(length({text}))", "0"]
+        return [*counts, f"max(length({text}))", f"min(length({text}))", "0", "0"]
     if kind != "text" or "uuid" in data_type:
-        return [*counts, "0", "0", "0"]
+        return [*counts, *["0"] * 4]
     return [
         *counts,
         f"max(length({quoted}))",
-        f"min(length({quoted}))",
+        f"min(nullif(length({quoted}), 0))",
         f"count(distinct case when trim({quoted}) like '% %' then {quoted} end)",
+        f"count(case when length({quoted}) = 0 then 1 end)",
     ]
 
 
@@ -272,7 +276,7 @@ def _sample_values(warehouse: Warehouse, relation: Any, quoted: str) -> list[str
         f"select distinct {quoted} from {relation} "  # noqa: S608 (quoted)
         f"where {quoted} is not null limit {_SAMPLED_VALUES}"
     )
-    return [str(value) for (value,) in rows]
+    return [str(value) for (value,) in rows if str(value)]
 
 
 def _is_code(value: str) -> bool:

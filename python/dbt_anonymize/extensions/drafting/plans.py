@@ -67,13 +67,17 @@ _GRANULARITIES = ["month", "quarter", "year", "decade"]
 
 @dataclass(frozen=True)
 class Plan:
-    """A hierarchy with its seed, the command that builds it again, and a remark on its values."""
+    """A hierarchy with its seed, the command that builds it again, and a remark on its values.
+
+    ``has_unknown``: the column has an empty text, which no seed can hold, so it is like a NULL.
+    """
 
     column: str
     seed: str
     hierarchy: Hierarchy
     command: str
     remark: str = ""
+    has_unknown: bool = False
 
     @property
     def kind(self) -> str:
@@ -137,7 +141,7 @@ def plan_hierarchy(
     hierarchy, words, remark = _build_hierarchy(facts, column, inner)
     source = f" {place} --column {shlex.quote(facts.name)}"
     command = f"dbt-anonymize hierarchy {words}{source} -o {folder}/{seed}.csv"
-    return Plan(facts.name, seed, hierarchy, command, remark)
+    return Plan(facts.name, seed, hierarchy, command, remark, has_unknown=facts.empty > 0)
 
 
 def _check_comparable(facts: ColumnFacts) -> None:

@@ -41,11 +41,15 @@ class TableColumn:
         return quote_name(self.name)
 
     def counts(self) -> dict[str, int]:
-        """Return each value as text, as hierarchies compare it, with its records, in order."""
+        """Return each value as text, as hierarchies compare it, with its records, in order.
+
+        An empty text is left out like NULL: dbt reads it in a seed as NULL.
+        """
         text = self.warehouse.macro("_as_text", expression=self.quoted)
         rows = self.warehouse.rows(
             f"select {text}, count(*) from {self.relation} "  # noqa: S608 (quoted)
-            f"where {self.quoted} is not null group by 1 limit {MOST_VALUES + 1}"
+            f"where {self.quoted} is not null and {text} <> '' "
+            f"group by 1 limit {MOST_VALUES + 1}"
         )
         if len(rows) > MOST_VALUES:
             raise WarehouseError(

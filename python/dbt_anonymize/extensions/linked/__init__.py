@@ -1,6 +1,7 @@
 """Tables around a person: what her linked records tell of her, counted, suppressed, released."""
 
-from dbt_anonymize.extension import After, Check, Extension, Part, Reads, ReportSections
+from dbt_anonymize.documents import After, ReportSections
+from dbt_anonymize.extension import Check, Extension, Part, Reads
 
 EXTENSION = Extension(
     name="linked",

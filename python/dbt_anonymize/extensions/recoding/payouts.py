@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +16,23 @@ from dbt_anonymize.extensions.recoding.records import Source
 from dbt_anonymize.extensions.recoding.runs import running_sums
 from dbt_anonymize.privacy.grouping import distinct_codes, sums
 from dbt_anonymize.privacy.guarantees import Guarantees
-from dbt_anonymize.privacy.profitable import Profitable
 from dbt_anonymize.privacy.registry import model_of
 from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray
 
 if TYPE_CHECKING:
     import duckdb
+
+# The guarantee that has the amounts; without its extension no spec can declare it.
+PROFITABLE = "profitable"
+
+
+class _Profitable(Protocol):
+    """The guarantee `PROFITABLE`."""
+
+    publisher_benefit: float
+
+    def payouts(self, classes: Classes, losses: FloatArray) -> FloatArray:
+        """Return the payout of one record of each class, less the loss of its labels."""
 
 
 def payout_recoding(
@@ -44,8 +55,8 @@ def payout_recoding(
     judge = Judge.of(
         records.with_attributes(tuple(ladder.attribute() for ladder in ladders)), has_labels=True
     )
-    (*_, declared) = (g for g in source.guarantees if g["model"] == "profitable")
-    game = _Game(cast(Profitable, model_of(declared)), judge.guarantees, records.table.records)
+    (*_, declared) = (g for g in source.guarantees if g["model"] == PROFITABLE)
+    game = _Game(cast(_Profitable, model_of(declared)), judge.guarantees, records.table.records)
     places = list(zip(ladders, records.key_of_row, source.names, strict=True))
 
     def shown(of_rows: IntArray) -> list[_RowLabels]:
@@ -75,7 +86,7 @@ def _check(source: Source) -> None:
         errors.append(
             "payouts per record count records; a subject is declared. Use rounds without payouts."
         )
-    if not any(isinstance(model, Profitable) for model in models):
+    if not any(guarantee["model"] == PROFITABLE for guarantee in source.guarantees):
         errors.append("payouts per record need the guarantee profitable; got none. Declare it.")
     if errors:
         raise RecodingError("\n".join(errors))
@@ -117,7 +128,7 @@ class _RowLabels:
 class _Game:
     """The publisher's payouts of classes."""
 
-    profitable: Profitable
+    profitable: _Profitable
     guarantees: Guarantees | None
     records: IntArray
 

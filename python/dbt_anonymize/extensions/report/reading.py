@@ -43,17 +43,6 @@ _LABELS = """
     where effort > 0 and not is_suppressed
     group by 1, 2
 """
-# Positions instead of values, which occur in the source.
-_GRID = """
-    select
-        effort,
-        class,
-        dense_rank() over (order by x) as x,
-        dense_rank() over (order by y) as y,
-        prediction
-    from {relation}
-    where {deciding} and effort in ({efforts})
-"""
 
 
 @dataclass(frozen=True)
@@ -155,7 +144,6 @@ def _queries(spec: Spec, efforts: str, evidence: Evidence) -> dict[str, str]:
         for name in sorted(parts - {*evidence.relations})
     } | {
         "information_loss": "select * from {relation} order by effort",
-        "decision_grid": _substituted(_GRID, deciding=deciding, efforts=efforts),
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.search.by_quality import (
@@ -25,17 +25,21 @@ from dbt_anonymize.extensions.search.lattice import Lattice
 from dbt_anonymize.extensions.search.local_recoding import find_rounds, measure_rounds
 from dbt_anonymize.extensions.search.losses.base import InformationLoss
 from dbt_anonymize.extensions.search.losses.registry import make_loss
-from dbt_anonymize.extensions.search.measure_names import GUIDED, PUBLISHER_PAYOUT, QUALITY
+from dbt_anonymize.extensions.search.measure_names import (
+    GUIDED,
+    PROFITABLE,
+    PUBLISHER_PAYOUT,
+    QUALITY,
+)
 from dbt_anonymize.extensions.search.optimum import checks_for, search
 from dbt_anonymize.extensions.search.pareto import ParetoFront, pareto_front
-from dbt_anonymize.extensions.search.publisher_payout import PublisherPayout
+from dbt_anonymize.extensions.search.publisher_payout import Game, PublisherPayout
 from dbt_anonymize.extensions.search.race import Budget, Track
 from dbt_anonymize.extensions.search.reasons import SHARE, Reasons, find_reasons
 from dbt_anonymize.extensions.search.records import Records
 from dbt_anonymize.extensions.search.results import ProgressCallback, SearchResult
 from dbt_anonymize.extensions.search.training import TrainingProgress
 from dbt_anonymize.privacy.guarantees import Guarantees
-from dbt_anonymize.privacy.profitable import Profitable
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import Node, Table
 from dbt_anonymize.spec import Effort, Spec
@@ -148,11 +152,11 @@ class Task:
         return compile_guarantees(self.declared, self.table)
 
     @property
-    def _game(self) -> Profitable:
+    def _game(self) -> Game:
         """The amounts of the publisher's payout."""
-        for declared in self.spec.guarantees.declared:
-            if isinstance(declared[1], Profitable):
-                return declared[1]
+        for name, declared in self.spec.guarantees.declared:
+            if name == PROFITABLE:
+                return cast(Game, declared)
         raise SearchError(
             "the measure publisher_payout must have the amounts of the guarantee profitable; got "
             "none. Declare it, or choose another measure."

@@ -6,9 +6,10 @@ import pkgutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-# Measures beside information loss: quality of models, similarity of predictions, and payouts of the
-# guarantee profitable.
+# Measures beside information loss: quality of models, similarity of predictions, and payouts.
 QUALITY, GUIDED, PUBLISHER_PAYOUT = "quality", "guided", "publisher_payout"
+# The guarantee that has the amounts of payouts; without its extension no spec can declare it.
+PROFITABLE = "profitable"
 _LOSSES = Path(__file__).parent / "losses" / "measures"
 MEASURE_NAMES = (
     QUALITY,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
 from dbt_anonymize.extensions.search.losses.base import (
@@ -11,9 +13,32 @@ from dbt_anonymize.extensions.search.losses.base import (
     suppressed_records,
 )
 from dbt_anonymize.extensions.search.losses.suppressed import Suppressed, bounds_by_level
-from dbt_anonymize.privacy.label_losses import LabelLosses
-from dbt_anonymize.privacy.profitable import Profitable
 from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Node, Table
+
+
+class LabelLosses(Protocol):
+    """Losses of labels, of which the guarantee knows the definition."""
+
+    def share(self, position: int, level: int) -> FloatArray:
+        """Return the contribution of each label of an attribute to the loss, by code."""
+
+    def whole(self, position: int) -> float:
+        """Return the largest contribution of an attribute, that of its root."""
+
+    def of_classes(self, classes: Classes) -> FloatArray:
+        """Return the loss of each class, 0 to 1."""
+
+
+class Game(Protocol):
+    """The guarantee ``profitable``, which another extension brings."""
+
+    publisher_benefit: float
+
+    def payouts(self, classes: Classes, losses: FloatArray) -> FloatArray:
+        """Return the payout of one record of each class, less the loss of its labels."""
+
+    def label_losses(self, table: Table) -> LabelLosses:
+        """Return the losses of labels by the hierarchies of a table."""
 
 
 class PublisherPayout(InformationLoss):
@@ -26,7 +51,7 @@ class PublisherPayout(InformationLoss):
     name = "publisher_payout"
     has_attribute_bounds = True
 
-    def __init__(self, game: Profitable, *, gs: float = 0.5) -> None:
+    def __init__(self, game: Game, *, gs: float = 0.5) -> None:
         super().__init__(gs=gs)
         self._game = game
         self._losses: tuple[Table, LabelLosses] | None = None
@@ -60,5 +85,5 @@ class PublisherPayout(InformationLoss):
 
     def _label_losses(self, table: Table) -> LabelLosses:
         if self._losses is None or self._losses[0] is not table:
-            self._losses = table, LabelLosses(table)
+            self._losses = table, self._game.label_losses(table)
         return self._losses[1]

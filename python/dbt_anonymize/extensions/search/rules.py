@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dbt_anonymize.extensions.search.measure_names import NEED_TARGET, PUBLISHER_PAYOUT
+from dbt_anonymize.extensions.search.measure_names import NEED_TARGET, PROFITABLE, PUBLISHER_PAYOUT
 from dbt_anonymize.spec.draft import RawSpec, integer, mapping
 from dbt_anonymize.spec.effort_rules import no_quasi_identifier
 from dbt_anonymize.spec.problems import KeyPath, Problem, names, short_repr
@@ -21,7 +21,7 @@ def _measure_is_known(draft: RawSpec) -> Iterator[Problem]:
             f"Write another measure, such as loss, or declare {names(KEYS)}.",
             measure,
         )
-    if measure == PUBLISHER_PAYOUT and draft.guarantees.get("profitable") is None:
+    if measure == PUBLISHER_PAYOUT and draft.guarantees.get(PROFITABLE) is None:
         yield _measure(
             "must be another measure without the guarantee profitable, which has the amounts",
             "Declare guarantees.profitable, or search by another measure.",

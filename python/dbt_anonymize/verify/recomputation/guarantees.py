@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.privacy.guarantees import Guarantees
+from dbt_anonymize.privacy.model import PrivacyModel
 from dbt_anonymize.privacy.registry import MODELS
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.recomputation.counts import Classes
-from dbt_anonymize.verify.recomputation.label_losses import losses_of_classes
 from dbt_anonymize.verify.recomputation.labels import Generalization
 from dbt_anonymize.verify.recomputation.models import ClassCounts, Values
 from dbt_anonymize.verify.recomputation.population import population_of_classes
@@ -33,6 +33,7 @@ class Recount:
 
     def __post_init__(self) -> None:
         self._values = cache(self._count_values)
+        self._losses = cache(self._count_losses)
 
     @cached_property
     def sizes(self) -> NDArray[Any]:
@@ -90,18 +91,17 @@ class Recount:
             values=self._values(guarantee["attribute"]) if "attribute" in guarantee else None,
             population=self._population if counts_people else None,
             population_size=self.spec.population_size,
-            losses=self._losses if model.READS_LABELS else None,
+            losses=self._losses(model),
         )
 
     @cached_property
     def _everybody(self) -> int:
         return self.classes.size_of_whole()
 
-    @cached_property
-    def _losses(self) -> NDArray[Any]:
+    def _count_losses(self, model: type[PrivacyModel]) -> NDArray[Any] | None:
         effort = self.spec.numbered_efforts[self.effort]
         vectors = () if effort.has_cells else effort.vectors  # cells may be of any level
-        return losses_of_classes(self.classes, self.generalizations, vectors)
+        return model.recounted_losses(self.classes, self.generalizations, vectors)
 
     @cached_property
     def _population(self) -> NDArray[Any]:

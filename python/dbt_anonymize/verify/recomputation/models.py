@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -124,6 +124,7 @@ class ClassCounts:
             first=order,
             population=self.population,
             values=cells,
+            losses=self.losses,
         )
 
 
@@ -143,12 +144,6 @@ class _Compiler(Compiler):
         assert self.counted.values is not None  # as there is a position
         totals = self.counted.values.totals
         return np.asarray(totals / max(totals.sum(), 1), dtype=np.float64)
-
-    def label_losses(self) -> Callable[[Classes], FloatArray]:
-        """Return a function of the loss of each class, 0 to 1."""
-        losses = self.counted.losses
-        assert losses is not None  # as the model reads labels
-        return lambda _: losses
 
 
 def _as_text(value: object) -> str:

@@ -1,14 +1,7 @@
 """Head count: how many people a class has on average, a toy."""
 
-from dbt_anonymize.extension import (
-    After,
-    Command,
-    DossierFigures,
-    Extension,
-    Part,
-    ReportSections,
-    Stage,
-)
+from dbt_anonymize.documents import After, DossierFigures, ReportSections
+from dbt_anonymize.extension import Command, Extension, Part, Stage
 
 EXTENSION = Extension(
     name="head_count",

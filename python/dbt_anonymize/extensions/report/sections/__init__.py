@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dbt_anonymize.extension import After, report_sections
+from dbt_anonymize.documents import After
+from dbt_anonymize.extension import report_sections
 from dbt_anonymize.extensions.report.reading import Findings
-from dbt_anonymize.extensions.report.sections import choice, class_sizes, labels, past, regions
+from dbt_anonymize.extensions.report.sections import choice, class_sizes, labels, past
 from dbt_anonymize.project.models import undeclared_details
 from dbt_anonymize.project.sections import Section
 from dbt_anonymize.relations import DETAILS
@@ -26,7 +27,6 @@ def sections(findings: Findings) -> list[Section]:
         After.class_sizes: [class_sizes.class_sizes(findings)],
         After.labels: [*labels.invented_records(findings), *labels.distributions(findings)],
         After.losses: [labels.losses(findings)],
-        After.regions: regions.regions(findings),
         After.history: past.sections(findings),
     }
     parts = [part for place in After for part in (*own[place], *_added_sections(findings, place))]

@@ -134,6 +134,8 @@ def warnings(tried: Tried) -> Iterator[str]:
             f"Left out, since models would learn little else: {columns}. Known before "
             f"{tried.spec.target}? --keep {shlex.quote(names)}"
         )
+    for name, reason in tried.drafted.failed.items():
+        yield f"{name} is left out, since no hierarchy fits. {' '.join(reason.split())}"
     for first, other in tried.times:
         yield (
             f"{first} and {other} look like times until something happens, known only with "

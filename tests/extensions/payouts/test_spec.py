@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from dbt_anonymize.spec import Spec
+from dbt_anonymize.spec.of_extensions import remedy_of
 from tests.spec.declarations import spec
 from tests.spec.files import changed, errors_of
 
@@ -23,9 +24,15 @@ def test_amounts_have_their_signs(write: Callable[..., Path]) -> None:
 
 def test_payouts_are_columns_where_their_amounts_are_declared() -> None:
     found = Spec.model_validate(spec(qnf="publisher_payout / 1200", **_guaranteed({})))
-    assert found.has_payouts
+    assert found.reads_labels
     with pytest.raises(ValueError, match="has no publisher_payout"):
         Spec.model_validate(spec(qnf="publisher_payout"))
+
+
+@pytest.mark.parametrize("above", [(), ("efforts", 1)])
+def test_a_model_whose_extension_is_missing_is_told_by_it(above: tuple[str | int, ...]) -> None:
+    path = (*above, "guarantees", "profitable")
+    assert remedy_of(path, "").startswith("It belongs to the extension payouts, which is not here")
 
 
 UP = [{"age": 1, "city": 0}, {"age": 2, "city": 1}]

@@ -12,8 +12,8 @@ from sklearn.metrics import accuracy_score, brier_score_loss, roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
 
 from dbt_anonymize.errors import EvaluationError
-from dbt_anonymize.evaluation.data.groups import MOST_GROUPS, make_groups
 from dbt_anonymize.evaluation.splits import seeds
+from dbt_anonymize.extensions.inspection.groups import MOST_GROUPS, make_groups
 from tests.evaluation.tables import (
     CLASSES,
     effort,
@@ -22,6 +22,7 @@ from tests.evaluation.tables import (
     interval_efforts,
     interval_hierarchy,
 )
+from tests.evaluation.test_unsupervised import features, people
 
 Connection = duckdb.DuckDBPyConnection
 # 58 records of a sex that is known, one of a third sex, one NULL.
@@ -56,7 +57,7 @@ def columns_of(connection: Connection) -> list[dict[str, Any]]:
 
 def test_groups_have_the_scores_of_a_plain_scikit_learn_loop(connection: Connection) -> None:
     columns = columns_of(connection)
-    found, frames = grouped(connection, reported_groups=columns, smallest_group=5)
+    found, frames = grouped(connection, inspections={"groups": columns, "smallest_group": 5})
     target = np.searchsorted(CLASSES, frames[0]["label"].to_numpy(dtype=str))
     rows = [((f["age_lower"] + f["age_upper"]) / 2).to_numpy().reshape(-1, 1) for f in frames]
     decade = [f"[{value // 10 * 10}, {value // 10 * 10 + 10})" for value in frames[0]["age_lower"]]
@@ -102,7 +103,7 @@ def test_groups_have_the_scores_of_a_plain_scikit_learn_loop(connection: Connect
 def test_groups_change_no_other_row(connection: Connection) -> None:
     columns = columns_of(connection)
     plain, _ = grouped(connection)
-    found, _ = grouped(connection, reported_groups=columns, smallest_group=5)
+    found, _ = grouped(connection, inspections={"groups": columns, "smallest_group": 5})
     others = found[~found["kind"].isin(["group", "group_measure"])].reset_index(drop=True)
     pd.testing.assert_frame_equal(plain, others)
 
@@ -122,3 +123,19 @@ def test_too_many_groups_are_refused() -> None:
     assert len(make_groups("zip", texts, codes // 2, None, 2).labels) == MOST_GROUPS // 2
     with pytest.raises(EvaluationError, match="`zip` must have at most 200 groups"):
         make_groups("zip", texts, codes, None, 1)
+
+
+def test_groups_have_the_agreement_of_their_records(connection: Connection) -> None:
+    efforts = people(connection)
+    choices = {"task": "clustering", "model": "k_means", "parameters": {"n_clusters": 3}}
+    group = {"name": "weight", "kind": "plain"}
+    found = evaluated(
+        connection,
+        efforts,
+        features=features(connection, efforts),
+        target="clustering",
+        inspections={"groups": [group]},
+        **choices,
+    )
+    values = found[found["kind"] == "group_measure"]
+    assert set(values["name"]) == {"adjusted_rand_index"}

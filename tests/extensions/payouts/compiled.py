@@ -1,4 +1,4 @@
-"""Value of the game of publisher and attacker, over given classes."""
+"""Macros of the game, over given classes, which `tests.properties.compiled_once` compiles."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _DECLARED = [
 _PAYOUTS = f"""
 {{% set payouts = dbt_anonymize._payouts_of_effort({_DECLARED!r}) %}}
 select effort
-{{%- for name, payout in payouts.items() %}},
+{{%- for name, payout in payouts.aggregates.items() %}},
 {{{{ payout }}}} as {{{{ name }}}}
 {{%- endfor %}}
 from {{{{ ref('game_classes') }}}}
 group by effort
 """
-GAME_MODELS = {"game_payouts": _PAYOUTS}
-GAME_SEEDS = ["game_classes"]
+MODELS = {"game_payouts": _PAYOUTS}
+SEEDS = ["game_classes"]

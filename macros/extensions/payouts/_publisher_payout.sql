@@ -30,14 +30,13 @@
 
 {#
   What the game is worth, as aggregates over the released classes of an effort, by the amounts of its own guarantee
-  `profitable`, else by those of all efforts; NULL without either, and {} where nobody declares one.
+  `profitable`, else by those of all efforts; NULL without either. See _told_by_guarantees.
 #}
 {% macro _payouts_of_effort(guarantees) -%}
     {%- set games = [] -%}
     {%- for guarantee in guarantees if guarantee.model == "profitable" -%}
         {%- do games.append(guarantee) -%}
     {%- endfor -%}
-    {%- if not games -%}{{ return({}) }}{%- endif -%}
     {%- set double = dbt_anonymize._type_double() -%}
     {%- set payout, benefit, chance, candidates, cost = [], [], [], [], [] -%}
     {%- for game in games -%}
@@ -54,11 +53,15 @@
             game, "cast(" ~ dbt_anonymize._number(game.adversary_cost) ~ " as " ~ double ~ ")"
         ]) -%}
     {%- endfor -%}
-    {{ return({
+    {%- set aggregates = {
         "publisher_payout_total": "sum(records * " ~ dbt_anonymize._of_game(payout) ~ ")",
         "break_even_gain": "min(" ~ dbt_anonymize._of_game(candidates) ~ " * " ~ dbt_anonymize._of_game(cost) ~ ")",
         "break_even_loss": "sum(records * " ~ dbt_anonymize._of_game(benefit) ~ ")\n            / nullif(sum(records * "
             ~ dbt_anonymize._of_game(chance) ~ "), 0)",
+    } -%}
+    {{ return({
+        "aggregates": aggregates,
+        "columns": {"publisher_payout": "measured.publisher_payout_total / nullif(counts.records, 0)"},
     }) }}
 {%- endmacro %}
 

@@ -1,4 +1,4 @@
-"""No profitable attack (Wan et al. 2015): see ``docs/models/no_attack.md``."""
+"""No profitable attack (Wan et al. 2015): see ``docs/extensions/payouts/no_attack.md``."""
 
 from __future__ import annotations
 

@@ -1,17 +1,18 @@
-"""A profitable release (Wan et al. 2015): see ``docs/models/profitable.md``."""
+"""A profitable release (Wan et al. 2015): see ``docs/extensions/payouts/profitable.md``."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
 
+from dbt_anonymize.extensions.payouts.label_losses import LabelLosses
+from dbt_anonymize.extensions.payouts.no_attack import size_without_attack
 from dbt_anonymize.privacy.compiler import Compiler
 from dbt_anonymize.privacy.guarantees import TOLERANCE
 from dbt_anonymize.privacy.model import Positive, PrivacyModel, Weakest
-from dbt_anonymize.privacy.no_attack import size_without_attack
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray
+from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Table
 
 
 class Profitable(PrivacyModel):
@@ -39,14 +40,28 @@ class Profitable(PrivacyModel):
         """Add the rule for classes: finer labels are worth more, larger classes risk less."""
         if self.attacker == "journalist" and compiler.table.population is None:
             compiler.problem("needs the population for a journalist", "none", "Declare it")
-        losses = compiler.label_losses()
+        losses = self.label_losses(compiler.table)
 
         def violating(classes: Classes) -> BoolArray:
-            return self.payouts(classes, losses(classes)) <= TOLERANCE * self.publisher_benefit
+            payouts = self.payouts(classes, losses.of_classes(classes))
+            return payouts <= TOLERANCE * self.publisher_benefit
 
         compiler.class_rules.append(violating)
         compiler.is_monotone_in_generalization = False
         compiler.is_monotone_in_suppression = False
+
+    @classmethod
+    def recounted_losses(cls, *counted: Any) -> FloatArray:
+        """Return the loss of the labels of each class, by SQL of its own."""
+        from dbt_anonymize.extensions.payouts.recounted_losses import (  # noqa: PLC0415 (a cycle)
+            losses_of_classes,
+        )
+
+        return losses_of_classes(*counted)
+
+    def label_losses(self, table: Table) -> LabelLosses:
+        """Return the losses of labels by the hierarchies of a table."""
+        return LabelLosses(table)
 
     def payouts(self, classes: Classes, losses: FloatArray) -> FloatArray:
         """Return the payout of one record of each class (classes,), less the loss of its labels."""

@@ -7,10 +7,10 @@ from fractions import Fraction
 
 import pytest
 
-from tests.docs.pages import MODELS, Page
+from tests.docs.pages import DOCS, Page
 from tests.oracle.privacy import Class, label_loss, payout
 
-PAGE = Page(MODELS / "profitable.md")
+PAGE = Page(DOCS / "extensions" / "payouts" / "profitable.md")
 # Of the example: eight ages and four zip codes.
 LEAVES = {"age": 8, "zip": 4}
 AMOUNTS = {

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from dbt_anonymize.evaluation import details
 from dbt_anonymize.evaluation.splits import seeds
+from dbt_anonymize.extensions.inspection import importance
 from tests.evaluation.tables import CLASSES, effort, evaluated, hold_out, table
 
 Connection = duckdb.DuckDBPyConnection
@@ -48,7 +48,10 @@ def importances(
 
 def test_importance_is_the_fall_of_a_plain_scikit_learn_model(connection: Connection) -> None:
     _, found, frame = importances(
-        connection, importance="accuracy", repetitions=3, parameters={"max_depth": 3}
+        connection,
+        inspections={"importance": "accuracy"},
+        repetitions=3,
+        parameters={"max_depth": 3},
     )
     target = np.searchsorted(CLASSES, frame["label"].to_numpy(dtype=str))
     expected = []
@@ -82,7 +85,10 @@ def test_importance_is_the_fall_of_a_plain_scikit_learn_model(connection: Connec
 
 def test_importance_follows_what_an_effort_leaves(connection: Connection) -> None:
     _, found, _ = importances(
-        connection, importance="accuracy", repetitions=8, parameters={"max_depth": 3}
+        connection,
+        inspections={"importance": "accuracy"},
+        repetitions=8,
+        parameters={"max_depth": 3},
     )
     mean = found.groupby(["effort", "other"])["value"].mean()
     assert mean[0, "city"] > 0.2 > abs(mean[0, "noise"])
@@ -92,7 +98,7 @@ def test_importance_follows_what_an_effort_leaves(connection: Connection) -> Non
 
 def test_importance_changes_no_other_row(connection: Connection) -> None:
     plain, nothing, _ = importances(connection)
-    found, _, _ = importances(connection, importance="accuracy")
+    found, _, _ = importances(connection, inspections={"importance": "accuracy"})
     assert nothing.empty
     others = found[found["kind"] != "importance"].reset_index(drop=True)
     pd.testing.assert_frame_equal(plain, others)
@@ -101,8 +107,8 @@ def test_importance_changes_no_other_row(connection: Connection) -> None:
 def test_large_test_parts_are_sampled(
     connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(details, "MOST_PERMUTED", 10)
-    _, found, _ = importances(connection, importance="accuracy", repetitions=3)
+    monkeypatch.setattr(importance, "MOST_PERMUTED", 10)
+    _, found, _ = importances(connection, inspections={"importance": "accuracy"}, repetitions=3)
     tenths = found["value"] * 10
     assert np.allclose(tenths, tenths.round())
     assert (found["value"] > 0).any()
@@ -116,7 +122,12 @@ def test_errors_rise_where_a_feature_helps(
     connection: Connection, task: str, target: str, measure: str, model: str
 ) -> None:
     _, found, _ = importances(
-        connection, importance=measure, model=model, task=task, target=target, repetitions=2
+        connection,
+        inspections={"importance": measure},
+        model=model,
+        task=task,
+        target=target,
+        repetitions=2,
     )
     assert len(found) == 2 * 2 * 3
     strongest = "size" if task == "regression" else "city"

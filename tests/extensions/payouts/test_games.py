@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.extensions.payouts.compiled import GAMES
 from tests.oracle.privacy import Class, Guarantee, payout
-from tests.properties.games import GAMES
 from tests.properties.warehouse import Warehouse
 from tests.sampling import examples
 from tests.worlds.hierarchies import PROPERTY

@@ -1,8 +1,8 @@
-"""Groups of records by which quality is reported: who pays for privacy."""
+"""Quality by group of test records: who pays for privacy."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbt_anonymize.errors import EvaluationError
-from dbt_anonymize.evaluation.arrays import Codes
+from dbt_anonymize.evaluation.arrays import Codes, Floats
 from dbt_anonymize.evaluation.data.hierarchy import ROOT, read_hierarchy
 from dbt_anonymize.evaluation.data.reading import EffortReader
 from dbt_anonymize.evaluation.data.relations import (
@@ -21,7 +21,11 @@ from dbt_anonymize.evaluation.data.relations import (
     text_sql,
 )
 from dbt_anonymize.evaluation.data.spaces import UNKNOWN
-from dbt_anonymize.evaluation.problem import Groups
+from dbt_anonymize.evaluation.facts import Detail, Fact
+from dbt_anonymize.evaluation.inspections import Answers, Inspection, Question
+from dbt_anonymize.evaluation.prediction_measures import prediction_measures
+from dbt_anonymize.evaluation.problem import Model
+from dbt_anonymize.evaluation.views import View
 from dbt_anonymize.literals import quote_text
 
 if TYPE_CHECKING:
@@ -42,6 +46,65 @@ class GroupColumn:
     kind: str
     level: int = 0
     hierarchy: duckdb.DuckDBPyRelation | None = None
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The groups of one column that are large enough to report.
+
+    Attributes
+    ----------
+    name : str
+        Column.
+    codes : array of int, shape (records,)
+        Group of each record; -1 in a group that is too small.
+    labels : tuple of str
+        Value of each group; ``*`` for NULL.
+    sizes : tuple of int
+        Subjects of each group; records where no subject is declared.
+    """
+
+    name: str
+    codes: Codes
+    labels: tuple[str, ...]
+    sizes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class QualityByGroup(Inspection):
+    """All measures over all classes, for each group that has test records.
+
+    A fact of kind ``group`` has the column as ``name``, its place in ``quality.groups``, from 0, as
+    ``bin``, the group as ``other`` and its subjects as ``value``; a detail of kind
+    ``group_measure`` has the measure as ``name``.
+    """
+
+    columns: Sequence[Groups]
+
+    def facts(self) -> Iterator[Fact]:
+        """Yield the size of each group."""
+        for place, column in enumerate(self.columns):
+            for label, size in zip(column.labels, column.sizes, strict=True):
+                yield Fact(0, "group", column.name, float(size), label, place)
+
+    def question(self, model: Model, view: View, points: Floats, seed: tuple[int, int]) -> Question:
+        """Ask for nothing but the test records, of the zero rule too."""
+        return Question(self._details)
+
+    def _details(self, answers: Answers) -> Iterator[Detail]:
+        for test_on, predicted in answers.predicted.items():
+            for place, column in enumerate(self.columns):
+                codes = column.codes[answers.records]
+                for code, label in enumerate(column.labels):
+                    rows = np.flatnonzero(codes == code)
+                    if not len(rows):
+                        continue
+                    values = prediction_measures(
+                        answers.target, answers.records[rows], predicted[rows]
+                    )
+                    for (measure, of_class), value in values.items():
+                        if of_class is None:
+                            yield Detail(test_on, "group_measure", measure, label, place, value)
 
 
 def read_groups(

@@ -1,0 +1,33 @@
+"""Lines of prose that can be copied: names and commands are never broken."""
+
+from __future__ import annotations
+
+import re
+
+from rich.cells import cell_len
+
+# Code between backticks, an option with its value, and any other word stay in one line.
+_UNIT = re.compile(r"(\s*)((?:`[^`\n]*`|--[a-z][a-z-]* (?=[^\s`-])|[^\s`]|`)+)")
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Return the lines of a text; words longer than ``width`` and code are longer lines.
+
+    Examples
+    --------
+    >>> wrapped("Run `dbt build --select births`, then see.", 20)
+    ['Run', '`dbt build --select births`,', 'then see.']
+    """
+    return [part for line in text.split("\n") for part in _wrapped_line(line, width)]
+
+
+def _wrapped_line(line: str, width: int) -> list[str]:
+    if cell_len(line) <= width:
+        return [line]
+    lines = [""]
+    for space, unit in _UNIT.findall(line):
+        if lines[-1].strip() and cell_len(lines[-1] + space + unit) > width:
+            lines.append(unit)
+        else:
+            lines[-1] += space + unit
+    return lines
