@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from hypothesis import assume, given
 
+from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.extensions.attacks.inference import attack_inference, rates_of_guesses
 from dbt_anonymize.extensions.attacks.knowledge import load_attacker_knowledge
 from dbt_anonymize.extensions.attacks.linkability import attack_linkability, chances_of_links
@@ -59,9 +60,18 @@ def people(number: int, *, records: int, is_leaking: bool) -> pd.DataFrame:
 
 @contextlib.contextmanager
 def trial_of(
-    *, is_leaking: bool = False, records: int = 1, k: int = 4, seed: int = 1, number: int = 800
+    *,
+    is_leaking: bool = False,
+    records: int = 1,
+    k: int = 4,
+    seed: int = 1,
+    number: int = 800,
+    source: str = "people_source",
 ) -> Iterator[Trial]:
-    """Anonymize half of the people with ages in tens and postcodes by their first digit."""
+    """Anonymize half of the people with ages in tens and postcodes by their first digit.
+
+    They are read from ``source``, which may be others than those of the build.
+    """
     connection = duckdb.connect(config={"threads": 1})
     connection.register("people_source", people(number, records=records, is_leaking=is_leaking))
     connection.execute("create view people_microdata as select * from people_source")
@@ -76,7 +86,7 @@ def trial_of(
     try:
         session = Session(Warehouse(), connection)  # type: ignore[arg-type]
         spec = spec_with_extra(has_subject=records > 1, k=k)
-        tables = Tables(connection, "people_source", {"age": "ages", "zip": "zips"})
+        tables = Tables(connection, source, {"age": "ages", "zip": "zips"})
         yield draw_trial(load_attacker_knowledge(session, spec), tables, 1, seed=seed)
     finally:
         connection.close()
@@ -111,6 +121,18 @@ MEASURES = {
 def raised(results: dict[str, AttackResult]) -> set[str]:
     """Return what is higher about people of the trial than about others, at 95 %."""
     return {measure for measure, r in results.items() if r.risk_lower and r.risk_lower > 0}
+
+
+@pytest.mark.parametrize("column", ["id", "age"])
+def test_a_source_with_another_type_is_named_and_not_compared(column: str) -> None:
+    """Its values are none of the build's: a hash where the key was a number."""
+    changed = f"(select * replace ('x' || {column} as {column}) from people_source)"
+    with pytest.raises(VerificationError) as error, trial_of(source=changed, number=20):
+        pass
+    assert str(error.value) == (
+        "the source must have the types of the build to be compared with its records; "
+        f"{column} has another now. Build again; where the build stops, it says what to do."
+    )
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

@@ -15,11 +15,14 @@ from functools import cached_property
 
 import numpy as np
 
+from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.extensions.attacks.knowledge import Knowledge
 from dbt_anonymize.extensions.attacks.labels import Label, find_labels, label_table, value_map
 from dbt_anonymize.extensions.attacks.people import People
 from dbt_anonymize.extensions.attacks.released import code_labels, find_pairs
+from dbt_anonymize.extensions.attacks.session import Session
 from dbt_anonymize.literals import quote_name
+from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.recomputation.expected import Expected
 from dbt_anonymize.verify.recomputation.guarantees import Recount
 from dbt_anonymize.verify.recomputation.tables import Tables
@@ -186,9 +189,10 @@ def draw_trial(knowledge: Knowledge, tables: Tables, effort: int, *, seed: int) 
     """Anonymize half of the subjects, drawn by ``seed``, with an effort (from 1 on).
 
     ``tables`` are source and hierarchies, and for a recoding the effort. An effort that cannot be
-    computed is a `VerificationError`.
+    computed, or a source whose types have changed, is a `VerificationError`.
     """
     session, spec = knowledge.session, knowledge.spec
+    _require_built_types(session, spec, tables.source)
     record = "cast(record_key as varchar)"
     people = f"select person, {record} as record_key from {knowledge.targets}"
     if spec.subject:
@@ -223,6 +227,19 @@ def draw_trial(knowledge: Knowledge, tables: Tables, effort: int, *, seed: int) 
     kept_columns = ", ".join((f"rows_.{key}", *everybody.kept_columns_sql()))
     kept_rows = f"(select {kept_columns} from {everybody.source} as rows_)"
     return read_trial(knowledge, released, members, kept_rows, seed=seed)
+
+
+def _require_built_types(session: Session, spec: Spec, source: str) -> None:
+    now = session.columns(source)
+    built = session.columns(str(session.warehouse.relation_of_ref(f"{spec.name}_microdata")))
+    names = [spec.record_key, *spec.quasi_identifiers]
+    if changed := [name for name in names if now.get(name) != built.get(name)]:
+        have = "has" if len(changed) == 1 else "have"
+        raise VerificationError(
+            "the source must have the types of the build to be compared with its "
+            f"records; {', '.join(changed)} {have} another now. Build again; where the build "
+            "stops, it says what to do."
+        )
 
 
 def _sources_only(tables: Tables, source: str) -> Tables:
