@@ -154,6 +154,8 @@ RELEASED = tuple(name for name, relation in MODELS.items() if relation.reader ==
 DETAILS = tuple(sorted(name for name, relation in MODELS.items() if relation.detail))
 OF_CLASSES = frozenset(name for name, relation in MODELS.items() if relation.of_classes)
 HISTORY = "anonymization_results"
+EXACT_VALUES = "columns released as they are"
+"""Subject of a finding of `verify` about all of them."""
 _OF_OTHER_RELEASES = {extension.name for extension in extensions() if extension.other_release}
 OWN_COLUMNS = frozenset(
     name

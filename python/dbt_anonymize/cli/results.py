@@ -280,6 +280,8 @@ def _show(console: SafeConsole, build: _LastBuild, warnings: list[str]) -> None:
     console.print(_release_line(build))
     if build.verified.release is not None:
         console.print(build.verified.verification)
+        if build.verified.exact_values:
+            console.print(build.verified.exact_values)
     for warning in warnings:
         console.print(warning, style="yellow")
     if not is_quiet():

@@ -91,7 +91,8 @@ def verify(
 ) -> None:
     """Check what is promised about releases, with code that does not trust the build.
 
-    Findings are told by cause, failures first, in ten lines at most, with what to do. provenance:
+    Findings are told by cause, failures first, in ten lines at most, with what to do, and how many
+    records exact values find, which no guarantee is about. provenance:
     no released column shares an origin with an identifier. content: no identifier is in a released
     cell or in the bytes of the files. recomputation: the release follows from the source.
     guarantees: counted again from the release alone. attacks: how often real attacks succeed; their
@@ -146,7 +147,9 @@ def _show_findings(
 def _show_text(
     console: SafeConsole, name: str, stream: Iterator[Finding], *, is_verbose: bool
 ) -> int:
-    """Print findings that need action by cause, and count the rest."""
+    """Print findings that need action by cause, and on exact values, and count the rest."""
+    from dbt_anonymize.relations import EXACT_VALUES  # noqa: PLC0415 (keeps --help fast)
+
     notes = SafeConsole(soft_wrap=True, quiet=is_quiet())
     notes.print(name, style="bold")
     findings, spent, begin = list[Finding](), defaultdict[str, float](float), time.process_time()
@@ -159,6 +162,9 @@ def _show_text(
             done = dict.fromkeys(f.check for f in findings)
             status.update(f"{name}: at work, {' and '.join(done)} done ...")
     _show_causes(console, causes(findings))
+    for finding in findings:
+        if finding.subject == EXACT_VALUES and not is_verbose:
+            _show_line(notes, finding, f"{finding.subject}: {finding.message}")
     if is_verbose:
         console.print("  details:")
         for finding in findings:

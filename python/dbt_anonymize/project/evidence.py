@@ -12,7 +12,7 @@ from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.project.register import RegisteredRelease, last_published
 from dbt_anonymize.project.results import release_location, results_are_current
 from dbt_anonymize.project.warehouse import Warehouse
-from dbt_anonymize.relations import ALL, DETAILS, HISTORY
+from dbt_anonymize.relations import ALL, DETAILS, EXACT_VALUES, HISTORY
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.details import chosen_details
 
@@ -124,6 +124,14 @@ class Evidence:
         warnings = sum(row["status"] == "warning" for row in findings)
         about_them = f", {pluralized(warnings, 'warning')}: see {command}" if warnings else ""
         return f"Verified independently of the build: nothing failed{about_them}."
+
+    @property
+    def exact_values(self) -> str:
+        """Sentence of `verify` about columns released as they are; "" without a verification."""
+        for row in self.rows("verification"):
+            if row.get("subject") == EXACT_VALUES:
+                return f"{EXACT_VALUES.capitalize()}: {row['message']}"
+        return ""
 
 
 def collect(warehouse: Warehouse, spec: Spec) -> Evidence:

@@ -88,7 +88,7 @@ def test_a_family_takes_one_place_and_its_rare_columns_none() -> None:
     assert {"job_priest", "job_diver"}.isdisjoint(kept)
     assert {one.role for one in jobs if one.name not in kept} == {"dropped"}
     assert "8 columns of which nobody has two, so one attribute" in found["job_diver"].reason
-    assert "records, left among those that have none" in found["job_diver"].reason
+    assert "left among those that have none of the kept ones; " in found["job_diver"].reason
     assert "columns of which nobody has two" in found["job_admin"].reason
     quasi = [one for one in found.values() if one.role == "quasi_identifier"]
     singles = [one for one in quasi if not one.facts.family]

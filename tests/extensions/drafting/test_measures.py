@@ -103,3 +103,18 @@ def test_a_unique_measure_is_the_last_to_be_a_record_key() -> None:
     assert find_key([total, ticket]) is ticket
     assert find_key([total]) is total
     assert [one.role for one in propose([total, ticket], is_guessed=False)][1] == KEY
+
+
+@pytest.mark.parametrize("drop", [["person_id"], ["person_id", "city_no"]])
+def test_who_leaves_out_the_key_of_people_has_their_records_counted_as_theirs(
+    drop: list[str],
+) -> None:
+    """Else k would count records, of which one person may have many."""
+    columns = [number("record_no", 10_000, longest=5), number("person_id", 3_000, longest=4)]
+    columns.append(number("city_no", 20))
+    proposals = propose(columns, is_guessed=False, drop=drop)
+    found = propose_subject(proposals)
+    assert found is not None
+    assert (found.name, found.role) == ("person_id", "identifier")
+    assert "says whose records they are" in found.reason
+    assert [one.role == "dropped" for one in proposals] == [False, False, "city_no" in drop]

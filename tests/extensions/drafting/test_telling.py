@@ -211,3 +211,28 @@ def test_columns_that_tell_of_the_target_come_before_those_with_known_names() ->
     roles = {one.name: one.role for one in propose(facts_of(frame, "bought"), "bought")}
     assert {one.role for one in of_people if one.name == "minutes"} == {"dropped"}
     assert (roles["tickets"], roles["minutes"]) == ("quasi_identifier", "quasi_identifier")
+
+
+def births() -> pd.DataFrame:
+    draw = np.random.default_rng(3)
+    weight = draw.normal(3_400, 500, RECORDS).round()
+    sex = draw.choice(["f", "m"], RECORDS)
+    frame = pd.DataFrame({"birth_no": np.arange(RECORDS) + 10**6, "weight": weight, "sex": sex})
+    frame["is_low"] = (weight < 2_500).astype(int)
+    frame["band"] = np.select([weight < 3_000, weight < 4_000], ["light", "middle"], "heavy")
+    frame.loc[draw.random(RECORDS) < 0.1, "band"] = None
+    # One record alone is at an end by chance; and one that is low is said to be none.
+    frame["has_twin"] = (weight == weight.max()).astype(int)
+    frame["was_low"] = frame["is_low"].where(frame.index != frame["weight"].idxmin(), 0)
+    return frame
+
+
+def test_ranges_of_a_number_that_models_predict_are_no_features() -> None:
+    facts = {one.name: one for one in facts_of(births(), "weight")}
+    reason = "each of its values has a range of weight of its own"
+    assert {name for name, one in facts.items() if one.known_with == reason} == {"is_low", "band"}
+    found = {one.name: one for one in propose([*facts.values()], "weight")}
+    assert (found["band"].role, found["band"].is_leak) == ("dropped", True)
+    assert found["was_low"].role != "dropped"
+    kept = {one.name: one for one in propose([*facts.values()], "weight", keep=["is_low"])}
+    assert kept["is_low"].role != "dropped"

@@ -207,3 +207,33 @@ def test_nothing_is_said_where_classes_are_not_those_of_people_and_labels(
 ) -> None:
     declared = Spec.model_validate(spec(**changes))
     assert most_left_out(cast("Warehouse", Unasked()), declared, effort) == []
+
+
+@pytest.mark.parametrize(("end", "sign"), [("lowest", 1), ("highest", -1)])
+def test_results_name_the_end_of_a_number_that_is_left_out(end: str, sign: int) -> None:
+    declared = Spec.model_validate(
+        spec(
+            target="income",
+            efforts=[{"age": 1, "city": 0}],
+            features=["age", "city"],
+            quality={**SPEC["quality"], "model": "ridge", "measure": "r2"},
+        )
+    )
+    key = declared.record_key
+    with duckdb.connect() as session:
+        session.execute(
+            f'create table "{declared.name}_effort_1" as select i as "{key}", \'*\' as age, '
+            "'*' as city, i < 400 and i % 4 = 0 as is_suppressed from range(4100) as t(i)"
+        )
+        session.execute(
+            f'create table "{declared.name}_microdata" as select i as "{key}", '
+            f"case when i < 4000 then {sign} * i end as income from range(4100) as t(i)"
+        )
+        session.execute(
+            f"create table \"{declared.name}_classes\" as select 1 as effort, '*' as age, "
+            "'*' as city, 4000 as records, false as is_suppressed"
+        )
+        found = most_left_out(cast("Warehouse", Stored(session)), declared, 1)
+    ((one,),) = [found]
+    assert (one.column, one.value, one.is_tenth, one.others) == ("income", end, True, 0.0)
+    assert one.share == 0.25

@@ -156,3 +156,26 @@ def test_the_class_of_the_target_is_named_first() -> None:
     number_target = replace(target, task="regression", codes=None)
     problem = SimpleNamespace(targets=[number_target], groups=None)
     assert target_left_out(SimpleNamespace(problem=problem), gone) is None  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("end", ["lowest", "highest"])
+@pytest.mark.parametrize("ties", [1, 5])
+def test_an_end_of_a_number_that_is_left_out_is_named(end: str, ties: int) -> None:
+    """Not where many more than a tenth have equal values at the end."""
+    rank = np.random.default_rng(2).permutation(1000)
+    of_tenth = rank < 100
+    gone = of_tenth & (np.arange(1000) % 3 == 0)
+    gone[np.flatnonzero(~of_tenth)[:9]] = True
+    numbers = np.where(rank < 400, 0.0, rank) if ties > 1 else rank.astype(float)
+    shown = numbers if end == "lowest" else -numbers
+    target = Target("weight", "regression", numbers=shown)
+    problem = SimpleNamespace(targets=[target], groups=None)
+    found = target_left_out(SimpleNamespace(problem=problem), gone)  # type: ignore[arg-type]
+    if ties > 1:
+        assert found is None or found.value != end
+        return
+    share = float(gone[of_tenth].mean())
+    assert found == LeftOut("weight", end, share, 0.01, is_tenth=True)
+    assert str(found) == (
+        f"{share:.0%} of the records with weight in its {end} tenth, 1% of all others"
+    )

@@ -41,14 +41,16 @@ def keep_best_known(
         for members in sorted(attributes, key=lambda members: min(map(rank, members)))[:MOST_QUASI]
         for proposal in _best_of_family(members, keep)
     }
-    too_many = f"{len(attributes)} columns others could know are too many to generalize: "
+    too_many = (
+        f"too many to generalize, {MOST_QUASI} of {len(attributes)} that others could know are kept"
+    )
     return [
         _with_family_reason(proposal)
         if proposal.name in kept_names or proposal not in quasi
         else replace(
             proposal,
             role="dropped",
-            reason=f"{too_many}{MOST_QUASI} are kept; {singling_text(proposal.facts)}",
+            reason=f"{too_many}; {singling_text(proposal.facts)}",
         )
         if not proposal.facts.family
         else replace(proposal, role="dropped", reason=_merged_reason(proposal))
@@ -92,8 +94,8 @@ def _with_family_reason(proposal: Proposal) -> Proposal:
 
 def _merged_reason(proposal: Proposal) -> str:
     count = dict(proposal.facts.family)[proposal.name]
-    few = f"{pluralized(count, 'record')}, left among those that have none of the kept ones"
-    return f"{few}; {_family_text(proposal)}"
+    left = "left among those that have none of the kept ones"
+    return f"{left}; {pluralized(count, 'record')}, {_family_text(proposal)}"
 
 
 def _family_text(proposal: Proposal) -> str:

@@ -30,7 +30,7 @@ from dbt_anonymize.extensions.drafting.refusals import (
     find_named,
     find_predictable,
 )
-from dbt_anonymize.extensions.drafting.subjects import are_too_few
+from dbt_anonymize.extensions.drafting.subjects import are_too_few, propose_subject
 from dbt_anonymize.extensions.drafting.survival import find_time
 from dbt_anonymize.pluralize import pluralized
 
@@ -73,6 +73,9 @@ def propose(
             "other column is unique. It is never released: name another column."
         )
     fixed = {column.name: Proposal(column, "dropped", "left out by --drop") for column in dropped}
+    if (whose := propose_subject(_roles_before(facts, key))) and whose.facts in dropped:
+        # Without it k would count records, of which one person may have many.
+        fixed[whose.name] = replace(whose, reason=f"{whose.reason}; it says whose records they are")
     if target_column is not None and target_column.is_unique:
         fixed[target_column.name] = Proposal(
             target_column, "sensitive", "a number of which each has its own"
@@ -107,6 +110,13 @@ def propose(
             facts.index(time_column), Proposal(time_column, "sensitive", reason, is_time=True)
         )
     return proposals
+
+
+def _roles_before(facts: Sequence[ColumnFacts], key: ColumnFacts | None) -> list[Proposal]:
+    """Return the proposals of all columns by themselves, whatever is asked for."""
+    return [
+        Proposal(column, KEY, "") if column is key else propose_role(column) for column in facts
+    ]
 
 
 def _as_target(proposal: Proposal, predict: str | None) -> Proposal:

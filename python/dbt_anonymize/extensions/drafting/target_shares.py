@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from math import lgamma, log
 from typing import Any
 
 from dbt_anonymize.extensions.drafting.by_target import find_inner
@@ -26,6 +27,8 @@ from dbt_anonymize.project.warehouse import Warehouse
 
 # Fewest records of a class for which separate ranges are no chance.
 _FEWEST_OF_A_CLASS = 10
+# Most values of a column that may be ranges of a number; chance that random ones seem to be.
+MOST_RANGES, _CHANCE = 20, 1e-5
 # Share of equal records from which on two numbers are copies.
 _COPIED = 0.1
 # Every column takes a pass over the table.
@@ -67,8 +70,9 @@ def with_target_shares(
 
     Shares are those of groups with the same value, corrected for chance, so that a column unrelated
     to the target has 0 on average; None if the values of a column are no groups. Records without a
-    target do not count. A number whose ranges are the classes of the target determines it, and a
-    column that is NULL in some classes alone is known with it, as a date of death.
+    target do not count. A number whose ranges are the classes of the target determines it, and so
+    do ranges of a target that is a number; a column that is NULL in some classes alone is known
+    with it, as a date of death.
     """
     target = find_column(facts, predict)
     if target is None or target.kind == "other" or target.records > _MOST_RECORDS:
@@ -81,6 +85,9 @@ def with_target_shares(
         )
         facts = [determined if column is target else column for column in facts]
         target = determined
+    else:
+        facts = _with_ranges(warehouse, relation, facts, target)
+        target = next(column for column in facts if column.name == target.name)
     share = explained_share_of_number if is_amount(target) else explained_share_of_classes
     facts = [
         replace(column, known_with=f"where it is NULL tells {target.name}")
@@ -97,6 +104,45 @@ def with_target_shares(
         else column
         for column in facts
     ]
+
+
+def _with_ranges(
+    warehouse: Warehouse, relation: Any, facts: Sequence[ColumnFacts], target: ColumnFacts
+) -> list[ColumnFacts]:
+    """Return facts with the columns that are ranges of a number, as `low_weight` of a weight."""
+    name = quote_name(target.name)
+    reason = f"each of its values has a range of {target.name} of its own"
+    return [
+        replace(column, known_with=reason)
+        if column is not target
+        and column.kind != "other"
+        and 2 <= column.distinct <= MOST_RANGES
+        and _are_apart(
+            warehouse.rows(
+                f"select min({name}), max({name}), count(*) from {relation} "  # noqa: S608 (quoted)
+                f"where {name} is not null and {quote_name(column.name)} is not null "
+                f"group by {quote_name(column.name)}"
+            )
+        )
+        else column
+        for column in facts
+    ]
+
+
+def _are_apart(ranges: Sequence[tuple[Any, Any, int]]) -> bool:
+    """Tell whether ranges share no number, which chance hardly ever makes of their records.
+
+    Examples
+    --------
+    >>> _are_apart([(500, 1500, 10), (1501, 5000, 990)]), _are_apart([(1, 1, 1), (2, 9, 999)])
+    (True, False)
+    """
+    if len(ranges) < 2 or not all(a[1] < b[0] for a, b in pairwise(sorted(ranges))):
+        return False
+    # The orders of records that keep those of each range together, among all orders.
+    counts = [int(count) for *_, count in ranges]
+    together = lgamma(len(counts) + 1) + sum(lgamma(count + 1) for count in counts)
+    return together - lgamma(sum(counts) + 1) < log(_CHANCE)
 
 
 def _determining_columns(

@@ -19,7 +19,7 @@ from dbt_anonymize.extensions.drafting.linked_tables import (
     LinkedTables,
 )
 from dbt_anonymize.extensions.drafting.plans import Plan
-from dbt_anonymize.extensions.drafting.proposal import KEY, Proposal
+from dbt_anonymize.extensions.drafting.proposal import KEY, Proposal, is_amount
 from dbt_anonymize.extensions.drafting.subjects import may_share
 from dbt_anonymize.extensions.drafting.table import SUPPRESSION_LIMIT, Draft, K
 from dbt_anonymize.pluralize import pluralized
@@ -115,6 +115,7 @@ def spec_text(
                 for proposal in decided
                 if proposal.role == "sensitive" and not proposal.is_time
             ],
+            amounts=[proposal.name for proposal in decided if is_amount(proposal.facts)],
             target=target.name if target is not None and target in decided else None,
             features=usable,
             # Efforts have a level for each quasi-identifier, so all must be decided.

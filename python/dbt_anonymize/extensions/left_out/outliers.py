@@ -20,17 +20,24 @@ FEWEST, _SMALLEST = 50, 0.05
 # The share left out must exceed that of all others by this many points and by this factor, and be
 # significant at this level after correction for the number of values.
 _POINTS, _TIMES, _CHANCE = 0.05, 2, 0.01
+# Ends of a number that are compared: a tenth of the records, or not many more with equal values.
+TENTHS = {"lowest": 0.1, "highest": 0.9}
+MOST_OF_A_TENTH = 0.15
 
 
 @dataclass(frozen=True)
 class Group:
-    """A value of a column: its records, those left out, and its people if they have several."""
+    """A value of a column: its records, those left out, and its people if they have several.
+
+    ``is_tenth``: the value is an end of a number, a key of `TENTHS`.
+    """
 
     column: str
     value: str
     size: int
     lost: int
     people: int | None = None
+    is_tenth: bool = False
 
     @property
     def repeats(self) -> float:
@@ -40,17 +47,19 @@ class Group:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A value with the share of its records that is left out, and that of all others."""
+    """A value, or an end of a number, with the share that is left out, and that of all others."""
 
     column: str
     value: str
     share: float
     others: float
+    is_tenth: bool = False
 
     def __str__(self) -> str:
         """Return it as text without counts of records."""
+        value = f"in its {self.value} tenth" if self.is_tenth else f"= {self.value}"
         return (
-            f"{self.share:.0%} of the records with {self.column} = {self.value}, "
+            f"{self.share:.0%} of the records with {self.column} {value}, "
             f"{self.others:.0%} of all others"
         )
 
@@ -77,7 +86,8 @@ def find_outlier(groups: Iterable[Group], total: int, lost: int) -> LeftOut | No
     for group in compared:
         share, others = group.lost / group.size, (lost - group.lost) / (total - group.size)
         if share - others >= _POINTS and share >= _TIMES * others:
-            outliers.append((group, LeftOut(group.column, group.value, share, others)))
+            found = LeftOut(group.column, group.value, share, others, group.is_tenth)
+            outliers.append((group, found))
     if not outliers:
         return None
     # Imported here: scipy is slow to import, and few releases need it.
@@ -125,15 +135,39 @@ def most_left_out(warehouse: Warehouse, spec: Spec, effort: int | None) -> list[
 
 
 def _target_left_out(warehouse: Warehouse, spec: Spec, effort: int) -> LeftOut | None:
-    target = spec.target
-    if spec.task != "classification" or target is None or target in spec.quasi_identifiers:
+    target, is_number = spec.target, spec.task == "regression"
+    if target is None or target in spec.quasi_identifiers:
         return None
-    rows = _counts_of_records(warehouse, spec, effort, f"microdata.{quote_name(target)}")
+    if not is_number and spec.task != "classification":
+        return None
+    value = f"microdata.{quote_name(target)}"
+    value = _tenth_sql(warehouse, spec, value) if is_number else value
+    rows = _counts_of_records(warehouse, spec, effort, value)
+    total, lost = (sum(int(row[place]) for row in rows) for place in (1, 2))
     groups = [
-        Group(target, "NULL" if value is None else str(value), *map(int, counts))
-        for value, *counts in rows
+        Group(
+            target,
+            "NULL" if end is None else str(end),
+            int(size),
+            int(gone),
+            int(people),
+            is_number,
+        )
+        for end, size, gone, people in rows
+        if not is_number or (end in TENTHS and int(size) <= MOST_OF_A_TENTH * total)
     ]
-    return find_outlier(groups, *(sum(int(row[place]) for row in rows) for place in (1, 2)))
+    return find_outlier(groups, total, lost)
+
+
+def _tenth_sql(warehouse: Warehouse, spec: Spec, value: str) -> str:
+    """Return SQL of the key of `TENTHS` to which a number belongs, else NULL."""
+    source = warehouse.relation_of_ref(f"{spec.name}_microdata")
+    low, high = (
+        f"(select percentile_disc({share}) within group (order by {value}) "  # noqa: S608 (quoted)
+        f"from {source} as microdata)"
+        for share in TENTHS.values()
+    )
+    return f"case when {value} <= {low} then 'lowest' when {value} > {high} then 'highest' end"
 
 
 def _label_left_out(

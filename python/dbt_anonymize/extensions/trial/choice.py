@@ -18,6 +18,7 @@ MORE_USE, BALANCED, MORE_PRIVACY = "more-use", "balanced", "more-privacy"
 # keeps the first; more privacy the largest class size that keeps the last; balanced the largest
 # that keeps the middle one, with a loss up to halfway between them, or else the smallest of these.
 _SHARE_OF_USE, _SHARE_OF_BALANCE, _SHARE_OF_PRIVACY = 0.95, 0.9, 0.75
+SHARES = {MORE_USE: _SHARE_OF_USE, BALANCED: _SHARE_OF_BALANCE, MORE_PRIVACY: _SHARE_OF_PRIVACY}
 # Each keeps this share of the gain of the best candidate of its class size.
 SHARE_OF_SIZE = 0.97
 

@@ -8,9 +8,18 @@ from decimal import Decimal
 
 import numpy as np
 
+from dbt_anonymize.evaluation.arrays import Codes
+from dbt_anonymize.evaluation.problem import Target
 from dbt_anonymize.extensions.drafting.coded_table import CodedTable
 from dbt_anonymize.extensions.drafting.plans import Plan
-from dbt_anonymize.extensions.left_out.outliers import FEWEST, Group, LeftOut, find_outlier
+from dbt_anonymize.extensions.left_out.outliers import (
+    FEWEST,
+    MOST_OF_A_TENTH,
+    TENTHS,
+    Group,
+    LeftOut,
+    find_outlier,
+)
 from dbt_anonymize.extensions.search.checking import Checker
 from dbt_anonymize.extensions.search.losses.measures.loss import Loss
 from dbt_anonymize.extensions.search.records import Records
@@ -22,9 +31,11 @@ from dbt_anonymize.spec import Spec
 
 
 def target_left_out(records: Records, is_suppressed: BoolArray) -> LeftOut | None:
-    """Return the class of the target that stands out among suppressed records of a trial."""
+    """Return the class of the target, or its end, that stands out among suppressed records."""
     problem = records.problem
     target = problem.targets[0]
+    if target.task == "regression" and target.numbers is not None:
+        return _tenth_left_out(target, is_suppressed, problem.groups)
     if target.codes is None or target.task != "classification":
         return None
     groups = (
@@ -36,6 +47,24 @@ def target_left_out(records: Records, is_suppressed: BoolArray) -> LeftOut | Non
         if (has_it := target.codes == code).any()
     )
     return find_outlier(groups, len(is_suppressed), int(is_suppressed.sum()))
+
+
+def _tenth_left_out(
+    target: Target, is_suppressed: BoolArray, subjects: Codes | None
+) -> LeftOut | None:
+    """Return the end of a number that stands out among suppressed records."""
+    numbers, groups = target.numbers, list[Group]()
+    assert numbers is not None
+    known = np.sort(numbers[~np.isnan(numbers)])
+    for end, share in TENTHS.items():
+        limit = known[max(0, int(np.ceil(share * len(known))) - 1)]  # as SQL has it
+        has_it = numbers <= limit if end == "lowest" else numbers > limit
+        size = int(has_it.sum())
+        if size <= MOST_OF_A_TENTH * len(numbers):
+            people = None if subjects is None else len(np.unique(subjects[has_it]))
+            lost = int((has_it & is_suppressed).sum())
+            groups.append(Group(target.name, end, size, lost, people, is_tenth=True))
+    return find_outlier(groups, len(numbers), int(is_suppressed.sum()))
 
 
 def most_left_out(spec: Spec, counted: CodedTable, alternative: Alternative) -> LeftOut | None:

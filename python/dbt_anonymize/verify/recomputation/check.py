@@ -20,6 +20,7 @@ from fractions import Fraction
 
 from dbt_anonymize.errors import VerificationError
 from dbt_anonymize.literals import quote_name
+from dbt_anonymize.relations import EXACT_VALUES
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.recomputation.canonical import Comparer, Comparison
@@ -83,6 +84,7 @@ def _findings(expected: Expected) -> Iterator[Finding]:
         yield Finding("recomputation", comparison.subject, not differing, message)
     yield from _order_and_token_findings(expected)
     yield from _guarantee_findings(expected)
+    yield from _exact_value_findings(expected)
     yield from _repeat_warnings(expected)
 
 
@@ -219,6 +221,28 @@ def _repeat_warnings(expected: Expected) -> Iterator[Finding]:
                 "same, declare `repeats: accepted` of the column."
             )
             yield Finding("guarantees", f"{name} repeats", None, message, is_warning=True)
+
+
+def _exact_value_findings(expected: Expected) -> Iterator[Finding]:
+    """Count the released records that an exact value finds, which no class hides."""
+    spec = expected.spec
+    names = [name for name in spec.kept_columns if name not in spec.masks]
+    singled = []
+    for columns in [[name] for name in names] + [names] * (len(names) > 1):
+        listed = ", ".join(map(quote_name, columns))
+        is_known = " or ".join(f"{quote_name(name)} is not null" for name in columns)
+        ((count,),) = expected.tables.rows(
+            f"select count(*) from (select {listed} from ({expected.release}) as rows_ "  # noqa: S608
+            f"where {is_known} group by {listed} having count(*) = 1) as singled"
+        )
+        singled.append((columns[0] if len(columns) == 1 else "values together", int(count)))
+    if found := [f"{count:,} with their {name}" for name, count in singled if count]:
+        ((records,),) = expected.tables.rows(f"select count(*) from ({expected.release})")  # noqa: S608
+        message = (
+            f"k does not count them. Of {records:,} released records are alone: "
+            f"{', '.join(found)}. Whoever knows these of somebody finds the record."
+        )
+        yield Finding("guarantees", EXACT_VALUES, None, message)
 
 
 def _guarantee_findings(expected: Expected) -> Iterator[Finding]:

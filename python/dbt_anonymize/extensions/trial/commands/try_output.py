@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,6 @@ _ROLES = {
     "sensitive": "released as it is",
     "insensitive": "released as it is",
     "masked": "released under a mask",
-    "dropped": "left out",
 }
 _ROOT = "*"
 
@@ -37,6 +37,8 @@ def print_trial(console: SafeConsole, tried: Tried, seconds: float, *, verbose: 
         console.print(line)
     _print_alternatives(console, tried)
     console.print(_legend(tried, seconds))
+    for line in less_than_wanted(tried.trial.alternatives):
+        console.print(line)
     alternatives = tried.trial.alternatives
     for line in (
         *_uneven_suppression(tried, alternatives),
@@ -86,14 +88,29 @@ def _print_roles(console: SafeConsole, tried: Tried) -> None:
         console.print(f"Predicts nothing; {total}.")
     console.print(f"record key (never released): {tried.spec.record_key}")
     if subject := tried.drafted.subject:
-        console.print(f"k counts people by {subject.name} ({subject.facts.distinct:,}), not rows")
+        console.print(
+            f"k counts people by {subject.name} ({subject.facts.distinct:,}), not rows; a release "
+            "does not say which rows are of one person"
+        )
     for role, names in roles.items():
-        console.print(f"{role.replace('_', '-')} ({_ROLES[role]}): {', '.join(names)}")
+        if role != "dropped":
+            console.print(f"{role.replace('_', '-')} ({_ROLES[role]}): {', '.join(names)}")
+    for reason, names in dropped(tried.drafted.proposals).items():
+        console.print(f"dropped ({reason}): {', '.join(names)}")
     if families := families_of(tried.drafted.proposals):
         families_text = "; ".join(", ".join(names) for names in families)
         console.print(
             f"One attribute{' each' if families[1:] else ''}, nobody has two: {families_text}"
         )
+
+
+def dropped(proposals: Sequence[Proposal]) -> dict[str, list[str]]:
+    """Return the columns that are left out, by the reason without figures of the column."""
+    named: dict[str, list[str]] = {}
+    for column in proposals:
+        if column.role == "dropped":
+            named.setdefault(re.split("[;:] ", column.reason)[0], []).append(column.name)
+    return named
 
 
 def warnings(tried: Tried) -> Iterator[str]:
@@ -247,6 +264,22 @@ def _legend(tried: Tried, seconds: float) -> str:
         "what lies between. Detail is what is left of quasi-identifiers, 1 - loss. "
         f"{tried.trial.trained} models{used} in {seconds:.0f} s."
     )
+
+
+def less_than_wanted(alternatives: Sequence[Alternative]) -> Iterator[str]:
+    """Yield that alternatives keep less of what models learn than their names say."""
+    from dbt_anonymize.extensions.trial.choice import SHARES  # noqa: PLC0415 (keeps --help fast)
+
+    texts = []
+    for alternative in alternatives:
+        share = None if alternative.raced is None else _share(alternative.raced)
+        wanted = max(SHARES[name] for name in alternative.names)
+        # As they are printed.
+        if share is not None and round(100 * share) < round(100 * wanted):
+            texts.append(f"{alternative.names[0]} keeps {share:.0%}, not {wanted:.0%}")
+    if texts:
+        less = "; ".join(texts)
+        yield f"Of what models learn untouched, {less}: nothing that keeps more was found."
 
 
 def _uneven_suppression(tried: Tried, alternatives: Sequence[Alternative]) -> Iterator[str]:
