@@ -158,7 +158,11 @@ def _remedy_without_key(facts: Sequence[ColumnFacts]) -> str:
         if name_indicates(column.name, "key") and _NEAR_KEY < column.distinct / column.records < 1
     ]
     if not near:
-        return "Add one in a model, such as row_number() over a stable order."
+        return (
+            "Add one in a model, made of columns that tell records apart and are not released as "
+            "they are (person_no || '-' || visit_no); or else row_number() over (order by ...), "
+            "which gives others once records come in between."
+        )
     column = max(near, key=lambda one: one.distinct)
     return (
         f"{column.name} has {column.distinct:,} values in {column.records:,} records: remove "

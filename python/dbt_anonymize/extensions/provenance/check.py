@@ -125,6 +125,8 @@ class _Check:
         self.secrets |= {n: f"the dropped column {n}" for n in spec.columns_with_role("dropped")}
         self.secrets[spec.record_key] = f"the record key {spec.record_key}"
         self.labels = {name: h.ref for name, h in spec.quasi_identifiers.items()}
+        # Columns that joins equate, in both directions.
+        self.equal = set[tuple[Origin, Origin]]()
 
     def problems(self) -> Iterator[tuple[str, str]]:
         """Yield subject and message of each problem."""
@@ -134,6 +136,7 @@ class _Check:
         released = _released_columns(self.spec)
         origins_of, problems = self._origins(self.source, [*self.secrets, *released])
         yield from problems
+        self.equal = set(self.provenance.equal_origins(self.source))
         revealing = self._revealing_columns(origins_of)
         secret = {name: columns for name, columns in revealing.items() if name in self.secrets}
         for column in released:
@@ -142,7 +145,17 @@ class _Check:
             declared = self.spec.columns[column].derived_from
             compared = {name: columns for name, columns in compared.items() if name not in declared}
             origins = origins_of.get(column, _NOTHING)
+            if column in self.labels:
+                compared = self._without_ingredients(origins, compared, origins_of)
             yield from self._shared_origins(f"{self.source}.{column}", origins, compared)
+        yield from self._hierarchy_problems(origins_of, secret)
+
+    def _hierarchy_problems(
+        self,
+        origins_of: Mapping[str, frozenset[Origin]],
+        secret: Mapping[str, frozenset[Origin]],
+    ) -> Iterator[tuple[str, str]]:
+        """Yield the labels that are made of a secret."""
         hierarchies = {h.ref for h in self.spec.sensitive_hierarchies.values()}
         for reference in sorted(hierarchies | set(self.labels.values())):
             relation = self.relations.by_name.get(reference)
@@ -150,7 +163,29 @@ class _Check:
                 labels, problems = self._origins(reference, relation.columns or ())
                 yield from problems
                 for column, origins in labels.items():
-                    yield from self._shared_origins(f"{reference}.{column}", origins, secret)
+                    compared = secret
+                    if reference not in hierarchies:
+                        compared = self._without_ingredients(origins, secret, origins_of)
+                    yield from self._shared_origins(f"{reference}.{column}", origins, compared)
+
+    def _without_ingredients(
+        self,
+        origins: frozenset[Origin],
+        compared: Mapping[str, frozenset[Origin]],
+        origins_of: Mapping[str, frozenset[Origin]],
+    ) -> dict[str, frozenset[Origin]]:
+        """Return what is compared with a quasi-identifier that is only part of the record key.
+
+        It is generalized and counted in every effort, and does not tell the key, which is made of
+        other columns too and never released.
+        """
+        key = self.spec.record_key
+        alike = [
+            {own} | {b for a, b in self.equal if a == own} for own in origins_of.get(key, _NOTHING)
+        ]
+        if key not in compared or all(origins & one for one in alike):
+            return dict(compared)
+        return {**compared, key: compared[key].difference(*alike)}
 
     def _origins(
         self, relation: str, columns: Iterable[str]
@@ -159,7 +194,10 @@ class _Check:
         origins, reasons = {}, []
         for column in columns:
             try:
-                origins[column] = self.provenance.derivation(relation, column.lower()).origins
+                derivation = self.provenance.derivation(relation, column.lower())
+                is_key = (relation, column) == (self.source, self.spec.record_key)
+                # The key is not released, so that what orders it is not told by it.
+                origins[column] = derivation.ingredients if is_key else derivation.origins
             except NotFollowed as reason:
                 reasons.append((f"{relation}.{column}", _NOT_FOLLOWED.format(reason=reason)))
         return origins, reasons
@@ -172,9 +210,8 @@ class _Check:
         These are its origins, columns that joins equate with them, labels of its hierarchy, and
         columns named like an identifier in relations that hold or join identifiers.
         """
-        pairs = set(self.provenance.equal_origins(self.source))
         revealing = {
-            name: own | {b for a, b in pairs if a in own}
+            name: own | {b for a, b in self.equal if a in own}
             for name, own in origins.items()
             if name in self.secrets or name in self.labels
         }
@@ -196,9 +233,11 @@ class _Check:
             shared = sorted(f"{column} of {relation}" for relation, column in origins & revealing)
             if shared:
                 title = self.secrets.get(name, f"the quasi-identifier {name}")
+                is_key = name == self.spec.record_key
+                of_others = "make the key of columns that are not released as they are, " * is_key
                 yield (
                     subject,
                     f"must not be made of what tells {title}: {', '.join(shared)}. Leave it out, "
-                    f"give it a role that protects it, or declare `derived_from: {name}` if it may "
-                    "tell that much.",
+                    f"give it a role that protects it, {of_others}or declare `derived_from: {name}`"
+                    " if it may tell that much.",
                 )

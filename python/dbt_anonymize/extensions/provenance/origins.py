@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import PurePosixPath
 from typing import Any
@@ -34,10 +34,25 @@ class NotFollowed(Exception):  # noqa: N818 (a reason, not an error of the user)
 
 @dataclass(frozen=True)
 class Derivation:
-    """The stored columns that decide a value; ``is_plain``: it is one of them, unchanged."""
+    """The stored columns that decide a value; ``is_plain``: it is one of them, unchanged.
+
+    A row number is an origin, too. Its ``ingredients`` are without the columns that only order it:
+    it tells places, and none of their values.
+    """
 
     origins: frozenset[Origin]
+    ingredients: frozenset[Origin]
     is_plain: bool = False
+
+    @classmethod
+    def of(cls, *origins: Origin, is_plain: bool = False) -> Derivation:
+        """Return a value that all these origins are ingredients of."""
+        return cls(frozenset(origins), frozenset(origins), is_plain)
+
+    @property
+    def as_order(self) -> Derivation:
+        """The value where it only orders a row number."""
+        return Derivation(self.origins, frozenset())
 
 
 class Provenance:
@@ -57,6 +72,7 @@ class Provenance:
         self._schema = MappingSchema(schema, dialect=relations.dialect, normalize=False)
         self._external = {r.external: r for r in reversed(ranked) if r.external}
         self._following: list[str] = []
+        self._row_numbers: dict[tuple[str, str], Origin] = {}
         self.derivation = cache(self._derive)
         self._query = cache(self._qualify)
         self._output = cache(self._output_of)
@@ -67,7 +83,7 @@ class Provenance:
         if not relation.is_made:
             if column not in _stored(relation):
                 raise NotFollowed(f"{name} has no column {column}")
-            return Derivation(frozenset({(name, column)}), is_plain=True)
+            return Derivation.of((name, column), is_plain=True)
         if name in self._following:
             raise NotFollowed(f"{name} reads itself")
         self._following.append(name)
@@ -95,8 +111,8 @@ class Provenance:
             for sql in relation.added[column]
             for part in parse_one(sql, dialect=self._relations.dialect).find_all(exp.Column)
         ]
-        own = frozenset({(relation.name, column)})
-        return Derivation(own.union(*(value.origins for value in named)), is_plain=True)
+        value = _combine([Derivation.of((relation.name, column)), *named])
+        return replace(value, is_plain=True)
 
     def equal_origins(self, name: str) -> Iterator[tuple[Origin, Origin]]:
         """Yield pairs of stored columns that joins equate, in a relation and all upstream."""
@@ -191,8 +207,21 @@ class Provenance:
             if isinstance(part, exp.Column):
                 column_value = self._resolve(scopes.get(id(part.parent_select), scope), part)
                 is_null_check = isinstance(part.parent, exp.Is) and column_value.is_plain
-                parts += [] if is_null_check else [column_value]
+                is_order = _orders_a_row_number(part)
+                parts += (
+                    [] if is_null_check else [column_value.as_order if is_order else column_value]
+                )
+            elif isinstance(part, exp.Window) and isinstance(part.this, exp.RowNumber):
+                parts.append(Derivation.of(self._row_number(part)))
         return _combine(parts)
+
+    def _row_number(self, window: exp.Window) -> Origin:
+        """Return the origin that a row number is, the same for equal ones of a relation."""
+        name = self._following[-1]
+        place = len([1 for relation, _ in self._row_numbers if relation == name]) + 1
+        title = "row_number()" if place == 1 else f"row_number() {place}"
+        # Its SQL may hold values, and messages name origins.
+        return self._row_numbers.setdefault((name, window.sql()), (name, title))
 
     def _walk(self, scope: Scope, value: Any) -> Iterator[Any]:
         """Yield all parts of a value, named windows included."""
@@ -209,7 +238,10 @@ class Provenance:
                 raise NotFollowed(f"calls {_function(part)}(), which is defined in the database")
             yield part
             if isinstance(part, exp.Window) and (named := windows.get(part.alias)):
-                yield from self._walk(scope, named.copy())
+                placed = named.copy()
+                if isinstance(part.this, exp.RowNumber):
+                    placed.set("this", part.this.copy())
+                yield from self._walk(scope, placed)
 
     def _columns_named(self, scope: Scope, name: str) -> Iterator[exp.Column]:
         """Yield the columns of a query that have this name."""
@@ -233,7 +265,7 @@ class Provenance:
             raise NotFollowed(f"reads a {made_here.key}")
         if isinstance(source, Scope):
             is_inside = _reads_itself(source.expression.parent)  # then all columns count anyway
-            return Derivation(frozenset()) if is_inside else self._output(source, column.name)
+            return Derivation.of() if is_inside else self._output(source, column.name)
         relation = self._relation(source)
         # `people as p (a, b)`: columns renamed by their places.
         renamed = dict(zip(source.alias_column_names, _stored(relation), strict=False))
@@ -258,7 +290,18 @@ def _stored(relation: Relation) -> list[str]:
 
 
 def _combine(parts: Iterable[Derivation]) -> Derivation:
-    return Derivation(frozenset(origin for value in parts for origin in value.origins))
+    values = list(parts)
+    return Derivation(
+        frozenset(origin for value in values for origin in value.origins),
+        frozenset(origin for value in values for origin in value.ingredients),
+    )
+
+
+def _orders_a_row_number(column: exp.Column) -> bool:
+    """Tell whether a column stands in the order of a row number."""
+    order = column.find_ancestor(exp.Order, exp.Query)
+    window = order.parent if isinstance(order, exp.Order) else None
+    return isinstance(window, exp.Window) and isinstance(window.this, exp.RowNumber)
 
 
 def _read_from(sql: str, dialect: str) -> Any:
