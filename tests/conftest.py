@@ -15,11 +15,11 @@ import pytest
 
 from dbt_anonymize.extension import extensions
 from tests import sampling, tiers
-from tests.differential_privacy.private import sampled_and_private
 from tests.extensions import of_extensions
 from tests.projects import Project, copy_consumer, copy_demo, make_demo_small, run_command
 from tests.quick_dbt import make_dbt_quick
 from tests.vault.projects import copy_with
+from tests.worlds.private import sampled_and_private
 from tests.written import LOG_LEVEL, logging_everything
 
 # What the machine that runs the tests may say to them.

@@ -44,11 +44,11 @@
     {%- elif name == "delta_presence" -%}{%- do facts.update(dbt_anonymize._delta_presence_model(guarantee)) -%}
     {%- elif name == "reidentification_risk" -%}
         {%- do facts.update(dbt_anonymize._reidentification_risk_model(guarantee)) -%}
-    {%- elif name == "differential_privacy" -%}
-        {%- do facts.update(dbt_anonymize._differential_privacy_model(guarantee)) -%}
     {#- Of extensions. -#}
     {%- elif name == "no_attack" -%}{%- do facts.update(dbt_anonymize._no_attack_model(guarantee)) -%}
     {%- elif name == "profitable" -%}{%- do facts.update(dbt_anonymize._profitable_model(guarantee)) -%}
+    {%- elif name == "differential_privacy" -%}
+        {%- do facts.update(dbt_anonymize._differential_privacy_model(guarantee)) -%}
     {%- else -%}
         {{ exceptions.raise_compiler_error(
             model.name ~ ": unknown privacy model " ~ name

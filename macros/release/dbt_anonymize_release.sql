@@ -33,7 +33,9 @@
     {%- if not dbt_anonymize._is_trial() -%}
         {%- do dbt_anonymize._check_release(candidate) -%}
         {%- do dbt_anonymize._write_about(candidate, model.config.meta.dbt_anonymize) -%}
-        {%- set cost = dbt_anonymize._cost_of_release(candidate) -%}
+        {%- if model.config.meta.dbt_anonymize.budget -%}
+            {%- set cost = dbt_anonymize._cost_of_release(candidate) -%}
+        {%- endif -%}
     {%- endif -%}
     {#- Publishing works on a connection of its own and must see the candidate. -#}
     {%- do adapter.commit() -%}

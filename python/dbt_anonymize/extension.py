@@ -35,6 +35,7 @@ _SHIPPED: tuple[str, ...] = (
     "inspection",
     "fidelity",
     "class_sizes",
+    "differential_privacy",
     "custody",
     "diff",
     "installation",

@@ -17,7 +17,11 @@ from tests.extensions import has
 from tests.sampling import FULL
 
 # Pages that go with the extension that they need.
-OF_EXTENSIONS = {"contraceptive_payouts": "payouts", "income_tables": "tables"}
+OF_EXTENSIONS = {
+    "contraceptive_payouts": "payouts",
+    "differential_privacy": "differential_privacy",
+    "income_tables": "tables",
+}
 NAMES = [name for name in STUDIES if has(OF_EXTENSIONS.get(name, "recoding"))]
 # Each takes a minute and more.
 DRAWN = NAMES if FULL else []

@@ -230,7 +230,7 @@ def test_help_loads_nothing_slow_and_no_other_command() -> None:
         ours = {name for name in modules if name.startswith("dbt_anonymize")}
         registered = {f"dbt_anonymize.extensions.{one.name}" for one in extensions()}
         ours -= registered
-        assert len([name for name in ours if ".cli" not in name and ".commands" not in name]) <= 45
+        assert len([name for name in ours if ".cli" not in name and ".commands" not in name]) <= 46
 
 
 def test_a_command_seldom_looks_for_garbage(tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ def _classes(built: Built, name: str, number: int) -> dict[str, dict[str, Any]]:
 
 
 def test_every_model_has_a_page_and_a_line_in_the_index() -> None:
-    assert {*NAMES, "differential_privacy"} == set(PARAMETERS)
+    assert {*NAMES} == set(PARAMETERS) - {"differential_privacy"}
     linked = dict(_linked(INDEX.tables[0]))
     assert {*linked} - MISSING == set(PARAMETERS)
     for name, page in linked.items():

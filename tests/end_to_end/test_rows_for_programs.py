@@ -24,7 +24,7 @@ NEEDS = {
     "profile": "class_sizes",
     "search": "search",
     "local search": "search",
-    "epsilon": "class_sizes",
+    "epsilon": "differential_privacy",
 }
 _KNOWN: dict[str, list[dict[str, Any]]] = {}
 

@@ -36,9 +36,13 @@ OWN = "dbt_anonymize.extensions."
 MACROS, TESTS = REPOSITORY / "macros", REPOSITORY / "tests"
 # Macros of an extension that others call where a key of it asks for them.
 OFFERED = {
+    "_budget_relation": "differential_privacy",
+    "_budget_table": "differential_privacy",
     "_check_external_release": "external_efforts",
     "_check_table": "tables",
     "_class_loss": "payouts",
+    "_cost_of_release": "differential_privacy",
+    "_differential_privacy_model": "differential_privacy",
     "_is_table_published": "tables",
     "_no_attack_model": "payouts",
     "_payouts_of_effort": "payouts",
@@ -49,6 +53,7 @@ OFFERED = {
     "_released_members": "second_month",
     "_remember_table": "tables",
     "_with_aggregates": "recoding",
+    "_spend_budget": "differential_privacy",
     "default___are_subsets_planned": "details",
 }
 

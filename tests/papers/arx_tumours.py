@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from dbt_anonymize.privacy.differential_privacy import k_of, largest_beta
+from dbt_anonymize.extensions.differential_privacy.model import k_of, largest_beta
 from tests.case_studies.preparation import GRADES, wisconsin_grades
 from tests.papers.arx_scores import Compared, Floats, Ints, Score, Spread, auc_and_brier, mean_score
 

@@ -10,7 +10,6 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from dbt_anonymize.evaluation.splits import seeds
-from dbt_anonymize.privacy.differential_privacy import k_of
 from tests.case_studies.preparation import is_available
 from tests.oracle.privacy import Class, payout
 from tests.papers import arx_acute, arx_builds, arx_contraceptives, arx_figure_2, arx_tumours
@@ -34,6 +33,8 @@ def test_every_table_is_on_the_page() -> None:
 
 
 def test_epsilon_and_delta_of_figure_2_are_the_published_ones() -> None:
+    from dbt_anonymize.extensions.differential_privacy.model import k_of
+
     epsilon, delta = epsilon_and_delta(arx_figure_2.BETA, arx_figure_2.K)
     assert (round(epsilon, 3), round(delta, 3)) == (0.916, 0.216)
     assert (round(epsilon, 2), round(delta, 2)) == (0.92, 0.22)

@@ -15,11 +15,11 @@ from dbt_anonymize.evaluation.request import EvaluationRequest, OuterRequest
 from dbt_anonymize.project.generate import generate, render
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.tested import KEYS
-from tests.differential_privacy.private import changed
 from tests.extensions import in_parts, of_extensions
 from tests.macro_keys import bodies, declared_keys, required_keys
 from tests.project.calls import Relation, call_of
 from tests.spec.declarations import SPEC, rich, spec, write_project, write_spec
+from tests.worlds.private import changed
 
 
 def python_call_of(code: str) -> dict[str, Any]:
@@ -174,7 +174,7 @@ def test_an_evaluation_declares_exactly_the_keys_that_models_give(
     assert given == set(known)
 
 
-@pytest.mark.needs("external_efforts", "linked", "recoding", "second_month")
+@pytest.mark.needs("differential_privacy", "external_efforts", "linked", "recoding", "second_month")
 def test_macros_declare_exactly_the_keys_that_models_give() -> None:
     given: dict[str, set[str]] = {}
     release = {"composition": "strict", "recompute": True, "formats": ["duckdb", "csv"]}

@@ -14,9 +14,9 @@ from dbt_anonymize.project.results import EffortResult
 from dbt_anonymize.release.audit import holds_release
 from dbt_anonymize.release.publish import publish
 from dbt_anonymize.spec import Spec
-from tests.differential_privacy import private
 from tests.effort_results import LINES, result_of
 from tests.spec.declarations import spec
+from tests.worlds import private
 
 OWNER = {"owner": {"name": "Data", "email": "data@example.org"}}
 ABOUT = {"release": {"about": {"licence": "CC BY 4.0"}}, "description": "Visits."}
@@ -60,6 +60,7 @@ def test_fewer_people_than_k_are_not_counted(gone: int) -> None:
     assert "records left out" not in told({"subject": "phone"}, suppressed_records=gone + 2)
 
 
+@pytest.mark.needs("differential_privacy")
 def test_a_private_release_tells_what_no_record_decides() -> None:
     facts = told(private.changed(release={"effort": 1, "about": {}}, description="Private."))
     assert set(facts) == {"what", "epsilon", "delta", "limits", "contact", "date", "levels"}

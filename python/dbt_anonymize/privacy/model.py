@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -79,6 +79,11 @@ class PrivacyModel(Strict):
         return "table" if parameters.get("attacker") == "journalist" else None
 
     @classmethod
+    def recounted_size(cls, parameters: Mapping[str, Any]) -> int:
+        """Return the class size that `verify` demands beside the rules, computed independently."""
+        return 1
+
+    @classmethod
     def recounted_losses(
         cls, classes: Any, generalizations: Mapping[str, Any], vectors: Sequence[Mapping[str, int]]
     ) -> FloatArray | None:
@@ -98,6 +103,38 @@ class PrivacyModel(Strict):
     def weakest(self, table: Table) -> Sequence[Weakest]:
         """Return the parameters by which the model can be weakened, the first to try first."""
         return self.WEAKEST
+
+
+class Mechanism(PrivacyModel):
+    """A privacy model whose release is a random sample of its own, at a price."""
+
+    if TYPE_CHECKING:
+        epsilon: float
+        search_epsilon: float | None
+        total_epsilon: float | None
+
+    @property
+    @abstractmethod
+    def share(self) -> float:
+        """Probability of each person to be in the sample."""
+
+    @property
+    @abstractmethod
+    def k(self) -> int:
+        """Least people of the sample in each class."""
+
+    @property
+    @abstractmethod
+    def facts(self) -> dict[str, str]:
+        """Facts that `<n>_about` tells of the price."""
+
+    @abstractmethod
+    def digest(self, spec: Any) -> str:
+        """Return a digest that identifies the mechanism; its draws are stored under it."""
+
+    @abstractmethod
+    def budget(self, spec: Any) -> dict[str, object]:
+        """Return the price, as the macros of the vault read it."""
 
 
 class AttributeModel(PrivacyModel):

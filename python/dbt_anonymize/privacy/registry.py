@@ -11,7 +11,6 @@ from dbt_anonymize.privacy.beta_likeness import BetaLikeness
 from dbt_anonymize.privacy.compiler import Compiler
 from dbt_anonymize.privacy.delta_disclosure import DeltaDisclosure
 from dbt_anonymize.privacy.delta_presence import DeltaPresence
-from dbt_anonymize.privacy.differential_privacy import DifferentialPrivacy
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.k_anonymity import KAnonymity
 from dbt_anonymize.privacy.k_map import KMap
@@ -33,7 +32,6 @@ MODELS: dict[str, type[PrivacyModel]] = {
     "delta_disclosure": DeltaDisclosure,
     "delta_presence": DeltaPresence,
     "reidentification_risk": ReidentificationRisk,
-    "differential_privacy": DifferentialPrivacy,
     **privacy_models(),
 }
 

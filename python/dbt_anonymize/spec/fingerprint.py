@@ -11,7 +11,6 @@ from pydantic import BaseModel
 from dbt_anonymize.validation import BESIDE_MODELS, BESIDE_RESULTS
 
 if TYPE_CHECKING:
-    from dbt_anonymize.privacy.differential_privacy import DifferentialPrivacy
     from dbt_anonymize.spec.models import Spec
 
 # Keys that affect neither the released records nor their measures.
@@ -68,30 +67,3 @@ def fingerprint_of(spec: Spec) -> str:
     content = spec.model_dump(mode="json", exclude=beside, exclude_none=True)
     # A key that is off is as if it were not declared.
     return digest({key: value for key, value in content.items() if value is not False})[:8]
-
-
-def mechanism_of(spec: Spec, private: DifferentialPrivacy) -> str:
-    """Return a digest that identifies the mechanism of a differentially private release.
-
-    It covers every key that decides which rows the records become, but not the name: a renamed
-    anonymization keeps its draws. Releases with different digests draw independently.
-    """
-    number = spec.release.effort
-    released = spec.numbered_efforts.get(number) if isinstance(number, int) else None
-    columns = {
-        name: spec.columns[name].model_dump(mode="json", exclude_none=True, exclude=NOT_OF_ROWS)
-        for name in spec.quasi_identifiers
-    }
-    content = {
-        "source": spec.source.model_dump(mode="json", exclude_none=True),
-        "record_key": spec.record_key,
-        "columns": columns,
-        "effort": released and released.model_dump(mode="json", exclude_none=True),
-        "mapping": spec.mapping,
-        "epsilon": private.release_epsilon,
-        "delta": private.delta,
-        "share": private.share,
-        "k": spec.largest_k,
-        "draw": private.draw,
-    }
-    return digest(content)[:32]

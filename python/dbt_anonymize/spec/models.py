@@ -19,8 +19,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from dbt_anonymize.extension import Part, keys
-from dbt_anonymize.privacy.differential_privacy import DifferentialPrivacy
-from dbt_anonymize.privacy.model import PrivacyModel
+from dbt_anonymize.privacy.model import Mechanism, PrivacyModel
 from dbt_anonymize.privacy.registry import measures_of
 from dbt_anonymize.spec.columns import Column
 from dbt_anonymize.spec.details import Details
@@ -29,7 +28,6 @@ from dbt_anonymize.spec.fingerprint import (
     digest_of,
     fingerprint_of,
     key_digests_of,
-    mechanism_of,
 )
 from dbt_anonymize.spec.guarantees import Guarantees
 from dbt_anonymize.spec.information_loss import InformationLoss
@@ -274,16 +272,16 @@ class CoreSpec(TestedByModels, Strict):
         return sorted(shares | ({private.share} if private else set()))
 
     @property
-    def differential_privacy(self) -> DifferentialPrivacy | None:
+    def differential_privacy(self) -> Mechanism | None:
         """The guarantee by which the release is a sample, if it is declared."""
         declared = (guarantee for _, guarantee in self.guarantees.declared)
-        return next((g for g in declared if isinstance(g, DifferentialPrivacy)), None)
+        return next((g for g in declared if isinstance(g, Mechanism)), None)
 
     @property
     def mechanism(self) -> str | None:
         """Digest of a differentially private release; its draws are stored under it."""
         private = self.differential_privacy
-        return None if private is None else mechanism_of(self, private)
+        return None if private is None else private.digest(self)
 
     @property
     def sample_shares(self) -> dict[int, float]:

@@ -12,7 +12,6 @@ from typing import Any
 from dbt_anonymize.extension import rules
 from dbt_anonymize.spec import (
     column_rules,
-    differential_privacy_rules,
     effort_rules,
     guarantee_rules,
     release_rules,
@@ -47,7 +46,6 @@ _RULES: tuple[Callable[[RawSpec], Iterator[Problem]], ...] = (
     *guarantee_rules.RULES,
     *release_rules.RULES,
     *sample_rules.RULES,
-    *differential_privacy_rules.RULES,
     *target_rules.RULES,
     quality_violations,
 )

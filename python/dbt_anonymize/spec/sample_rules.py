@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dbt_anonymize.privacy.model import Mechanism, PrivacyModel
+from dbt_anonymize.privacy.registry import MODELS
 from dbt_anonymize.spec.draft import RawSpec, items, unknown_column
 from dbt_anonymize.spec.guarantee_rules import declared_guarantees
 from dbt_anonymize.spec.problems import KeyPath, Problem
@@ -18,8 +20,16 @@ def _own_samples(draft: RawSpec) -> Iterator[KeyPath]:
 
 def is_sampled(draft: RawSpec) -> bool:
     """Tell whether an effort is released from a sample."""
-    is_private = bool(draft.guarantees.get("differential_privacy"))
-    return bool(draft.sample) or is_private or any(_own_samples(draft))
+    return bool(draft.sample) or any(_mechanisms(draft)) or any(_own_samples(draft))
+
+
+def _mechanisms(draft: RawSpec) -> list[object]:
+    """Return the declared guarantees that draw a sample of their own."""
+    return [
+        declared
+        for name, declared in draft.guarantees.items()
+        if declared is not None and issubclass(MODELS.get(name, PrivacyModel), Mechanism)
+    ]
 
 
 def _strata_are_columns(draft: RawSpec) -> Iterator[Problem]:
@@ -67,8 +77,19 @@ def _one_size_of_sample(draft: RawSpec) -> Iterator[Problem]:
             )
 
 
+def _limit_leaves_something(draft: RawSpec) -> Iterator[Problem]:
+    if draft.suppression_limit == 1 and not _mechanisms(draft):
+        yield Problem(
+            ("suppression_limit",),
+            "must be < 1: only under differential_privacy may every record be suppressed",
+            "Lower it.",
+            "1",
+        )
+
+
 RULES = (
     _strata_are_columns,
     _samples_are_evaluated_once,
     _one_size_of_sample,
+    _limit_leaves_something,
 )

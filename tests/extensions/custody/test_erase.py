@@ -202,6 +202,7 @@ def test_no_difference_of_frozen_releases_shows_who_was_erased(
     assert "warning" not in verified.output
 
 
+@pytest.mark.needs("differential_privacy")
 def test_draws_and_digests_are_erased(built_samples: Project, tmp_path: Path) -> None:
     project = built_samples.copy(tmp_path / "project")
     (name,) = [

@@ -196,7 +196,7 @@ class Unasked:
     ("changes", "effort"),
     [
         ({}, None),
-        (PRIVATE, 1),
+        pytest.param(PRIVATE, 1, marks=pytest.mark.needs("differential_privacy")),
         ({"efforts": [{"recoding": "multidimensional"}]}, 1),
         ({"release": {"effort": 1, "joiners": "wait"}, "freeze": True}, 1),
     ],

@@ -17,13 +17,13 @@ import yaml
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.warehouse import open_warehouse
 from tests.commands.conftest import command
-from tests.differential_privacy.private import changed, sampled_and_private, write
 from tests.extensions.postgres.conftest import connect
 from tests.extensions.postgres.published import RELEASE, Published, before_statements
 from tests.extensions.postgres.server import Server
 from tests.extensions.postgres.test_demonstration import on_postgres
 from tests.projects import Project
 from tests.second_month.customers import Customers, K, members_of
+from tests.worlds.private import changed, sampled_and_private, write
 
 # A build of all, and of what waits; `make test` runs the smaller part in `test_demonstration`.
 pytestmark = [pytest.mark.slow, pytest.mark.dbt, pytest.mark.needs("second_month")]
@@ -241,6 +241,7 @@ def test_an_older_snapshot_finds_no_rows_and_never_a_mixture(published: Publishe
     assert server.query(f"select count(*) from {RELEASE}", server.analyst)[0][0] > 300
 
 
+@pytest.mark.needs("differential_privacy")
 def test_what_a_private_release_costs_is_paid_with_it(server: Server, tmp_path: Path) -> None:
     there = sampled_and_private(tmp_path / "there")
     for path in (there.folder / "anonymizations").glob("surveyed.yml"):

@@ -58,7 +58,11 @@ def test_of_a_suppression_that_is_fitted_per_split() -> None:
     ("name", "guarantee"),
     [
         ("k_map", {"k": 5}),
-        ("differential_privacy", {"epsilon": 1.0, "delta": 0.001, "release_epsilon": 1.0}),
+        pytest.param(
+            "differential_privacy",
+            {"epsilon": 1.0, "delta": 0.001, "release_epsilon": 1.0},
+            marks=pytest.mark.needs("differential_privacy"),
+        ),
     ],
 )
 def test_with_guarantees_that_do_not_hold_of_it(name: str, guarantee: dict[str, Any]) -> None:

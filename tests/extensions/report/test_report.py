@@ -29,9 +29,9 @@ from dbt_anonymize.extensions.report.sections import sections
 from dbt_anonymize.project.evidence import PARTS
 from dbt_anonymize.project.sections import rounding_unit
 from dbt_anonymize.spec import Spec
-from tests.differential_privacy.private import changed
 from tests.effort_results import ABOUT, ALPHA, LINES
 from tests.extensions.report.findings import findings, spec
+from tests.worlds.private import changed
 
 NOW = datetime(2026, 1, 3, tzinfo=UTC)
 HOSTILE = "</script><script>alert(1)</script><img src=https://example.org/x> ` [x](javascript:y)|"
@@ -307,9 +307,9 @@ def test_names_and_labels_are_never_markup() -> None:
     assert json.loads(as_json(hostile, now=NOW))["description"] == HOSTILE
 
 
+@pytest.mark.needs("differential_privacy")
 def test_under_differential_privacy_no_labels_are_counted() -> None:
-    private = Spec.model_validate(changed())
-    of = findings()
+    private, of = Spec.model_validate(changed()), findings()
     parts = sections(replace(of, evidence=replace(of.evidence, spec=private)))
     (labels,) = [part for part in parts if part.key.startswith("labels")]
     assert labels.sentence.startswith("Not shown")

@@ -16,10 +16,10 @@ from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.search import exponential
 from dbt_anonymize.extensions.search.exponential import draw, node_scores
 from dbt_anonymize.privacy.table import Attribute, Table
-from tests.differential_privacy.private import changed, write
 from tests.extensions.search.running import run
 from tests.projects import Project
 from tests.sampling import examples
+from tests.worlds.private import changed, write
 
 QUICK = settings(deadline=None, derandomize=True, database=None)
 SHARES = ((0.25, 0.5, 1.0), (0.5, 1.0))
@@ -101,6 +101,7 @@ def test_draws_have_the_probabilities_of_the_exponential_mechanism() -> None:
         assert abs(drawn[place] - draws * share) < 8 * (draws * share * (1 - share)) ** 0.5
 
 
+@pytest.mark.needs("differential_privacy")
 def test_a_search_is_paid_for_and_shows_nothing_but_what_it_drew(
     built_samples: Project, tmp_path: Path
 ) -> None:

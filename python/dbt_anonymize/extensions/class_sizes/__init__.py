@@ -1,11 +1,8 @@
-"""Class sizes before a build: records in small classes, and the k of differential privacy."""
+"""Class sizes before a build: records in small classes."""
 
 from dbt_anonymize.extension import Command, Extension, Stage
 
 EXTENSION = Extension(
     name="class_sizes",
-    commands=(
-        Command("profile", "commands.profile", Stage.tools),
-        Command("epsilon", "commands.epsilon", Stage.tools),
-    ),
+    commands=(Command("profile", "commands.profile", Stage.tools),),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dbt_anonymize.errors import VaultError
-from dbt_anonymize.privacy.differential_privacy import DifferentialPrivacy
+from dbt_anonymize.privacy.model import Mechanism
 from dbt_anonymize.project.vault_owner import require_own_vault
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
@@ -14,7 +14,7 @@ from dbt_anonymize.spec import Spec
 _TOLERANCE = 1 + 1e-9
 
 
-def spend_on_search(warehouse: Warehouse, spec: Spec, private: DifferentialPrivacy) -> None:
+def spend_on_search(warehouse: Warehouse, spec: Spec, private: Mechanism) -> None:
     """Pay for one search before it reads the data; a `VaultError` if the budget is exceeded.
 
     A search is drawn anew each time, so each costs ``search_epsilon``.

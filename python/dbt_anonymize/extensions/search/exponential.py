@@ -18,7 +18,7 @@ import numpy as np
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.search.lattice import Lattice
 from dbt_anonymize.extensions.search.rollup import Grouper
-from dbt_anonymize.privacy.differential_privacy import DifferentialPrivacy
+from dbt_anonymize.privacy.model import Mechanism
 from dbt_anonymize.privacy.table import FloatArray, Node, Table
 
 MOST_NODES = 100_000
@@ -82,9 +82,7 @@ def draw(scores: FloatArray, epsilon: float) -> int:
     return int(min(np.searchsorted(weights, point, side="right"), len(scores) - 1))
 
 
-def draw_levels(
-    table: Table, private: DifferentialPrivacy, fixed: Collection[str] = ()
-) -> dict[str, int]:
+def draw_levels(table: Table, private: Mechanism, fixed: Collection[str] = ()) -> dict[str, int]:
     """Draw the level of each quasi-identifier within ``search_epsilon``.
 
     The table is the whole source: the sample protects people in the release, and must not be read

@@ -20,7 +20,6 @@ from dbt_anonymize.privacy.table import (
     Table,
     ValueCounts,
 )
-from dbt_anonymize.verify.recomputation import private_size
 
 _NOBODY: IntArray = np.zeros(0, dtype=np.int64)
 
@@ -71,7 +70,7 @@ class ClassCounts:
         All do if it can never hold. A value that the whole table lacks breaks every guarantee that
         compares with the table.
         """
-        rules = self.compiled(guarantee)
+        model, rules = MODELS[guarantee["model"]], self.compiled(guarantee)
         violations = np.ones(len(self.sizes), dtype=np.bool_)
         if rules is None:
             return violations
@@ -79,14 +78,12 @@ class ClassCounts:
         outside = _NOBODY
         if (values := self.values) is not None:
             cells = (values.cells,)
-            if MODELS[guarantee["model"]].COMPARES_WITH_TABLE:
+            if model.COMPARES_WITH_TABLE:
                 cells = (values.without_unknown(),)
                 outside = values.cells.classes[values.cells.values >= len(values.totals)]
         violations = rules.violating(self.classes(cells))
         violations[outside] = True
-        if guarantee["model"] == private_size.MODEL:
-            violations |= self.sizes < private_size.private_size(guarantee)
-        return violations
+        return violations | (self.sizes < model.recounted_size(guarantee))
 
     def compiled(self, guarantee: Mapping[str, Any]) -> Guarantees | None:
         """Return the checks of a guarantee, or None if it can never hold."""

@@ -1,4 +1,4 @@
-"""Rules about what would void differential privacy: see ``rules``."""
+"""Rules about what would void differential privacy: see `spec.rules`."""
 
 from __future__ import annotations
 
@@ -103,16 +103,6 @@ def _the_data_choose_nothing(draft: RawSpec) -> Iterator[Problem]:
         )
 
 
-def _limit_leaves_something(draft: RawSpec) -> Iterator[Problem]:
-    if draft.suppression_limit == 1 and _declared_parameters(draft) is None:
-        yield Problem(
-            ("suppression_limit",),
-            f"must be < 1: only {_UNDER} may every record be suppressed",
-            "Lower it.",
-            "1",
-        )
-
-
 def _nothing_voids_it(draft: RawSpec) -> Iterator[Problem]:
     if _declared_parameters(draft) is None:
         return
@@ -126,4 +116,4 @@ def _nothing_voids_it(draft: RawSpec) -> Iterator[Problem]:
 
 
 # No effort can have it of its own: `EffortGuarantees` has no such key.
-RULES = (_nothing_voids_it, _limit_leaves_something)
+RULES = (_nothing_voids_it,)

@@ -38,7 +38,7 @@ def epsilon(
     """Show the class size k for (epsilon, delta, beta), and the people of the source it needs."""
     from pydantic import ValidationError  # noqa: PLC0415 (keeps --help fast)
 
-    from dbt_anonymize.privacy.differential_privacy import (  # noqa: PLC0415
+    from dbt_anonymize.extensions.differential_privacy.model import (  # noqa: PLC0415
         DifferentialPrivacy,
         largest_beta,
     )

@@ -6,7 +6,15 @@ import random
 
 import pytest
 
-from tests.differential_privacy.sequences import ABSENT, BETA, EPSILON, K, State, Step, excess
+from tests.extensions.differential_privacy.sequences import (
+    ABSENT,
+    BETA,
+    EPSILON,
+    K,
+    State,
+    Step,
+    excess,
+)
 from tests.sampling import number_of
 
 TRIALS = number_of("trials of a sequence of releases", 40_000, 2_000)

@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import beta as beta_distribution
 
-from dbt_anonymize.privacy.differential_privacy import k_of, largest_beta
+from dbt_anonymize.extensions.differential_privacy.model import k_of, largest_beta
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.vault.tokens import append_draws
-from tests.differential_privacy.private import changed
+from tests.worlds.private import changed
 
 EPSILON, DELTA = 1.0, 0.05
 BETA = largest_beta(EPSILON)

@@ -1,18 +1,22 @@
-"""Differential privacy by sampling and k-anonymity: see ``docs/models/differential_privacy.md``."""
+"""Differential privacy by sampling and k-anonymity.
+
+See ``docs/extensions/differential_privacy.md``.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from decimal import ROUND_FLOOR, Decimal, localcontext
 from functools import cache
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import Field, computed_field, model_validator
 
 from dbt_anonymize.privacy.compiler import Compiler
-from dbt_anonymize.privacy.model import PrivacyModel, Share
+from dbt_anonymize.privacy.model import Mechanism, Share
 from dbt_anonymize.validation import rule_error
 
 Epsilon = Annotated[float, Field(ge=0.001, le=5)]
@@ -24,7 +28,7 @@ _DIGITS = 60
 _ROUNDED_UP = 1 + 1e-9
 
 
-class DifferentialPrivacy(PrivacyModel):
+class DifferentialPrivacy(Mechanism):
     """Nobody learns from the release whether a person was in the source.
 
     (epsilon, delta): whatever is released is at most exp(epsilon) times as likely with a person as
@@ -103,6 +107,42 @@ class DifferentialPrivacy(PrivacyModel):
     def least_people(self) -> int:
         """Fewest people of the sample in a class."""
         return self.k
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """Facts that `<n>_about` tells of the price."""
+        return {"epsilon": f"{self.release_epsilon:g}", "delta": f"{self.delta:g}"}
+
+    def digest(self, spec: Any) -> str:
+        """Return a digest that identifies the mechanism; its draws are stored under it."""
+        from dbt_anonymize.extensions.differential_privacy.mechanism import (  # noqa: PLC0415 (a cycle)
+            mechanism_of,
+        )
+
+        return mechanism_of(spec, self)
+
+    def budget(self, spec: Any) -> dict[str, object]:
+        """Return the price, as the macros of the vault read it."""
+        return {
+            "source": spec.source.name,
+            "epsilon": self.release_epsilon,
+            "delta": self.delta,
+            "total_epsilon": self.total_epsilon or self.epsilon,
+            "total_delta": self.total_delta or self.delta,
+            "mechanism": spec.mechanism,
+            "share": self.share,
+            "k": spec.largest_k,
+            "draw": self.draw,
+        }
+
+    @classmethod
+    def recounted_size(cls, parameters: Mapping[str, Any]) -> int:
+        """Return the class size that `verify` demands, computed independently of `k`."""
+        from dbt_anonymize.extensions.differential_privacy.recounted_size import (  # noqa: PLC0415
+            private_size,
+        )
+
+        return private_size(parameters)
 
     def compile(self, compiler: Compiler) -> None:
         """Add the rules for classes and release."""

@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 
-MODEL = "differential_privacy"
-
 
 def private_size(guarantee: Mapping[str, Any]) -> int:
     """Return the class size that (epsilon, delta)-privacy demands of a sample of some share.

@@ -7,7 +7,6 @@
 {% macro _cost_of_release(candidate, is_locked=false) -%}
     {%- set declaration = model.config.meta.dbt_anonymize -%}
     {%- set budget = declaration.budget -%}
-    {%- if not budget -%}{{ return(none) }}{%- endif -%}
     {%- do dbt_anonymize._check_draws(candidate, declaration) -%}
     {%- set microdata = ref(declaration.anonymization ~ "_microdata") -%}
     {%- set columns = [declaration.record_key, "sample_share"] + declaration.quasi_identifiers | map(attribute="name")
@@ -170,43 +169,4 @@ alter table {{ budget }} add column if not exists mechanism {{ dbt.type_string()
     {{ return(api.Relation.create(
         database=sample.database, schema=sample.schema, identifier="dbt_anonymize_budget", type="table"
     )) }}
-{%- endmacro %}
-
-
-{# Query of a text that differs where the rows differ in a value, whatever their order: sums of digests. #}
-{% macro _digest_of_rows(relation, columns) -%}
-    {%- set parts = [] -%}
-    {%- for column in columns -%}
-        {%- set value = dbt_anonymize._as_text(dbt_anonymize._quote(column)) -%}
-        {%- do parts.append(
-            "coalesce(" ~ dbt_anonymize._as_text("length(" ~ value ~ ")") ~ " || ':' || " ~ value ~ ", '-')"
-        ) -%}
-    {%- endfor -%}
-    {%- set sums = [] -%}
-    {%- for first in [1, 13] -%}
-        {%- do sums.append("coalesce(sum(" ~ dbt_anonymize._number_of_digest("digest", first) ~ "), 0)") -%}
-    {%- endfor -%}
-    {%- set number = dbt_anonymize._as_text("count(*)") -%}
-    {{ return(
-        "select " ~ number ~ " || '-' || " ~ dbt_anonymize._as_text(sums[0]) ~ " || '-' || "
-        ~ dbt_anonymize._as_text(sums[1]) ~ " from (select md5(" ~ parts | join(" || ") ~ ") as digest from "
-        ~ relation ~ ") as digests"
-    ) }}
-{%- endmacro %}
-
-
-{# SQL of 48 bits of a digest in hexadecimal digits, as a whole number. #}
-{% macro _number_of_digest(digest, first) -%}
-    {{ return(adapter.dispatch("_number_of_digest", "dbt_anonymize")(digest, first)) }}
-{%- endmacro %}
-
-{% macro default___number_of_digest(digest, first) -%}
-    {{ exceptions.raise_compiler_error(
-        "dbt_anonymize: differential_privacy draws a sample with a generator made for secrets, of which we know none"
-        ~ " on " ~ target.type ~ ". Remove it from the spec and generate again."
-    ) }}
-{%- endmacro %}
-
-{% macro duckdb___number_of_digest(digest, first) -%}
-    {{ return("cast('0x' || substr(" ~ digest ~ ", " ~ first ~ ", 12) as bigint)") }}
 {%- endmacro %}

@@ -9,7 +9,7 @@ import pytest
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.loading import validate
 from dbt_anonymize.spec.rules import violations
-from tests.differential_privacy.private import changed
+from tests.worlds.private import changed
 
 PRIVATE = {"epsilon": 1, "delta": 0.05}
 LOCAL = {

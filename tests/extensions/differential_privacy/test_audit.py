@@ -15,7 +15,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import beta as beta_distribution
 
-from dbt_anonymize.privacy.differential_privacy import k_of, largest_beta
+from dbt_anonymize.extensions.differential_privacy.model import k_of, largest_beta
 from dbt_anonymize.vault.tokens import append_draws
 from tests.sampling import number_of
 

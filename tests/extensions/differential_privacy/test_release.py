@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from dbt_anonymize.privacy.differential_privacy import k_of, largest_beta
-from tests.differential_privacy.private import SEED, changed, write
+from dbt_anonymize.extensions.differential_privacy.model import k_of, largest_beta
 from tests.projects import Project
+from tests.worlds.private import SEED, changed, write
 
 BUDGET = "select epsilon, delta, source from vault.main.dbt_anonymize_budget"
 RELEASED = "select birth_date, gender, churned from release_shielded.shielded_anonymized"

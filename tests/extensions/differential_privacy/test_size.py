@@ -10,11 +10,15 @@ import pytest
 from typer.testing import CliRunner
 
 from dbt_anonymize.cli.main import app
-from dbt_anonymize.privacy.differential_privacy import DifferentialPrivacy, k_of, largest_beta
-from tests.docs.pages import MODELS, Page
+from dbt_anonymize.extensions.differential_privacy.model import (
+    DifferentialPrivacy,
+    k_of,
+    largest_beta,
+)
+from tests.docs.pages import DOCS, Page
 from tests.oracle.differential_privacy import least_size
 
-PAGE = Page(MODELS / "differential_privacy.md")
+PAGE = Page(DOCS / "extensions" / "differential_privacy.md")
 # What the reference tool gives for the largest beta is one larger.
 PUBLISHED = [
     (1.0, 1e-4, 48),
