@@ -55,7 +55,10 @@ def test_specs_of_this_repository_are_accepted(path: Path) -> None:
     assert problems(CHECK, yaml.safe_load(path.read_text(encoding="utf-8"))) == []
 
 
-@pytest.mark.needs("custody", "details", "diff", "fidelity", "recoding", "search", "second_month")
+@pytest.mark.needs(
+    *("custody", "details", "diff", "differential_privacy", "fidelity", "payouts", "recoding"),
+    *("search", "second_month"),
+)
 @pytest.mark.parametrize("name", SNIPPETS)
 def test_examples_of_the_documentation_are_accepted(name: str) -> None:
     content = SNIPPETS[name]

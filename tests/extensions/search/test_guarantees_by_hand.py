@@ -15,7 +15,7 @@ from dbt_anonymize.extensions.search.losses.registry import make_loss
 from dbt_anonymize.extensions.search.optimum import search
 from dbt_anonymize.extensions.search.unavoidable import is_impossible
 from dbt_anonymize.privacy.grouping import classes_of
-from dbt_anonymize.privacy.registry import compile_guarantees
+from dbt_anonymize.privacy.registry import MODELS, compile_guarantees
 from dbt_anonymize.privacy.table import (
     Attribute,
     SensitiveAttribute,
@@ -148,7 +148,7 @@ def test_what_classes_must_carry_is_said() -> None:
         ),
         (
             {"model": "uniqueness", "sample_share": 0.1},
-            "differential_privacy; got uniqueness.",
+            f"{[*MODELS][-1]}; got uniqueness.",
         ),
         (
             {"model": "k_map", "k": 3, "estimator": "poisson", "significance": 0.1},
