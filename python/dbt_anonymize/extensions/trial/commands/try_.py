@@ -14,7 +14,15 @@ import typer
 from dbt_anonymize.cli.common import Keep, SafeConsole, is_quiet, note, spinner
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import SearchError, SpecError
-from dbt_anonymize.extensions.drafting.commands.aim import Aim, Drop, Event, Predict, Purpose, Time
+from dbt_anonymize.extensions.drafting.commands.aim import (
+    Aim,
+    Drop,
+    Event,
+    Predict,
+    Purpose,
+    Sensitive,
+    Time,
+)
 from dbt_anonymize.extensions.trial.commands.tried import (
     Tried,
     count,
@@ -66,6 +74,7 @@ def try_(
     event: Event = None,
     drop: Drop = None,
     keep: Keep = None,
+    sensitive: Sensitive = None,
     purpose: Annotated[
         Purpose, typer.Option(help="To learn models, or to count and sum without any model.")
     ] = Purpose.model,
@@ -103,7 +112,8 @@ def try_(
             "--purpose statistics trains no model, and --predict and --evaluations are of models. "
             "Leave them or it out."
         )
-    aim = Aim(purpose, predict, time, event, tuple(drop or ()), tuple(keep or ()))
+    named = {"drop": drop, "keep": keep, "sensitive": sensitive}
+    aim = Aim(purpose, predict, time, event, **{n: tuple(of or ()) for n, of in named.items()})
     declared, anonymization = _source(relation), name or _name_of(relation)
     path = check_name(place.project, anonymization, replaces=replace_) if take or name else None
     options = {"name": name, "evaluations": evaluations, "time-limit": time_limit}
@@ -145,7 +155,7 @@ def _next_steps(
     return (
         f"Nothing was written. `dbt-anonymize try {' '.join(filter(None, words))}` writes it. "
         f"{time_note}--keep <column> keeps one readable, --drop <column> leaves one out, "
-        "--verbose shows more."
+        "--sensitive <column> releases one as it is, --verbose shows more."
     )
 
 
@@ -290,6 +300,7 @@ def _draft(
                 is_guessed=is_tested,
                 drop=aim.drop,
                 keep=aim.keep,
+                sensitive=aim.sensitive,
             )
         )
         drafted = draft_table(
