@@ -57,6 +57,13 @@ class AlternativeName(StrEnum):
 Replace = Annotated[
     bool, typer.Option("--replace", help="Write the files of an earlier draft anew.")
 ]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(min=0, help="CPU seconds in which models are trained, or levels searched."),
+]
+Evaluations = Annotated[
+    int | None, typer.Option(min=1, help="Models to train at most; by default always as many.")
+]
 Verbose = Annotated[
     bool, typer.Option("--verbose", help="Show records and reasons of each alternative.")
 ]
@@ -86,14 +93,8 @@ def try_(
         typer.Option(help="Write this alternative: spec, hierarchies, models."),
     ] = None,
     replace_: Replace = False,
-    time_limit: Annotated[
-        float | None,
-        typer.Option(min=0, help="CPU seconds in which models are trained, or levels searched."),
-    ] = None,
-    evaluations: Annotated[
-        int | None,
-        typer.Option(min=1, help="Models to train at most; by default always as many."),
-    ] = None,
+    time_limit: TimeLimit = None,
+    evaluations: Evaluations = None,
     verbose: Verbose = False,
 ) -> None:
     """Show three ways to release a table: levels, class sizes, what models learn, five rows.
