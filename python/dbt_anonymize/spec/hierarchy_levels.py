@@ -83,13 +83,11 @@ def _fill_in_levels(
 
 
 def _remedy(project: _ProjectFiles | None, ref: str) -> str:
-    number = "the number of its level columns, the root included."
-    if project is None or project.spec is None or project.seeds(ref):
-        return f"Write {number}"
-    command = command_for(project.spec, ref)
-    return (
-        f"Write the seed anew: `{command}`." if command else f"Put the seed back, or write {number}"
-    )
+    spec = None if project is None or project.seeds(ref) else project.spec
+    if spec and (command := command_for(spec, ref)):
+        return f"Write the seed anew: `{command}`."
+    back = "Put the seed back, or write" if spec else "Write"
+    return f"{back} the number of its level columns, the root included."
 
 
 def _read_levels(
