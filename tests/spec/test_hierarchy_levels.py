@@ -10,6 +10,7 @@ import pytest
 
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.spec import load_spec
+from dbt_anonymize.spec.hierarchy_levels import command_for
 from dbt_anonymize.spec.loading import read_shape
 from tests.spec.declarations import SPEC
 
@@ -120,6 +121,23 @@ def test_levels_that_nobody_or_another_says_are_refused(
         load_spec(path)
     (line,) = str(error.value).splitlines()
     assert message in line
+
+
+@pytest.mark.parametrize("is_written", [True, False])
+def test_a_deleted_seed_is_written_by_the_command_in_the_spec(
+    tmp_path: Path, *, is_written: bool
+) -> None:
+    path = project(tmp_path, {}, **{"seeds/cities.csv": ""})
+    command = "dbt-anonymize hierarchy others --ref visits --column 'a b' -o seeds/cities.csv"
+    other = command.replace("cities", "capitals")
+    text = path.read_text(encoding="utf-8")
+    comments = f"# {other}\n  # {command}\n" if is_written else f"# {other}\n"
+    path.write_text(comments + text, encoding="utf-8")
+    with pytest.raises(SpecError) as error:
+        load_spec(path)
+    assert command_for(path, "cities") == (command if is_written else None)
+    remedy = f"Write the seed anew: `{command}`." if is_written else "Put the seed back, or write"
+    assert remedy in str(error.value)
 
 
 def test_without_a_project_levels_are_given(tmp_path: Path) -> None:

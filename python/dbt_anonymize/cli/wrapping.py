@@ -18,16 +18,11 @@ def wrapped(text: str, width: int) -> list[str]:
     >>> wrapped("Run `dbt build --select births`, then see.", 20)
     ['Run', '`dbt build --select births`,', 'then see.']
     """
-    return [part for line in text.split("\n") for part in _wrapped_line(line, width)]
-
-
-def _wrapped_line(line: str, width: int) -> list[str]:
-    if cell_len(line) <= width:
-        return [line]
-    lines = [""]
-    for space, unit in _UNIT.findall(line):
-        if lines[-1].strip() and cell_len(lines[-1] + space + unit) > width:
-            lines.append(unit)
-        else:
-            lines[-1] += space + unit
+    lines = list[str]()
+    for line in text.split("\n"):
+        lines.append("")
+        for space, unit in _UNIT.findall(line):
+            is_full = lines[-1].strip() and cell_len(lines[-1] + space + unit) > width
+            lines += [unit] * bool(is_full)
+            lines[-1] += "" if is_full else space + unit
     return lines

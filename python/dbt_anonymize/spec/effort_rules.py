@@ -15,11 +15,11 @@ def _efforts_name_the_quasi_identifiers(draft: RawSpec) -> Iterator[Problem]:
     if not draft.has_all_roles:
         return
     for number, effort in enumerate(draft.efforts, start=1):
-        for place, levels in _level_vectors(number, effort):
+        for place, levels in level_vectors(number, effort):
             yield from _levels_problems(place, levels, draft)
 
 
-def _level_vectors(number: int, effort: object) -> Iterator[tuple[KeyPath, Mapping[str, Any]]]:
+def level_vectors(number: int, effort: object) -> Iterator[tuple[KeyPath, Mapping[str, Any]]]:
     """Yield every mapping of quasi-identifiers to levels of an effort, and its path."""
     if not isinstance(effort, Mapping):
         return
@@ -72,7 +72,7 @@ def _efforts_differ(draft: RawSpec) -> Iterator[Problem]:
             continue
         if any(
             levels and all(level_of(level) == 0 for level in levels.values())
-            for place, levels in _level_vectors(number, effort)
+            for place, levels in level_vectors(number, effort)
             if "rounds" not in place and effort.get("recoding") != "cell_suppression"
         ):
             yield Problem(

@@ -69,8 +69,7 @@ def _fill_in_levels(
         return None
     levels, where, is_all = _read_levels(project, ref, text(tree.get("kind")))
     if declared is None and levels is None:
-        remedy = "Write the number of its level columns, the root included."
-        return Problem(place, f"must be given, since {where}", remedy)
+        return Problem(place, f"must be given, since {where}", _remedy(project, ref))
     if declared is None:
         tree["levels"] = levels
     elif levels is not None and (levels > declared or (is_all and levels < declared)):
@@ -81,6 +80,14 @@ def _fill_in_levels(
             short_repr(declared),
         )
     return None
+
+
+def _remedy(project: _ProjectFiles | None, ref: str) -> str:
+    spec = None if project is None or project.seeds(ref) else project.spec
+    if spec and (command := command_for(spec, ref)):
+        return f"Write the seed anew: `{command}`."
+    back = "Put the seed back, or write" if spec else "Write"
+    return f"{back} the number of its level columns, the root included."
 
 
 def _read_levels(
@@ -125,10 +132,21 @@ def seed_files(root: Path, refs: Iterable[str]) -> dict[str, Path]:
     return {ref: files[0] for ref in refs if len(files := project.seeds(ref)) == 1}
 
 
-class _ProjectFiles:
-    """The seeds of a dbt project, and the files that list the columns of its models."""
+def command_for(spec: Path, ref: str) -> str | None:
+    """Return the command that writes a seed, which drafts note above its column."""
+    noted = re.compile(rf"^ *# *(dbt-anonymize .* -o (?:.*/)?{re.escape(ref)}\.csv) *$", re.M)
+    found = noted.search(spec.read_text("utf-8", errors="replace"))
+    return found and found[1]
 
-    def __init__(self, root: Path) -> None:
+
+class _ProjectFiles:
+    """The seeds of a dbt project, and the files that list the columns of its models.
+
+    ``spec`` is the file whose hierarchies are read, if it is one.
+    """
+
+    def __init__(self, root: Path, spec: Path | None = None) -> None:
+        self.spec = spec
         self._root = root
         content = mapping(read_yaml(root / PROJECT_FILE)[0])
         self._seeds = _folders(root, content, "seeds")
@@ -138,7 +156,7 @@ class _ProjectFiles:
     def around(cls, path: Path) -> _ProjectFiles | None:
         """Return the files of the nearest project above a spec, if there is one."""
         root = project_folder(path.resolve().parent)
-        return None if root is None else cls(root)
+        return None if root is None else cls(root, path)
 
     def relative_name(self, path: Path) -> str:
         """Return a path as it is printed, from the root of the project."""

@@ -18,6 +18,7 @@ from dbt_anonymize.spec.hierarchy_levels import with_levels
 from dbt_anonymize.spec.models import SHAPE_ONLY, Spec
 from dbt_anonymize.spec.of_extensions import remedy_of
 from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, short_repr
+from dbt_anonymize.spec.renamed_columns import with_renamed_column
 from dbt_anonymize.spec.rules import BROKEN_RULES, violations
 from dbt_anonymize.spec.yaml_file import read_yaml
 
@@ -170,7 +171,7 @@ def validate(raw: dict[str, Any]) -> tuple[Spec | None, list[Problem]]:
         Problem((), f"must keep the rules between its keys: {item['msg']}", "Correct it.")
         for item in errors
     ]
-    return None, [*single.values(), *between] or hidden
+    return None, with_renamed_column([*single.values(), *between], raw) or hidden
 
 
 def _is_repetition(detail: ErrorDetails) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from dbt_anonymize.errors import SpecError
 from dbt_anonymize.extensions.drafting.facts import ColumnFacts
 from dbt_anonymize.extensions.drafting.names import is_key, is_measure, name_indicates
 from dbt_anonymize.extensions.drafting.proposal import KEY
@@ -118,3 +119,21 @@ def test_who_leaves_out_the_key_of_people_has_their_records_counted_as_theirs(
     assert (found.name, found.role) == ("person_id", "identifier")
     assert "says whose records they are" in found.reason
     assert [one.role == "dropped" for one in proposals] == [False, False, "city_no" in drop]
+
+
+def test_an_outcome_that_is_declared_sensitive_is_released_as_it_is() -> None:
+    """Even if its name says that others know it, or it follows from another column."""
+    age = number("age", 60)
+    columns = [number("record_no", 10_000, longest=5), age, number("weight", 80)]
+    columns.append(replace(number("band", 4), follows=("age",)))
+    found = propose(columns, is_guessed=False, sensitive=["weight,band"])
+    assert [one.role for one in found] == ["record_key", "quasi_identifier"] + ["sensitive"] * 2
+    assert "by --sensitive" in found[2].reason
+
+
+@pytest.mark.parametrize("name", ["record_no", "person_id", "weight", "height"])
+def test_no_key_and_nothing_that_is_left_out_is_declared_sensitive(name: str) -> None:
+    columns = [number("record_no", 10_000, longest=5), number("person_id", 3_000, longest=4)]
+    columns.append(number("weight", 80))
+    with pytest.raises(SpecError, match=f"--sensitive must name a column .*{name}"):
+        propose(columns, is_guessed=False, drop=["weight"], sensitive=[name])

@@ -76,6 +76,17 @@ def test_many_numbers_as_text_are_to_be_cast() -> None:
     assert "899" not in str(e.value)
 
 
+def test_a_root_among_the_values_is_told_of_the_column() -> None:
+    """Not of a line in a file that nobody has."""
+    facts, values = column(["low", "medium", "high", "*"])
+    with pytest.raises(HierarchyError) as error:
+        plan_hierarchy(facts, values, "people_hierarchy_age", "--ref people", "seeds")
+    assert str(error.value) == (
+        "age: must not have the value `*`, which is the root of hierarchies; 10 records have it. "
+        "Make it NULL in a model before: nullif(age, '*')."
+    )
+
+
 @pytest.mark.parametrize(
     ("values", "words"),
     [

@@ -40,7 +40,7 @@ from dbt_anonymize.extensions.hierarchy_builders.splits import even_bounds, spli
 from dbt_anonymize.extensions.hierarchy_builders.steps import nice_step, nice_widths, widened
 from dbt_anonymize.extensions.hierarchy_builders.table_column import MOST_VALUES, TableColumn
 from dbt_anonymize.hierarchies.bounds import Bound, bound_text, parse_value
-from dbt_anonymize.hierarchies.model import Hierarchy, IntervalHierarchy
+from dbt_anonymize.hierarchies.model import ROOT, Hierarchy, IntervalHierarchy
 from dbt_anonymize.spec.sources import Source
 
 # Leaves of a draft: enough to choose from, few enough for a fast search.
@@ -158,6 +158,15 @@ def _check_comparable(facts: ColumnFacts) -> None:
         )
 
 
+def _check_no_root(name: str, counts: Mapping[str, int]) -> None:
+    if records := counts.get(ROOT):
+        have = "record has" if records == 1 else "records have"
+        raise HierarchyError(
+            f"{name}: must not have the value `{ROOT}`, which is the root of hierarchies; "
+            f"{records:,} {have} it. Make it NULL in a model before: nullif({name}, '{ROOT}')."
+        )
+
+
 def _build_hierarchy(
     facts: ColumnFacts, column: TableColumn, inner: Inner | None
 ) -> tuple[Hierarchy, str, str]:
@@ -167,6 +176,7 @@ def _build_hierarchy(
     if facts.distinct > MOST_VALUES and facts.kind == "number":
         return *_equal_width_plan({}, column.number_ends(), whole=False), ""
     counts = column.counts()
+    _check_no_root(facts.name, counts)
     structure = structure_of(facts.name, counts)
     if structure is not None:
         return structure.build(list(counts)), structure.command, structure.remark

@@ -55,12 +55,14 @@ def propose(
     is_guessed: bool = True,
     drop: Sequence[str] = (),
     keep: Sequence[str] = (),
+    sensitive: Sequence[str] = (),
 ) -> list[Proposal]:
     """Return a proposal for each column, in their order.
 
     ``predict`` names the target, ``time`` the time until it happens; a column that models cannot
     predict is a `SpecError`. Without a name the target ``is_guessed``, or there is none. Columns to
-    ``keep`` stay even if they are too many, or follow from another column.
+    ``keep`` stay even if they are too many, or follow from another column, and so do those that are
+    declared to be ``sensitive``.
     """
     target_column = None if predict is None else find_predictable(facts, predict)
     time_column = find_time(facts, target_column, time) if target_column and time else None
@@ -72,16 +74,8 @@ def propose(
             f"--drop must name a column to leave out; {left_out.name} is the record key, and no "
             "other column is unique. It is never released: name another column."
         )
-    fixed = {column.name: Proposal(column, "dropped", "left out by --drop") for column in dropped}
-    if (whose := propose_subject(_roles_before(facts, key))) and whose.facts in dropped:
-        # Without it k would count records, of which one person may have many.
-        fixed[whose.name] = replace(whose, reason=f"{whose.reason}; it says whose records they are")
-    if target_column is not None and target_column.is_unique:
-        fixed[target_column.name] = Proposal(
-            target_column, "sensitive", "a number of which each has its own"
-        )
-    if key is not None:
-        fixed[key.name] = Proposal(key, KEY, "unique and never NULL")
+    exact = find_sensitive(facts, sensitive, not_of=[key, *dropped])
+    fixed = _fixed_roles(facts, dropped, exact, target_column, key)
     proposals = with_conditions(
         [fixed.get(column.name) or propose_role(column) for column in facts]
     )
@@ -99,7 +93,8 @@ def propose(
         if column.facts is not time_column
     ]
     kept_columns = find_named(facts, keep, "--keep", "that stays readable")
-    proposals = keep_best_known(without_redundant(with_target, kept_columns), kept_columns)
+    distinct = without_redundant(with_target, [*kept_columns, *exact])
+    proposals = keep_best_known(distinct, kept_columns)
     check_kept(proposals, kept_columns)
     if time_column is not None and target is not None:
         reason = (
@@ -110,6 +105,48 @@ def propose(
             facts.index(time_column), Proposal(time_column, "sensitive", reason, is_time=True)
         )
     return proposals
+
+
+def _fixed_roles(
+    facts: Sequence[ColumnFacts],
+    dropped: Sequence[ColumnFacts],
+    exact: Sequence[ColumnFacts],
+    target: ColumnFacts | None,
+    key: ColumnFacts | None,
+) -> dict[str, Proposal]:
+    """Return the proposals that options and uniqueness decide, by column."""
+    fixed = {column.name: Proposal(column, "dropped", "left out by --drop") for column in dropped}
+    fixed |= {
+        column.name: Proposal(column, "sensitive", f"by --sensitive; {singling_text(column)}")
+        for column in exact
+    }
+    if (whose := propose_subject(_roles_before(facts, key))) and whose.facts in dropped:
+        # Without it k would count records, of which one person may have many.
+        fixed[whose.name] = replace(whose, reason=f"{whose.reason}; it says whose records they are")
+    if target is not None and target.is_unique:
+        fixed[target.name] = Proposal(target, "sensitive", "a number of which each has its own")
+    if key is not None:
+        fixed[key.name] = Proposal(key, KEY, "unique and never NULL")
+    return fixed
+
+
+def find_sensitive(
+    facts: Sequence[ColumnFacts], names: Sequence[str], *, not_of: Sequence[ColumnFacts | None]
+) -> list[ColumnFacts]:
+    """Return the columns of ``--sensitive``; one that names people or is left out is a `SpecError`.
+
+    ``not_of`` are the record key and the columns of ``--drop``.
+    """
+    found = find_named(facts, names, "--sensitive", "to release as it is")
+    for column in found:
+        proposal = propose_role(column)
+        if proposal.role == "identifier" or column in not_of:
+            why = proposal.reason if proposal.role == "identifier" else "never released"
+            raise SpecError(
+                f"--sensitive must name a column to release as it is; {column.name} is not: {why}. "
+                "Name another column."
+            )
+    return found
 
 
 def _roles_before(facts: Sequence[ColumnFacts], key: ColumnFacts | None) -> list[Proposal]:

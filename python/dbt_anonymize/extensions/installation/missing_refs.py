@@ -12,6 +12,8 @@ import yaml
 from dbt_anonymize.project.package import packages_folder, project_settings
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.draft import items, mapping
+from dbt_anonymize.spec.hierarchy_levels import command_for
+from dbt_anonymize.spec.loading import FOLDER, SUFFIX
 from dbt_anonymize.spec.problems import did_you_mean
 from dbt_anonymize.versions import PACKAGE
 
@@ -54,7 +56,10 @@ def missing_refs(root: Path, specs: Sequence[Spec]) -> Iterator[str]:
         read = refs_of(spec)
         if missing := sorted(read - known):
             remedy = "Put its file back, or correct the ref in the spec."
+            path = root / FOLDER / f"{spec.name}{SUFFIX}"
+            commands = filter(None, (command_for(path, name) for name in missing))
             similar = [did_you_mean(name, own - read, "") for name in missing]
+            similar += [f"Write the seed anew: `{command}`." for command in commands]
             yield (
                 f"{spec.name} reads {', '.join(missing)}, which must be a seed, model or snapshot; "
                 f"no file of the project makes it. {' '.join(filter(None, [*similar, remedy]))}"

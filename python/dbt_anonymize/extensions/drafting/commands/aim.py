@@ -37,6 +37,13 @@ Drop = Annotated[
         help="Column to leave out of the release and of models; may be repeated, or with commas."
     ),
 ]
+Sensitive = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Column to release as it is, since nobody could know it of others, such as an "
+        "outcome; may be repeated, or with commas."
+    ),
+]
 Event = Annotated[
     str | None, typer.Option(help="With --time: the value of the target that says it happened.")
 ]
@@ -91,6 +98,7 @@ class Aim:
     event: str | None = None
     drop: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.time is not None and self.predict is None:
@@ -108,6 +116,7 @@ class Aim:
             named = [("purpose", self.purpose.value)]
         named += [("drop", name) for name in self.drop]
         named += [("keep", name) for name in self.keep]
+        named += [("sensitive", name) for name in self.sensitive]
         return " ".join(
             f"--{name} {shlex.quote(value)}" for name, value in named if value is not None
         )

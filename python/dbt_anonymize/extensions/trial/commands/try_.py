@@ -14,7 +14,15 @@ import typer
 from dbt_anonymize.cli.common import Keep, SafeConsole, is_quiet, note, spinner
 from dbt_anonymize.cli.place import Place, on_target
 from dbt_anonymize.errors import SearchError, SpecError
-from dbt_anonymize.extensions.drafting.commands.aim import Aim, Drop, Event, Predict, Purpose, Time
+from dbt_anonymize.extensions.drafting.commands.aim import (
+    Aim,
+    Drop,
+    Event,
+    Predict,
+    Purpose,
+    Sensitive,
+    Time,
+)
 from dbt_anonymize.extensions.trial.commands.tried import (
     Tried,
     count,
@@ -49,6 +57,13 @@ class AlternativeName(StrEnum):
 Replace = Annotated[
     bool, typer.Option("--replace", help="Write the files of an earlier draft anew.")
 ]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(min=0, help="CPU seconds in which models are trained, or levels searched."),
+]
+Evaluations = Annotated[
+    int | None, typer.Option(min=1, help="Models to train at most; by default always as many.")
+]
 Verbose = Annotated[
     bool, typer.Option("--verbose", help="Show records and reasons of each alternative.")
 ]
@@ -66,6 +81,7 @@ def try_(
     event: Event = None,
     drop: Drop = None,
     keep: Keep = None,
+    sensitive: Sensitive = None,
     purpose: Annotated[
         Purpose, typer.Option(help="To learn models, or to count and sum without any model.")
     ] = Purpose.model,
@@ -77,14 +93,8 @@ def try_(
         typer.Option(help="Write this alternative: spec, hierarchies, models."),
     ] = None,
     replace_: Replace = False,
-    time_limit: Annotated[
-        float | None,
-        typer.Option(min=0, help="CPU seconds in which models are trained, or levels searched."),
-    ] = None,
-    evaluations: Annotated[
-        int | None,
-        typer.Option(min=1, help="Models to train at most; by default always as many."),
-    ] = None,
+    time_limit: TimeLimit = None,
+    evaluations: Evaluations = None,
     verbose: Verbose = False,
 ) -> None:
     """Show three ways to release a table: levels, class sizes, what models learn, five rows.
@@ -103,7 +113,8 @@ def try_(
             "--purpose statistics trains no model, and --predict and --evaluations are of models. "
             "Leave them or it out."
         )
-    aim = Aim(purpose, predict, time, event, tuple(drop or ()), tuple(keep or ()))
+    named = {"drop": drop, "keep": keep, "sensitive": sensitive}
+    aim = Aim(purpose, predict, time, event, **{n: tuple(of or ()) for n, of in named.items()})
     declared, anonymization = _source(relation), name or _name_of(relation)
     path = check_name(place.project, anonymization, replaces=replace_) if take or name else None
     options = {"name": name, "evaluations": evaluations, "time-limit": time_limit}
@@ -145,7 +156,7 @@ def _next_steps(
     return (
         f"Nothing was written. `dbt-anonymize try {' '.join(filter(None, words))}` writes it. "
         f"{time_note}--keep <column> keeps one readable, --drop <column> leaves one out, "
-        "--verbose shows more."
+        "--sensitive <column> releases one as it is, --verbose shows more."
     )
 
 
@@ -290,6 +301,7 @@ def _draft(
                 is_guessed=is_tested,
                 drop=aim.drop,
                 keep=aim.keep,
+                sensitive=aim.sensitive,
             )
         )
         drafted = draft_table(
