@@ -194,10 +194,7 @@ class _Check:
         origins, reasons = {}, []
         for column in columns:
             try:
-                derivation = self.provenance.derivation(relation, column.lower())
-                is_key = (relation, column) == (self.source, self.spec.record_key)
-                # The key is not released, so that what orders it is not told by it.
-                origins[column] = derivation.ingredients if is_key else derivation.origins
+                origins[column] = self.provenance.derivation(relation, column.lower()).origins
             except NotFollowed as reason:
                 reasons.append((f"{relation}.{column}", _NOT_FOLLOWED.format(reason=reason)))
         return origins, reasons

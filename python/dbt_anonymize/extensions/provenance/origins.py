@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import PurePosixPath
 from typing import Any
@@ -36,23 +36,11 @@ class NotFollowed(Exception):  # noqa: N818 (a reason, not an error of the user)
 class Derivation:
     """The stored columns that decide a value; ``is_plain``: it is one of them, unchanged.
 
-    A row number is an origin, too. Its ``ingredients`` are without the columns that only order it:
-    it tells places, and none of their values.
+    A row number is an origin, too.
     """
 
     origins: frozenset[Origin]
-    ingredients: frozenset[Origin]
     is_plain: bool = False
-
-    @classmethod
-    def of(cls, *origins: Origin, is_plain: bool = False) -> Derivation:
-        """Return a value that all these origins are ingredients of."""
-        return cls(frozenset(origins), frozenset(origins), is_plain)
-
-    @property
-    def as_order(self) -> Derivation:
-        """The value where it only orders a row number."""
-        return Derivation(self.origins, frozenset())
 
 
 class Provenance:
@@ -83,7 +71,7 @@ class Provenance:
         if not relation.is_made:
             if column not in _stored(relation):
                 raise NotFollowed(f"{name} has no column {column}")
-            return Derivation.of((name, column), is_plain=True)
+            return Derivation(frozenset({(name, column)}), is_plain=True)
         if name in self._following:
             raise NotFollowed(f"{name} reads itself")
         self._following.append(name)
@@ -111,8 +99,8 @@ class Provenance:
             for sql in relation.added[column]
             for part in parse_one(sql, dialect=self._relations.dialect).find_all(exp.Column)
         ]
-        value = _combine([Derivation.of((relation.name, column)), *named])
-        return replace(value, is_plain=True)
+        own = frozenset({(relation.name, column)})
+        return Derivation(own.union(*(value.origins for value in named)), is_plain=True)
 
     def equal_origins(self, name: str) -> Iterator[tuple[Origin, Origin]]:
         """Yield pairs of stored columns that joins equate, in a relation and all upstream."""
@@ -207,12 +195,9 @@ class Provenance:
             if isinstance(part, exp.Column):
                 column_value = self._resolve(scopes.get(id(part.parent_select), scope), part)
                 is_null_check = isinstance(part.parent, exp.Is) and column_value.is_plain
-                is_order = _orders_a_row_number(part)
-                parts += (
-                    [] if is_null_check else [column_value.as_order if is_order else column_value]
-                )
+                parts += [] if is_null_check else [column_value]
             elif isinstance(part, exp.Window) and isinstance(part.this, exp.RowNumber):
-                parts.append(Derivation.of(self._row_number(part)))
+                parts.append(Derivation(frozenset({self._row_number(part)})))
         return _combine(parts)
 
     def _row_number(self, window: exp.Window) -> Origin:
@@ -265,7 +250,7 @@ class Provenance:
             raise NotFollowed(f"reads a {made_here.key}")
         if isinstance(source, Scope):
             is_inside = _reads_itself(source.expression.parent)  # then all columns count anyway
-            return Derivation.of() if is_inside else self._output(source, column.name)
+            return Derivation(frozenset()) if is_inside else self._output(source, column.name)
         relation = self._relation(source)
         # `people as p (a, b)`: columns renamed by their places.
         renamed = dict(zip(source.alias_column_names, _stored(relation), strict=False))
@@ -290,18 +275,7 @@ def _stored(relation: Relation) -> list[str]:
 
 
 def _combine(parts: Iterable[Derivation]) -> Derivation:
-    values = list(parts)
-    return Derivation(
-        frozenset(origin for value in values for origin in value.origins),
-        frozenset(origin for value in values for origin in value.ingredients),
-    )
-
-
-def _orders_a_row_number(column: exp.Column) -> bool:
-    """Tell whether a column stands in the order of a row number."""
-    order = column.find_ancestor(exp.Order, exp.Query)
-    window = order.parent if isinstance(order, exp.Order) else None
-    return isinstance(window, exp.Window) and isinstance(window.this, exp.RowNumber)
+    return Derivation(frozenset(origin for value in parts for origin in value.origins))
 
 
 def _read_from(sql: str, dialect: str) -> Any:
