@@ -7,6 +7,7 @@
     is_estimated        whether a class breaks it that is smaller than `demanded_size` says
     demanded_size       query of that size, `k`, in one row; reads `table_size`, a relation with the column `subjects`
     needs_population    whether it counts in a table of the population
+    needs_seeds         whether its hierarchies must be seeds, which are written without looking at the data
     needs_loss          whether it reads `class_loss`, what the labels of a class lose
     average_risk        limit of the mean risk of all released classes together
     in_release          guarantee that the released rows suffice to count again, and, where a subject is declared and
@@ -23,6 +24,7 @@
         "is_estimated": false,
         "demanded_size": none,
         "needs_population": false,
+        "needs_seeds": false,
         "needs_loss": false,
         "average_risk": none,
         "in_release": none,
@@ -56,6 +58,15 @@
         ) }}
     {%- endif -%}
     {{ return(facts) }}
+{%- endmacro %}
+
+
+{# Whether a fact of _privacy_model holds of any of the guarantees. #}
+{% macro _is_any(guarantees, fact) -%}
+    {%- for guarantee in guarantees if dbt_anonymize._privacy_model(guarantee)[fact] -%}
+        {{ return(true) }}
+    {%- endfor -%}
+    {{ return(false) }}
 {%- endmacro %}
 
 

@@ -290,7 +290,8 @@ losing as (
 
 {# Whether labels decide what is suppressed: by what they lose, or by the order in which classes go. #}
 {% macro _judge_labels(guarantees) -%}
-    {{ return(dbt_anonymize._need_loss(guarantees) or dbt_anonymize._average_risks(guarantees) | length > 0) }}
+    {%- set reads_labels = dbt_anonymize._is_any(guarantees, "needs_loss") -%}
+    {{ return(reads_labels or dbt_anonymize._average_risks(guarantees) | length > 0) }}
 {%- endmacro %}
 
 

@@ -226,10 +226,10 @@ left join subjects on {{ dbt_anonymize._quote(given.subject, "source") }} = subj
 {% macro _check_declaration(given, source_columns) -%}
     {%- do dbt_anonymize._analyze_hierarchies(given.quasi_identifiers) -%}
     {%- set errors = dbt_anonymize._setting_errors() -%}
-    {%- set private = given.guarantees | selectattr("model", "equalto", "differential_privacy") | list -%}
+    {%- set need_seeds = dbt_anonymize._is_any(given.guarantees, "needs_seeds") -%}
     {%- for quasi_identifier in given.quasi_identifiers -%}
         {%- do errors.extend(dbt_anonymize._hierarchy_errors(quasi_identifier, given.is_frozen)) -%}
-        {%- if private and not dbt_anonymize._seed_of(quasi_identifier.hierarchy) -%}
+        {%- if need_seeds and not dbt_anonymize._seed_of(quasi_identifier.hierarchy) -%}
             {%- do errors.append(
                 "the hierarchy of " ~ quasi_identifier.name ~ " must be a seed under differential privacy; "
                 ~ quasi_identifier.hierarchy ~ " is computed, and may depend on the data. Commit it as a seed that was"

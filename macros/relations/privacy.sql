@@ -10,8 +10,8 @@
 {%- endfor -%}
 {%- set may_be_suppressed = dbt_anonymize._may_be_suppressed(given.suppression_limit, "counts.records") -%}
 {%- set broken = dbt_anonymize._parts_of_violations(given.guarantees) -%}
-{%- set told = dbt_anonymize._told_by_guarantees(given.guarantees) -%}
-{%- set risks = dict(dbt_anonymize._risks_of_effort(), **told.aggregates) -%}
+{%- set figures = dbt_anonymize._figures_of_guarantees(given.guarantees) -%}
+{%- set risks = dict(dbt_anonymize._risks_of_effort(), **figures.aggregates) -%}
 {%- set rounds = ["alpha_1", "alpha_2", "alpha_3", "alpha_4", "logit_2", "logit_5"] -%}
 {% call dbt_anonymize._in_steps(["sizes", "samples"] + rounds + ["uniques"] if given.population_size else []) -%}
 with
@@ -85,7 +85,7 @@ select
     {%- for name in risks %}
     measured.{{ name }},
     {%- endfor %}
-    {%- for name, sql in told.columns.items() %}
+    {%- for name, sql in figures.columns.items() %}
     {{ sql }} as {{ name }},
     {%- endfor %}
     {%- if given.population_size %}

@@ -8,6 +8,7 @@
         "conditions": ["class_size < " ~ guarantee.k],
         "in_release": counted,
         "in_release_of_subjects": counted,
+        "needs_seeds": true,
         "requires": dbt_anonymize._required_k(guarantee.k),
     }) }}
 {%- endmacro %}
