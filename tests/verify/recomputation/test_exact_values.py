@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
+from itertools import chain
 from typing import Any
 
 import pytest
 
 from dbt_anonymize.relations import EXACT_VALUES
 from dbt_anonymize.verify.finding import Finding
-from tests.verify.recomputation.world import COLUMNS, World, open_world, spec_of
+from tests.verify.recomputation.world import COLUMNS, SOURCE, World, open_world, spec_of
 
 
 def finding_of(world: World) -> Finding | None:
@@ -45,3 +46,27 @@ def test_records_that_are_alone_with_what_is_kept_are_counted() -> None:
 def test_what_is_masked_or_not_released_is_not_told_of(score: dict[str, Any]) -> None:
     with open_world(spec_of(columns={**COLUMNS, "score": score})) as world:
         assert finding_of(world) is None
+
+
+def test_people_are_counted_where_a_subject_is_declared() -> None:
+    """Two records of one person with a value that nobody else has."""
+    source = SOURCE.replace("as visit,", "as visit, i // 2 as person,").replace(
+        "else i / 7.0::double", "else i // 2 / 7.0::double"
+    )
+    columns = {**COLUMNS, "person": {"role": "identifier"}}
+    with open_world(spec_of(columns=columns, subject="person"), source=source) as world:
+        found = finding_of(world)
+        assert found is not None
+        rows = world.connection.execute(
+            "select person, effort.score::text from effort join source using (visit) "
+            "where not is_suppressed"
+        ).fetchall()
+        of_score = defaultdict(set)
+        for person, score in rows:
+            of_score[score].add(person)
+        people = {*chain(*(own for score, own in of_score.items() if score and len(own) == 1))}
+        assert len(people) > 5
+        everybody = len({person for person, _ in rows})
+        assert f"Of {everybody} released people are alone: {len(people)} with their score" in (
+            found.message
+        )

@@ -25,7 +25,7 @@ from dbt_anonymize.spec import Spec
 from dbt_anonymize.verify.finding import Finding
 from dbt_anonymize.verify.recomputation.canonical import Comparer, Comparison
 from dbt_anonymize.verify.recomputation.counts import Classes, count_of
-from dbt_anonymize.verify.recomputation.expected import Expected
+from dbt_anonymize.verify.recomputation.expected import PERSON, Expected
 from dbt_anonymize.verify.recomputation.guarantees import Recount, name_of
 from dbt_anonymize.verify.recomputation.tables import Tables
 
@@ -224,23 +224,27 @@ def _repeat_warnings(expected: Expected) -> Iterator[Finding]:
 
 
 def _exact_value_findings(expected: Expected) -> Iterator[Finding]:
-    """Count the released records that an exact value finds, which no class hides."""
-    spec = expected.spec
+    """Count the people whom exact values find, which no class hides."""
+    spec, tables = expected.spec, expected.tables
     names = [name for name in spec.kept_columns if name not in spec.masks]
-    singled = []
+    relation = expected.exact_values(names) if names else None
+    if relation is None:
+        return
+    alone = []
     for columns in [[name] for name in names] + [names] * (len(names) > 1):
         listed = ", ".join(map(quote_name, columns))
         is_known = " or ".join(f"{quote_name(name)} is not null" for name in columns)
-        ((count,),) = expected.tables.rows(
-            f"select count(*) from (select {listed} from ({expected.release}) as rows_ "  # noqa: S608
-            f"where {is_known} group by {listed} having count(*) = 1) as singled"
+        ((count,),) = tables.rows(
+            f"select count(distinct one) from (select min({PERSON}) as one from {relation} "  # noqa: S608
+            f"where {is_known} group by {listed} having min({PERSON}) = max({PERSON})) as alone"
         )
-        singled.append((columns[0] if len(columns) == 1 else "values together", int(count)))
-    if found := [f"{count:,} with their {name}" for name, count in singled if count]:
-        ((records,),) = expected.tables.rows(f"select count(*) from ({expected.release})")  # noqa: S608
+        alone.append((columns[0] if len(columns) == 1 else "values together", int(count)))
+    if found := [f"{count:,} with their {name}" for name, count in alone if count]:
+        ((everybody,),) = tables.rows(f"select count(distinct {PERSON}) from {relation}")  # noqa: S608
         message = (
-            f"k does not count them. Of {records:,} released records are alone: "
-            f"{', '.join(found)}. Whoever knows these of somebody finds the record."
+            f"k does not count them. Of {everybody:,} released "
+            f"{'people' if spec.subject else 'records'} are alone: {', '.join(found)}. Whoever "
+            "knows these of somebody finds the record."
         )
         yield Finding("guarantees", EXACT_VALUES, None, message)
 

@@ -28,6 +28,8 @@ from dbt_anonymize.verify.recomputation.masks import Key, mask_sql, pads
 from dbt_anonymize.verify.recomputation.midpoints import with_midpoints
 from dbt_anonymize.verify.recomputation.tables import Tables
 
+# Column that says whose record it is, beside kept columns.
+PERSON = quote_name("dbt_anonymize_person")
 # Prefix of the column with the value of a masked identifier, beside its mask.
 _RAW = "value of "
 # That of the column with what an effort shows of a class, beside its label.
@@ -180,6 +182,23 @@ class Expected:
         )
         return int(fewest or 0)
 
+    def exact_values(self, names: Sequence[str]) -> str | None:
+        """Store kept columns of the released records, and whose they are, as `PERSON`.
+
+        Returns the relation; None where others than the present records are released.
+        """
+        spec = self.spec
+        if spec.holds_back_joiners:
+            return None
+        person = spec.person_column
+        person = quote_name(_RAW + person if self._is_hidden(person) else person)
+        table = f"{self._classes}_exact"
+        self.tables.connection.execute(
+            f"create or replace temp table {table} as select {', '.join(map(quote_name, names))}, "  # noqa: S608
+            f"{person} as {PERSON} from ({self.effort}) as rows_ where not is_suppressed"
+        )
+        return table
+
     def count_classes(self) -> NDArray[Any]:
         """Store the classes, in the order of their labels; return the records of each."""
         labels = ", ".join(map(quote_name, self.spec.quasi_identifiers))
@@ -211,7 +230,12 @@ class Expected:
         """Drop the temporary tables."""
         keys = {key.table for key in self.__dict__.get("_keys", {}).values()}
         frozen = self.__dict__.get("frozen")
-        for table in (self._classes, *keys, *(frozen.created if frozen else ())):
+        for table in (
+            self._classes,
+            f"{self._classes}_exact",
+            *keys,
+            *(frozen.created if frozen else ()),
+        ):
             self.tables.connection.execute(f"drop table if exists {table}")
 
     @cached_property
