@@ -27,8 +27,8 @@
 
 {% macro default___number_of_digest(digest, first) -%}
     {{ exceptions.raise_compiler_error(
-        "dbt_anonymize: differential_privacy draws a sample with a generator made for secrets, of which we know none"
-        ~ " on " ~ target.type ~ ". Remove it from the spec and generate again."
+        "dbt_anonymize: rows of a release must be digested, so that it is known which were published and verified; on "
+        ~ target.type ~ " we cannot. Build on DuckDB or Postgres."
     ) }}
 {%- endmacro %}
 

@@ -196,9 +196,10 @@ class Extension:
     inspections : str
         Module, relative to the package, of what is asked of models beside their measures:
         ``inspections(given, problem, reader, first)`` yields an `evaluation.inspections.Inspection`
-        for each that the model of the evaluation declares under ``inspections``. Its
+        for each that the model of the evaluation declares under the name of the extension. Its
         template ``_<extension>.py.j2`` writes these declarations: the macro ``keys(spec)``, and
-        before it ``statements(spec)``, for lists that hold a ``dbt.ref``.
+        before it ``statements(spec)``, for lists that hold a ``dbt.ref``, whose names begin with
+        that of the extension.
     trainer : str
         Function, relative to the package, that is given an unfitted classifier of scikit-learn,
         distinct rows, row and class of each training record, and rows to predict. It returns the
@@ -339,9 +340,10 @@ def without_dbt() -> Any:
     return next(map(import_module, modules), None)
 
 
-def inspections() -> Iterator[Any]:
-    """Yield the functions by which extensions ask more of models than their measures."""
-    return (one.load(f"{one.inspections}.inspections") for one in extensions() if one.inspections)
+def inspections() -> Iterator[tuple[str, Any]]:
+    """Yield the extensions that ask more of models than their measures, with their functions."""
+    asking = (one for one in extensions() if one.inspections)
+    return ((one.name, one.load(f"{one.inspections}.inspections")) for one in asking)
 
 
 @cache

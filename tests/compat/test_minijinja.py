@@ -103,7 +103,7 @@ def test_every_template_is_among_them() -> None:
     several = [name for name, one in MODELS.items() if one.each]
     found |= {f"{one}.sql" for one in several if any(name.startswith(f"{one}_") for name in found)}
     models = {name.removesuffix(".j2") for name in listed if re.match(r"[^_].*\.sql\.j2", name)}
-    assert len(models) > 20
+    assert len(models) > 15
     # The model of each step of Python where a command writes its rows.
     assert found >= {"evaluation.sql", "outer_quality.sql"}
     assert found | set(render_history(["visits"])) | {"rows_of_command.sql"} >= models

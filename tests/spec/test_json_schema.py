@@ -76,7 +76,7 @@ def test_all_that_a_spec_can_say_is_accepted() -> None:
     ("path", "value"),
     [
         ("columns.income.derived_from", "phone"),
-        ("quality.groups", ["age"]),
+        pytest.param("quality.groups", ["age"], marks=pytest.mark.needs("inspection")),
         ("quality.parameters", {"priors": [0.5, 0.5]}),
         ("quality.positive", True),
         ("alpha", "auto"),

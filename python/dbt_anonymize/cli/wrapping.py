@@ -21,7 +21,8 @@ def wrapped(text: str, width: int) -> list[str]:
     lines = list[str]()
     for line in text.split("\n"):
         lines.append("")
-        for space, unit in _UNIT.findall(line):
+        # Blanks at an end match nothing, and would be tried again and again.
+        for space, unit in _UNIT.findall(line.rstrip()):
             is_full = lines[-1].strip() and cell_len(lines[-1] + space + unit) > width
             lines += [unit] * bool(is_full)
             lines[-1] += "" if is_full else space + unit

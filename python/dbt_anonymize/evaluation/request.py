@@ -63,7 +63,7 @@ class EvaluationRequest(_Request):
     sample
         Of more records, a seeded sample of this size is evaluated.
     inspections
-        What extensions ask of models beside their measures, by a key of theirs.
+        What extensions ask of models beside their measures, by their names.
     confidence
         Level of intervals over splits.
     outer

@@ -88,8 +88,10 @@ def evaluate_request(
             problem = complete(problem, reader, first)
         asked = [
             inspection
-            for inspections_of in inspections()
-            for inspection in inspections_of(request.inspections, problem, reader, first)
+            for name, inspections_of in inspections()
+            for inspection in inspections_of(
+                request.inspections.get(name, {}), problem, reader, first
+            )
         ]
         problem = replace(problem, inspections=asked)
     return _train_and_report(problem, request.anonymization, log)

@@ -98,14 +98,14 @@ def make_view(
             test_sets.append(_rows_to_predict((GENERALIZED,), effort, own, split.test, means))
     rows = [trained, *(each.rows for each in test_sets)]
     untouched_space = effort.original[space] if position else own
-    rows += [_made_up(untouched_space, codes) if codes else trained[:0] for codes in points]
+    rows += [_rows_of_codes(untouched_space, codes) if codes else trained[:0] for codes in points]
     read_ends(rows, own.ends)
     _fill_missing(rows, place, np.flatnonzero(own.scaled))
     varies = own.visible_features(effort.design.columns, used) & (trained != trained[0]).any(axis=0)
     features = np.flatnonzero(varies)
     rows = [_select_features(each, features) for each in rows]
     training = TrainingSet(rows[0], place, records, _select_flags(own.scaled, features))
-    made_up = tuple(rows[1 + len(test_sets) :])
+    further = tuple(rows[1 + len(test_sets) :])
     test_sets = [replace(each, rows=r) for each, r in zip(test_sets, rows[1:], strict=False)]
     if position and effort.is_recoded:
         # Hidden records train, but stand for no test record.
@@ -119,10 +119,10 @@ def make_view(
         )
     columns = np.repeat(np.arange(len(own.columns)), np.diff(own.starts))
     columns = columns[features] if len(features) else np.full(1, -1)
-    return View(training, tuple(test_sets), columns, made_up)
+    return View(training, tuple(test_sets), columns, further)
 
 
-def _made_up(space: Space, codes: Sequence[Codes]) -> Floats:
+def _rows_of_codes(space: Space, codes: Sequence[Codes]) -> Floats:
     """Return rows of codes, one per column."""
     return space.take(codes, np.arange(len(codes[0])))
 

@@ -21,7 +21,8 @@ def environment() -> jinja2.Environment:
         one.package
         for one in extensions()
         # Without templates it adds nothing but columns.
-        if one.has_relations and resources.files(one.package).joinpath("templates").is_dir()
+        if (one.has_relations or one.inspections)
+        and resources.files(one.package).joinpath("templates").is_dir()
     )
     jinja = jinja2.Environment(
         loader=jinja2.ChoiceLoader(
@@ -38,9 +39,7 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
         autoescape=False,  # noqa: S701 (SQL, Python and YAML, not HTML)
     )
-    jinja.globals["inspection_templates"] = [
-        f"_{extension.name}.py.j2" for extension in extensions() if extension.inspections
-    ]
+    jinja.globals["inspections"] = [one.name for one in extensions() if one.inspections]
     jinja.filters["jinja"] = literals.jinja
     jinja.filters["python"] = literals.python
     jinja.filters["yaml"] = literals.yaml_text

@@ -40,17 +40,13 @@ def extension_keys(part: Part) -> tuple[str, ...]:
     return tuple(key.removeprefix(part) for key in _owners() if part and key.startswith(part))
 
 
-def models_of_extensions() -> tuple[str, ...]:
-    """Return the privacy models that extensions bring, missing extensions included."""
-    return tuple(key.removeprefix(GUARANTEES) for key in _owners() if key.startswith(GUARANTEES))
-
-
 def remedy_of(path: KeyPath, otherwise: str) -> str:
     """Return the remedy of an unknown key of a missing extension, or ``otherwise``."""
     key = ".".join("*" if depth == 1 else str(step) for depth, step in enumerate(path))
-    written = ".".join(map(str, path))
-    owner = owner_of(key) or owner_of(written) or owner_of(".".join(map(str, path[-2:])))
-    if owner is None:
+    # Guarantees of an effort are named as those of the spec.
+    of_guarantee = f"{GUARANTEES}{path[-1]}" if "guarantees" in path[-2:-1] else ""
+    owner = owner_of(key) or owner_of(".".join(map(str, path))) or owner_of(of_guarantee)
+    if owner is None or any(one.name == owner for one in shipped()):
         return otherwise
     return f"It belongs to the extension {owner}, which is not here. Add that, or remove it."
 

@@ -137,3 +137,19 @@ def test_no_key_and_nothing_that_is_left_out_is_declared_sensitive(name: str) ->
     columns.append(number("weight", 80))
     with pytest.raises(SpecError, match=f"--sensitive must name a column .*{name}"):
         propose(columns, is_guessed=False, drop=["weight"], sensitive=[name])
+
+
+def test_a_sensitive_column_that_reveals_the_target_is_released_and_no_feature() -> None:
+    target = replace(number("weight", 800), follows=())
+    low = replace(number("low_weight", 2), known_with="each of its values has a range of weight")
+    columns = [number("record_no", 10_000, longest=5), target, low, number("age", 60)]
+    found = {one.name: one for one in propose(columns, "weight", sensitive=["low_weight"])}
+    assert (found["low_weight"].role, found["low_weight"].is_leak) == ("sensitive", True)
+    kept = propose(columns, "weight", sensitive=["low_weight"], keep=["low_weight"])
+    assert [one.is_leak for one in kept] == [False] * 4
+
+
+def test_free_text_is_never_declared_sensitive() -> None:
+    notes = ColumnFacts("notes", "varchar", "text", 90, 90, 90, longest=300, phrases=80)
+    with pytest.raises(SpecError, match="notes is not: free text, which may name anybody"):
+        propose([number("record_no", 90, 90), notes], is_guessed=False, sensitive=["notes"])

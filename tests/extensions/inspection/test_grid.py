@@ -52,7 +52,7 @@ def grid_of(
         parameters={"max_depth": 4},
         repetitions=2,
         reading={"numbers": "midpoint"},
-        inspections={"decision_grid": grid} if grid else {},
+        inspections={"inspection": {"decision_grid": grid}} if grid else {},
     )
     return found, raw, tens
 

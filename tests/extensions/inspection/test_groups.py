@@ -57,7 +57,9 @@ def columns_of(connection: Connection) -> list[dict[str, Any]]:
 
 def test_groups_have_the_scores_of_a_plain_scikit_learn_loop(connection: Connection) -> None:
     columns = columns_of(connection)
-    found, frames = grouped(connection, inspections={"groups": columns, "smallest_group": 5})
+    found, frames = grouped(
+        connection, inspections={"inspection": {"groups": columns, "smallest_group": 5}}
+    )
     target = np.searchsorted(CLASSES, frames[0]["label"].to_numpy(dtype=str))
     rows = [((f["age_lower"] + f["age_upper"]) / 2).to_numpy().reshape(-1, 1) for f in frames]
     decade = [f"[{value // 10 * 10}, {value // 10 * 10 + 10})" for value in frames[0]["age_lower"]]
@@ -103,7 +105,9 @@ def test_groups_have_the_scores_of_a_plain_scikit_learn_loop(connection: Connect
 def test_groups_change_no_other_row(connection: Connection) -> None:
     columns = columns_of(connection)
     plain, _ = grouped(connection)
-    found, _ = grouped(connection, inspections={"groups": columns, "smallest_group": 5})
+    found, _ = grouped(
+        connection, inspections={"inspection": {"groups": columns, "smallest_group": 5}}
+    )
     others = found[~found["kind"].isin(["group", "group_measure"])].reset_index(drop=True)
     pd.testing.assert_frame_equal(plain, others)
 
@@ -134,7 +138,7 @@ def test_groups_have_the_agreement_of_their_records(connection: Connection) -> N
         efforts,
         features=features(connection, efforts),
         target="clustering",
-        inspections={"groups": [group]},
+        inspections={"inspection": {"groups": [group]}},
         **choices,
     )
     values = found[found["kind"] == "group_measure"]

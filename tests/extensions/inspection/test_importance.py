@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
+from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation.splits import seeds
 from dbt_anonymize.extensions.inspection import importance
 from tests.evaluation.tables import CLASSES, effort, evaluated, hold_out, table
@@ -49,7 +50,7 @@ def importances(
 def test_importance_is_the_fall_of_a_plain_scikit_learn_model(connection: Connection) -> None:
     _, found, frame = importances(
         connection,
-        inspections={"importance": "accuracy"},
+        inspections={"inspection": {"importance": "accuracy"}},
         repetitions=3,
         parameters={"max_depth": 3},
     )
@@ -86,7 +87,7 @@ def test_importance_is_the_fall_of_a_plain_scikit_learn_model(connection: Connec
 def test_importance_follows_what_an_effort_leaves(connection: Connection) -> None:
     _, found, _ = importances(
         connection,
-        inspections={"importance": "accuracy"},
+        inspections={"inspection": {"importance": "accuracy"}},
         repetitions=8,
         parameters={"max_depth": 3},
     )
@@ -98,7 +99,7 @@ def test_importance_follows_what_an_effort_leaves(connection: Connection) -> Non
 
 def test_importance_changes_no_other_row(connection: Connection) -> None:
     plain, nothing, _ = importances(connection)
-    found, _, _ = importances(connection, inspections={"importance": "accuracy"})
+    found, _, _ = importances(connection, inspections={"inspection": {"importance": "accuracy"}})
     assert nothing.empty
     others = found[found["kind"] != "importance"].reset_index(drop=True)
     pd.testing.assert_frame_equal(plain, others)
@@ -108,7 +109,9 @@ def test_large_test_parts_are_sampled(
     connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(importance, "MOST_PERMUTED", 10)
-    _, found, _ = importances(connection, inspections={"importance": "accuracy"}, repetitions=3)
+    _, found, _ = importances(
+        connection, inspections={"inspection": {"importance": "accuracy"}}, repetitions=3
+    )
     tenths = found["value"] * 10
     assert np.allclose(tenths, tenths.round())
     assert (found["value"] > 0).any()
@@ -123,7 +126,7 @@ def test_errors_rise_where_a_feature_helps(
 ) -> None:
     _, found, _ = importances(
         connection,
-        inspections={"importance": measure},
+        inspections={"inspection": {"importance": measure}},
         model=model,
         task=task,
         target=target,
@@ -133,3 +136,8 @@ def test_errors_rise_where_a_feature_helps(
     strongest = "size" if task == "regression" else "city"
     own = found[(found["effort"] == 0) & (found["other"] == strongest)]
     assert (own["value"] < 0).all()
+
+
+def test_an_unknown_inspection_is_refused(connection: Connection) -> None:
+    with pytest.raises(EvaluationError, match=r"got gruops.*dbt-anonymize generate"):
+        importances(connection, inspections={"inspection": {"gruops": ["city"]}})

@@ -139,7 +139,7 @@ def test_every_relation_is_what_is_computed_again(
     """By the code of `verify`, of what it reads there: every type, and labels of every level."""
     found = findings[name]
     held = {finding.subject for finding in found if finding.holds}
-    assert [f for f in found if f.subject.startswith(name) and not f.holds] == []
+    assert [f for f in found if f.subject.startswith(name) and f.holds is False] == []
     assert {f"{name}_microdata", f"{name}_effort_1", f"{name}_effort_2"} <= held
 
 

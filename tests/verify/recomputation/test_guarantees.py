@@ -179,7 +179,9 @@ def test_subjects_are_counted_once_whatever_the_mapping(mapping: str, whose: str
     spec = declared(subject="person", mapping=mapping)
     with open_world(spec, source=SOURCE.format(whose=whose), hierarchies=TREES) as world:
         findings = world.findings()
-    assert [finding for finding in findings if not finding.holds] == []
+    assert [
+        finding for finding in findings if finding.status != "measured" and not finding.holds
+    ] == []
     (message,) = [f.message for f in findings if f.subject == "k_anonymity (k 3)"]
     assert message.endswith(" subjects.")
 
@@ -198,7 +200,11 @@ def test_more_suppressed_records_than_may_be_are_named() -> None:
     spec = declared(suppression_limit=0.0)
     with open_world(declared(), source=SOURCE.format(whose="i"), hierarchies=TREES) as world:
         findings = replace(world, spec=spec).findings()
-    messages = {finding.subject: finding.message for finding in findings if not finding.holds}
+    messages = {
+        finding.subject: finding.message
+        for finding in findings
+        if finding.holds is False or finding.is_warning
+    }
     assert messages["suppression"].startswith(
         "1 of 120 records must be suppressed; at most 0 may be"
     )

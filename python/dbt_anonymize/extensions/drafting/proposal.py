@@ -23,7 +23,7 @@ class Proposal:
     """The proposed role of a column; `KEY` for the record key.
 
     ``is_decided``: names or values settle it; else a person should review it. ``is_time``: the time
-    until the target happens; ``is_leak``: dropped, since it reveals the target.
+    until the target happens; ``is_leak``: no feature, since it reveals the target.
     """
 
     facts: ColumnFacts

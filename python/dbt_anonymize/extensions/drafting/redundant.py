@@ -18,9 +18,14 @@ NEAR_COPY = 0.95
 
 
 def without_redundant(
-    proposals: Sequence[Proposal], keep: Collection[ColumnFacts] = ()
+    proposals: Sequence[Proposal],
+    keep: Collection[ColumnFacts] = (),
+    released: Collection[ColumnFacts] = (),
 ) -> list[Proposal]:
-    """Drop columns that follow from another one or reveal the target, except those to ``keep``."""
+    """Drop columns that follow from another one or reveal the target, except those to ``keep``.
+
+    Those that are to be ``released`` stay, too, but are leaks where they reveal the target.
+    """
     target = next((proposal for proposal in proposals if proposal.is_target), None)
     predicted = [proposal for proposal in proposals if proposal.role in PREDICTED]
     kept_by_name: dict[str, Proposal] = {}
@@ -49,7 +54,7 @@ def without_redundant(
     return [
         replace(
             proposal,
-            role="dropped",
+            role="sensitive" if proposal.facts in released else "dropped",
             reason=f"{prefix if proposal.name in leaks else ''}{dropped[proposal.name]}",
             mask=None,
             is_decided=True,

@@ -93,7 +93,7 @@ def propose(
         if column.facts is not time_column
     ]
     kept_columns = find_named(facts, keep, "--keep", "that stays readable")
-    distinct = without_redundant(with_target, [*kept_columns, *exact])
+    distinct = without_redundant(with_target, kept_columns, exact)
     proposals = keep_best_known(distinct, kept_columns)
     check_kept(proposals, kept_columns)
     if time_column is not None and target is not None:
@@ -133,15 +133,16 @@ def _fixed_roles(
 def find_sensitive(
     facts: Sequence[ColumnFacts], names: Sequence[str], *, not_of: Sequence[ColumnFacts | None]
 ) -> list[ColumnFacts]:
-    """Return the columns of ``--sensitive``; one that names people or is left out is a `SpecError`.
+    """Return the columns of ``--sensitive``; one that cannot be released is a `SpecError`.
 
     ``not_of`` are the record key and the columns of ``--drop``.
     """
     found = find_named(facts, names, "--sensitive", "to release as it is")
     for column in found:
         proposal = propose_role(column)
-        if proposal.role == "identifier" or column in not_of:
-            why = proposal.reason if proposal.role == "identifier" else "never released"
+        cannot_be = proposal.role in {"identifier", "dropped"}
+        if cannot_be or column in not_of:
+            why = proposal.reason if cannot_be else "never released"
             raise SpecError(
                 f"--sensitive must name a column to release as it is; {column.name} is not: {why}. "
                 "Name another column."

@@ -97,7 +97,11 @@ def spec_text(
     known_before = [
         proposal for proposal in decided if not (proposal.is_target or proposal.is_time)
     ]
-    features = [proposal.name for proposal in known_before if proposal.role in released_roles]
+    features = [
+        proposal.name
+        for proposal in known_before
+        if proposal.role in released_roles and not proposal.is_leak
+    ]
     usable = [proposal for proposal in features if proposal not in drafted.failed]
     of_linked = [one for table in (linked.tables if linked else ()) for one in table.proposals]
     return (

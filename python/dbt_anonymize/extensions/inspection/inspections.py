@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation.data.reading import EffortReader, FirstArrays
 from dbt_anonymize.evaluation.inspections import Inspection
 from dbt_anonymize.evaluation.problem import Problem
 from dbt_anonymize.extensions.inspection.grid import make_grid
 from dbt_anonymize.extensions.inspection.groups import GroupColumn, QualityByGroup, read_groups
 from dbt_anonymize.extensions.inspection.importance import Importance
+
+_KEYS = ("groups", "smallest_group", "importance", "decision_grid")
 
 
 def inspections(
@@ -21,6 +24,11 @@ def inspections(
     ``groups`` are mappings of a `GroupColumn` each, reported for at least ``smallest_group``
     subjects; ``importance`` is a measure, ``decision_grid`` two features.
     """
+    if unknown := [key for key in given if key not in _KEYS]:
+        raise EvaluationError(
+            f"inspections of the model must be {', '.join(_KEYS)}; got {', '.join(unknown)}. Run "
+            "`dbt-anonymize generate`."
+        )
     names = tuple(column.name for column in reader.columns)
     if groups := [GroupColumn(**column) for column in given.get("groups", ())]:
         smallest = given.get("smallest_group", 1)

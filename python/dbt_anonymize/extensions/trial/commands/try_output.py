@@ -131,7 +131,7 @@ def warnings(tried: Tried) -> Iterator[str]:
         )
         names = ",".join(column.name for column in leaks)
         yield (
-            f"Left out, since models would learn little else: {columns}. Known before "
+            f"No feature, since models would learn little else: {columns}. Known before "
             f"{tried.spec.target}? --keep {shlex.quote(names)}"
         )
     for name, reason in tried.drafted.failed.items():
@@ -276,10 +276,9 @@ def less_than_wanted(alternatives: Sequence[Alternative]) -> Iterator[str]:
         wanted = max(SHARES[name] for name in alternative.names)
         # As they are printed.
         if share is not None and round(100 * share) < round(100 * wanted):
-            texts.append(f"{alternative.names[0]} keeps {share:.0%}, not {wanted:.0%}")
+            texts.append(f"{alternative.names[0]} keeps {share:.0%}: its {wanted:.0%}")
     if texts:
-        less = "; ".join(texts)
-        yield f"Of what models learn untouched, {less}: nothing that keeps more was found."
+        yield f"Of what models learn untouched, {'; '.join(texts)} is of the best that was found."
 
 
 def _uneven_suppression(tried: Tried, alternatives: Sequence[Alternative]) -> Iterator[str]:
