@@ -251,7 +251,8 @@ def test_an_empty_text_is_generalized_like_null(consumer: Project) -> None:
     folder = consumer.folder
     (folder / "models" / "births.sql").write_text(
         "select 'B' || i as birth_no, if(i % 7 = 0, '', (i * i % 5)::varchar) as cigs, "
-        "if(i % 11 = 0, '', (10001 + i % 40)::varchar) as zip, 18 + i * i % 31 as age "
+        "case i % 33 when 0 then '' when 11 then ' ' when 22 then 'Null' "
+        "else (10001 + i % 40)::varchar end as zip, 18 + i * i % 31 as age "
         "from range(600) as t(i)"
     )
     consumer.build("--select", "births")

@@ -9,6 +9,7 @@ from itertools import chain, permutations
 from typing import Any, Literal
 
 from dbt_anonymize.extensions.drafting.content import is_date, recognize_content
+from dbt_anonymize.extensions.hierarchy_builders.table_column import read_as_null
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.warehouse import Warehouse
 
@@ -45,7 +46,8 @@ class ColumnFacts:
     ``type`` is without parameters: those of an enumeration are values. ``known`` counts records
     with a value, ``phrases`` distinct values of several words, ``singled`` records with a unique
     value; ``looks`` is the recognized content; ``longest`` and ``shortest`` are lengths of texts
-    that are not empty and of whole numbers, ``empty`` counts records with an empty text.
+    that are not empty and of whole numbers, ``empty`` counts records with a text that no seed can
+    hold, see `read_as_null`.
     ``follows`` names the columns that determine it, ``tells`` is the explained share of the target
     (`target_shares`). ``known_with`` is the reason why it is known only together with what is
     predicted (`companions`), ``family`` the columns of 0 and 1 that are one attribute with it, with
@@ -267,7 +269,7 @@ def _counts(warehouse: Warehouse, quoted: str, kind: Kind, data_type: str) -> li
         f"max(length({quoted}))",
         f"min(nullif(length({quoted}), 0))",
         f"count(distinct case when trim({quoted}) like '% %' then {quoted} end)",
-        f"count(case when length({quoted}) = 0 then 1 end)",
+        f"sum({read_as_null(quoted)})",
     ]
 
 

@@ -17,6 +17,17 @@ from dbt_anonymize.spec.problems import did_you_mean
 MOST_VALUES = 1_000_000
 
 
+def read_as_null(text: str) -> str:
+    """Return SQL that is 1 for a text that dbt reads in a seed as NULL, else 0: blanks, or `null`.
+
+    Examples
+    --------
+    >>> print(read_as_null("city"))
+    case when lower(trim(city)) in ('', 'null') then 1 else 0 end
+    """
+    return f"case when lower(trim({text})) in ('', 'null') then 1 else 0 end"
+
+
 @dataclass(frozen=True)
 class TableColumn:
     """A column of a relation."""
@@ -43,12 +54,12 @@ class TableColumn:
     def counts(self) -> dict[str, int]:
         """Return each value as text, as hierarchies compare it, with its records, in order.
 
-        An empty text is left out like NULL: dbt reads it in a seed as NULL.
+        What dbt reads in a seed as NULL is left out as NULL is, see `read_as_null`.
         """
         text = self.warehouse.macro("_as_text", expression=self.quoted)
         rows = self.warehouse.rows(
             f"select {text}, count(*) from {self.relation} "  # noqa: S608 (quoted)
-            f"where {self.quoted} is not null and {text} <> '' "
+            f"where {self.quoted} is not null and {read_as_null(text)} = 0 "
             f"group by 1 limit {MOST_VALUES + 1}"
         )
         if len(rows) > MOST_VALUES:
