@@ -30,13 +30,14 @@
 
 {#
   What the game is worth, as aggregates over the released classes of an effort, by the amounts of its own guarantee
-  `profitable`, else by those of all efforts; NULL without either. See _figures_of_guarantees.
+  `profitable`, else by those of all efforts; NULL without either, and nothing where no effort has one. See _figures_of_guarantees.
 #}
 {% macro _payouts_of_effort(guarantees) -%}
     {%- set games = [] -%}
     {%- for guarantee in guarantees if guarantee.model == "profitable" -%}
         {%- do games.append(guarantee) -%}
     {%- endfor -%}
+    {%- if not games -%}{{ return({"aggregates": {}, "columns": {}}) }}{%- endif -%}
     {%- set double = dbt_anonymize._type_double() -%}
     {%- set payout, benefit, chance, candidates, cost = [], [], [], [], [] -%}
     {%- for game in games -%}
