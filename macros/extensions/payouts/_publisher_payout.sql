@@ -30,7 +30,8 @@
 
 {#
   What the game is worth, as aggregates over the released classes of an effort, by the amounts of its own guarantee
-  `profitable`, else by those of all efforts; NULL without either, and nothing where no effort has one. See _figures_of_guarantees.
+  `profitable`, else by those of all efforts; NULL without either, and nothing where no effort has one. See
+  _figures_of_guarantees.
 #}
 {% macro _payouts_of_effort(guarantees) -%}
     {%- set games = [] -%}

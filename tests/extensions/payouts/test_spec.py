@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dbt_anonymize.spec import Spec
+from dbt_anonymize.spec import Spec, of_extensions
 from dbt_anonymize.spec.of_extensions import remedy_of
 from tests.spec.declarations import spec
 from tests.spec.files import changed, errors_of
@@ -30,9 +30,15 @@ def test_payouts_are_columns_where_their_amounts_are_declared() -> None:
 
 
 @pytest.mark.parametrize("above", [(), ("efforts", 1)])
-def test_a_model_whose_extension_is_missing_is_told_by_it(above: tuple[str | int, ...]) -> None:
+def test_a_model_whose_extension_is_missing_is_told_by_it(
+    above: tuple[str | int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = (*above, "guarantees", "profitable")
+    # One that is here, where the model may not stand.
+    assert remedy_of(path, "Remove it.") == "Remove it."
+    monkeypatch.setattr(of_extensions, "shipped", tuple)
     assert remedy_of(path, "").startswith("It belongs to the extension payouts, which is not here")
+    assert remedy_of((*above, "columns", "profitable"), "Remove it.") == "Remove it."
 
 
 UP = [{"age": 1, "city": 0}, {"age": 2, "city": 1}]
