@@ -78,7 +78,7 @@ class _Elements(HTMLParser):
             self.scripts[-1] += data
 
 
-@pytest.mark.needs("attacks", "details")
+@pytest.mark.needs("attacks", "details", "inspection")
 def test_every_part_has_a_sentence_and_a_table_and_is_drawn(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -94,7 +94,7 @@ def test_every_part_has_a_sentence_and_a_table_and_is_drawn(
         assert all(len(row) == len(part.headings) for row in part.rows)
 
 
-@pytest.mark.needs("attacks", "details")
+@pytest.mark.needs("attacks", "details", "inspection")
 def test_altair_need_not_find_out_what_a_channel_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """It compares the schemas of all channels with each one that is no object of its own."""
 
