@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
 from pydantic import Field, model_validator
 
-from dbt_anonymize.extensions.tables.hiding import TableRules
+from dbt_anonymize.extensions.tables.primary import TableRules
 from dbt_anonymize.validation import ColumnName, Levels, Strict, rule_error
 
 # What a table counts, and the column of the count.

@@ -16,8 +16,8 @@ from dbt_anonymize.extensions.tables.programs import Known, Program
 
 if TYPE_CHECKING:
     from dbt_anonymize.extensions.tables.cube import Booleans, Floats, Integers
-    from dbt_anonymize.extensions.tables.hiding import Measure, TableRules
-    from dbt_anonymize.extensions.tables.primary import Primary
+    from dbt_anonymize.extensions.tables.hiding import Measure
+    from dbt_anonymize.extensions.tables.primary import Primary, TableRules
     from dbt_anonymize.extensions.tables.reading import Published
 
 # Solvers leave off as much of whole numbers.

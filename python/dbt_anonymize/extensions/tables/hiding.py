@@ -6,7 +6,6 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,13 +13,7 @@ import numpy as np
 
 from dbt_anonymize.extensions.tables.contributors import telling_knowledge
 from dbt_anonymize.extensions.tables.errors import NotAdditiveError, TableError
-from dbt_anonymize.extensions.tables.primary import (
-    Primary,
-    by_dominance,
-    by_minimum_frequency,
-    by_p_percent,
-    joined,
-)
+from dbt_anonymize.extensions.tables.primary import Primary, TableRules
 from dbt_anonymize.extensions.tables.reading import (
     STATUS,
     Published,
@@ -45,71 +38,6 @@ class Measure(NamedTuple):
     figures: Floats
     primary: Primary
     largest: Floats | None = None
-
-
-@dataclass(frozen=True)
-class TableRules:
-    """Rules about cells of a table.
-
-    ``minimum_frequency``: people that a shown cell must have, if it has any; >= 2. For sums,
-    ``p_percent``: the second largest contributor may not compute the largest contribution to less
-    than so many percent of it, above 0 to 100; ``dominance``: number of largest contributions, 1 or
-    2, and the share of the sum that they may have, above 0 and below 1.
-    """
-
-    minimum_frequency: int = 5
-    p_percent: float | None = 10.0
-    dominance: tuple[int, float] | None = None
-
-    def of_counts(self, counts: Floats) -> Primary:
-        """Judge counts; the interval is one wider, as somebody may know one who is in a cell."""
-        return self.of_parts(counts, counts)
-
-    def of_records(self, records: Floats, people: Floats, first: Floats, second: Floats) -> Primary:
-        """Judge records by those whose they are, in units of records.
-
-        An interval is demanded as wide as of people, which may have one record each, beside all of
-        the largest contributor, since somebody may know hers; or what contributors of sums demand
-        if that is more.
-
-        Examples
-        --------
-        Two people with ten records, five with as many, and one with a single record:
-
-        >>> records, people = np.array([10.0, 10, 1]), np.array([2.0, 5, 1])
-        >>> first, second = np.array([6.0, 2, 1]), np.array([4.0, 2, 0])
-        >>> verdict = TableRules().of_records(records, people, first, second)
-        >>> verdict.lower.tolist(), verdict.upper.tolist()
-        ([5.0, 0.0, 0.0], [2.0, 0.0, 6.0])
-        """
-        of_small = self.of_parts(records, people)
-        # Beside the records of whoever has the most.
-        beside = np.maximum(self.minimum_frequency + 1 - (records - first), 1)
-        of_small = of_small._replace(upper=np.where(of_small.is_primary, beside, 0.0))
-        both = joined(of_small, self.of_sums(records, first, second))
-        # Of whole records; a hidden cell is known to have one.
-        lower = np.minimum(np.ceil(both.lower), np.maximum(records - 1, 0))
-        return both._replace(lower=lower, upper=np.ceil(both.upper))
-
-    def of_parts(self, parts: Floats, people: Floats) -> Primary:
-        """Judge people who are counted in each part of a cell, and so maybe several times."""
-        least = self.minimum_frequency
-        is_small = by_minimum_frequency(np.round(people).astype(np.int64), least).is_primary
-        lower = np.where(is_small, np.minimum(parts - 1, least), 0.0)
-        upper = np.where(is_small, np.maximum(least + 1 - parts, 1), 0.0)
-        return Primary(is_small, lower, upper)
-
-    def of_sums(self, total: Floats, first: Floats, second: Floats) -> Primary:
-        """Judge sums by their largest contributions."""
-        verdicts = []
-        if self.p_percent is not None:
-            verdicts.append(by_p_percent(total, first, second, self.p_percent))
-        if self.dominance is not None:
-            n, share = self.dominance
-            verdicts.append(by_dominance(total, first, second, n=n, share=share))
-        if not verdicts:
-            raise TableError("sums must have p_percent or dominance; got neither.")
-        return joined(*verdicts)
 
 
 def suppress_table(

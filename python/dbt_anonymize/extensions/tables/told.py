@@ -11,7 +11,8 @@ import numpy as np
 from dbt_anonymize.extensions.tables.audit import intervals
 from dbt_anonymize.extensions.tables.declared import PEOPLE
 from dbt_anonymize.extensions.tables.errors import NotAdditiveError, TableError
-from dbt_anonymize.extensions.tables.hiding import Measure, TableRules, judged
+from dbt_anonymize.extensions.tables.hiding import Measure, judged
+from dbt_anonymize.extensions.tables.primary import TableRules
 from dbt_anonymize.extensions.tables.programs import Known
 from dbt_anonymize.extensions.tables.suppression import LARGEST_CHECKED, narrow_cells, reachable
 
