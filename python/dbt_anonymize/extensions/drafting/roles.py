@@ -75,10 +75,13 @@ def propose(
             "other column is unique. It is never released: name another column."
         )
     exact = find_sensitive(facts, sensitive, not_of=[key, *dropped])
-    fixed = _fixed_roles(facts, dropped, exact, target_column, key)
-    proposals = with_conditions(
-        [fixed.get(column.name) or propose_role(column) for column in facts]
-    )
+    # Of each column by itself, whatever is asked for.
+    plain = [
+        Proposal(one, KEY, "unique and never NULL") if one is key else propose_role(one)
+        for one in facts
+    ]
+    fixed = _fixed_roles(plain, dropped, exact, target_column)
+    proposals = with_conditions([fixed.get(one.name, one) for one in plain])
     target = _guess_target(proposals) if is_guessed else None
     if target_column is not None:
         target = next(column for column in proposals if column.facts is target_column)
@@ -108,25 +111,22 @@ def propose(
 
 
 def _fixed_roles(
-    facts: Sequence[ColumnFacts],
+    plain: Sequence[Proposal],
     dropped: Sequence[ColumnFacts],
     exact: Sequence[ColumnFacts],
     target: ColumnFacts | None,
-    key: ColumnFacts | None,
 ) -> dict[str, Proposal]:
-    """Return the proposals that options and uniqueness decide, by column."""
+    """Return the proposals that options decide, by column; ``plain`` are those without any."""
     fixed = {column.name: Proposal(column, "dropped", "left out by --drop") for column in dropped}
     fixed |= {
         column.name: Proposal(column, "sensitive", f"by --sensitive; {singling_text(column)}")
         for column in exact
     }
-    if (whose := propose_subject(_roles_before(facts, key))) and whose.facts in dropped:
+    if (whose := propose_subject(plain)) and whose.facts in dropped:
         # Without it k would count records, of which one person may have many.
         fixed[whose.name] = replace(whose, reason=f"{whose.reason}; it says whose records they are")
     if target is not None and target.is_unique:
         fixed[target.name] = Proposal(target, "sensitive", "a number of which each has its own")
-    if key is not None:
-        fixed[key.name] = Proposal(key, KEY, "unique and never NULL")
     return fixed
 
 
@@ -148,13 +148,6 @@ def find_sensitive(
                 "Name another column."
             )
     return found
-
-
-def _roles_before(facts: Sequence[ColumnFacts], key: ColumnFacts | None) -> list[Proposal]:
-    """Return the proposals of all columns by themselves, whatever is asked for."""
-    return [
-        Proposal(column, KEY, "") if column is key else propose_role(column) for column in facts
-    ]
 
 
 def _as_target(proposal: Proposal, predict: str | None) -> Proposal:

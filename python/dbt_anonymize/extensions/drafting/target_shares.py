@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from math import lgamma, log
@@ -137,12 +137,17 @@ def _are_apart(ranges: Sequence[tuple[Any, Any, int]]) -> bool:
     >>> _are_apart([(500, 1500, 10), (1501, 5000, 990)]), _are_apart([(1, 1, 1), (2, 9, 999)])
     (True, False)
     """
-    if len(ranges) < 2 or not all(a[1] < b[0] for a, b in pairwise(sorted(ranges))):
+    if len(ranges) < 2 or not _are_disjoint(ranges):
         return False
     # The orders of records that keep those of each range together, among all orders.
     counts = [int(count) for *_, count in ranges]
     together = lgamma(len(counts) + 1) + sum(lgamma(count + 1) for count in counts)
     return together - lgamma(sum(counts) + 1) < log(_CHANCE)
+
+
+def _are_disjoint(ranges: Iterable[tuple[Any, ...]]) -> bool:
+    """Tell whether no two ranges, which begin with their ends, share a value."""
+    return all(lower[1] < upper[0] for lower, upper in pairwise(sorted(ranges)))
 
 
 def _determining_columns(
@@ -166,7 +171,7 @@ def _determining_columns(
         ranges = [row[1 + 2 * place : 3 + 2 * place] for row in rows]
         if column.name in names or column is target or any(None in pair for pair in ranges):
             continue
-        if all(lower[1] < upper[0] for lower, upper in pairwise(sorted(ranges))):
+        if _are_disjoint(ranges):
             names.append(column.name)
     return tuple(names)
 
