@@ -169,8 +169,8 @@ class Extension:
         spec and the chosen `project.results.EffortResult`.
     diagnoses : str
         Function, relative to the package, which adds to `doctor`: it is given the folder of a
-        project, and the file of its vault where DuckDB can read it, else None, and yields
-        `project.engines.Diagnosis`.
+        project, its specs, none where one is wrong, and the file of its vault where DuckDB can read
+        it, else None, and yields `project.engines.Diagnosis`.
     has_relations : bool
         It adds relations: ``relations.yml`` of its package, as that of the core, where ``after``
         names the relation that each follows; a template for each in ``templates``. What it has
@@ -183,9 +183,9 @@ class Extension:
         Types of adapters, and the module for each, relative to the package, that commands read and
         write it by, a `project.engines.Server`. It imports no driver before it connects. Its macros
         need no registry: `adapter.dispatch` finds them by their names, ``<type>__...``.
-    other_release : str
-        Module, relative to the package, of specs that release something else than records:
-        ``is_of(spec)`` tells which, ``results(warehouse, spec)`` returns `project.results.
+    other_release : mapping of str to str
+        Its key of the spec that makes it release something else than records, and the module for
+        that, relative to the package: ``results(warehouse, spec)`` returns `project.results.
         OtherResults`, ``history(warehouse, spec)`` one with a row per release, ``report(warehouse,
         spec)`` a `project.sections.Report`, and ``findings(warehouse, read, project, spec)`` yields
         those of `verify`.
@@ -233,7 +233,7 @@ class Extension:
     diagnoses: str = ""
     has_relations: bool = False
     engines: Mapping[str, str] = field(default_factory=dict)
-    other_release: str = ""
+    other_release: Mapping[str, str] = field(default_factory=dict)
     without_dbt: str = ""
     inspections: str = ""
     trainer: str = ""
@@ -327,10 +327,9 @@ def engines() -> dict[str, str]:
 def other_release(spec: Any) -> Any:
     """Return the module by which a spec releases something else than records, or None."""
     for extension in extensions():
-        if extension.other_release:
-            module = import_module(f"{extension.package}.{extension.other_release}")
-            if module.is_of(spec):
-                return module
+        for key, module in extension.other_release.items():
+            if getattr(spec, key) is not None:
+                return import_module(f"{extension.package}.{module}")
     return None
 
 

@@ -17,6 +17,8 @@ from pathlib import Path
 _JINJA_DELIMITER = re.compile(r"\{[{%#]|[#}%]\}")
 _PLAIN_YAML = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _YAML_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
+# Characters that `_escaped` may change, of those that are printable.
+_SPECIAL = re.compile(r"""[\\'"{}<]""")
 _ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 # What a terminal obeys, and what turns the direction of a line; the rest is harmless.
 _UNSHOWN_CATEGORIES = frozenset({"Cc", "Cs", "Zl", "Zp"})
@@ -153,7 +155,9 @@ def _literal(value: object, quote: str, words: Mapping[bool | None, str]) -> str
     if value is None or isinstance(value, bool):
         return words[value]
     if isinstance(value, str):
-        return quote + "".join(_escaped(character, quote) for character in value) + quote
+        is_plain = value.isprintable() and not _SPECIAL.search(value)
+        text = value if is_plain else "".join(_escaped(character, quote) for character in value)
+        return quote + text + quote
     if isinstance(value, (int, float)):
         return repr(value)
     if isinstance(value, (list, tuple)):

@@ -12,7 +12,7 @@ import pytest
 from sklearn.metrics import accuracy_score, mean_absolute_error, roc_auc_score
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from dbt_anonymize.evaluation import evaluate_outer, outer
+from dbt_anonymize.evaluation import columns, evaluate_outer, outer
 from dbt_anonymize.evaluation.measures import Predicted
 from dbt_anonymize.evaluation.problem import Problem, Target
 from dbt_anonymize.evaluation.splits import Split, Splitting, seeds
@@ -206,7 +206,7 @@ def test_outer_records_are_not_looked_at_before_an_effort_is_chosen(
     nothing = pd.DataFrame({"effort": [0, 1], "qf_mean": [0.9, 0.8], "is_chosen": [False, False]})
     found = scored(connection, efforts_of(connection), results=table(connection, nothing))
     assert found.empty
-    assert list(found.columns) == list(outer.COLUMN_TYPES)
+    assert list(found.columns) == list(columns.OUTER_QUALITY)
 
 
 @pytest.mark.parametrize(("count", "reason"), [(0, "no record is outer"), (9, None)])

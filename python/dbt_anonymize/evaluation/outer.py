@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dbt_anonymize.evaluation.arrays import Bools, Codes, Floats
+from dbt_anonymize.evaluation.columns import OUTER_QUALITY
 from dbt_anonymize.evaluation.data.features import Reading
 from dbt_anonymize.evaluation.data.reading import Effort, EffortReader, FeatureColumn
 from dbt_anonymize.evaluation.data.relations import SOURCE, query, read_arrays
@@ -41,20 +42,6 @@ FEWEST_SUBJECTS = 10
 NOBODY_OUTER = "no record is outer"
 # Evaluations count repetitions from 1.
 _REPETITION = 0
-_INTERVALS = ("qf", "qf_difference")
-COLUMN_TYPES = {
-    "effort": "int64",
-    "target": "str",
-    "model": "str",
-    "measure": "str",
-    "training_records": "Int64",
-    "outer_records": "int64",
-    **{f"{name}{end}": "float64" for name in _INTERVALS for end in ("", "_low", "_high")},
-    "zero_rule": "float64",
-    "beats_zero_rule": "boolean",
-    "qf_mean": "float64",
-    "reason": "str",
-}
 
 
 def evaluate_outer(
@@ -63,7 +50,7 @@ def evaluate_outer(
     """Score the chosen effort and effort 0 on the outer records.
 
     Called by a generated model, see `OuterRequest`. Files of older versions pass ``arguments``,
-    which are an `EvaluationError`. Returns a row per effort with the columns of `COLUMN_TYPES`;
+    which are an `EvaluationError`. Returns a row per effort with the columns of `OUTER_QUALITY`;
     none if no effort is chosen.
     """
     request = parse_request(OuterRequest, given, arguments)
@@ -106,7 +93,7 @@ def _frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     import pandas as pd  # noqa: PLC0415
 
     return pd.DataFrame(
-        {n: pd.Series([row[n] for row in rows], dtype=kind) for n, kind in COLUMN_TYPES.items()}
+        {n: pd.Series([row[n] for row in rows], dtype=kind) for n, kind in OUTER_QUALITY.items()}
     )
 
 

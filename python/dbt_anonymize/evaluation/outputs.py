@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import stdtrit  # type: ignore[import-untyped]
 
+from dbt_anonymize.evaluation.columns import FACTS
 from dbt_anonymize.evaluation.data import features
 from dbt_anonymize.evaluation.facts import Fact
 from dbt_anonymize.evaluation.problem import Problem
@@ -20,26 +21,11 @@ from dbt_anonymize.pluralize import pluralized
 if TYPE_CHECKING:
     import pandas as pd
 
-COLUMN_TYPES = {
-    "effort": "int64",
-    "target": "str",
-    "model": "str",
-    "fit": "str",
-    "test_on": "str",
-    "repetition": "Int64",
-    "fold": "Int64",
-    "kind": "str",
-    "name": "str",
-    "other": "str",
-    "bin": "Int64",
-    "value": "float64",
-}
-
 
 def evaluation_frame(
     problem: Problem | None, outcomes: Sequence[Outcome], tallies: Tallies
 ) -> pd.DataFrame:
-    """Return one row per fact, with the columns of `COLUMN_TYPES`; none if ``problem`` is None.
+    """Return one row per fact, with the columns of `FACTS`; none if ``problem`` is None.
 
     By ``kind``:
 
@@ -70,7 +56,7 @@ def evaluation_frame(
     facts = [] if problem is None else list(_facts(problem, outcomes, tallies))
     columns = dict(zip(Fact._fields, zip(*facts, strict=True), strict=True)) if facts else {}
     return pd.DataFrame(
-        {n: pd.Series(list(columns.get(n, ())), dtype=kind) for n, kind in COLUMN_TYPES.items()}
+        {n: pd.Series(list(columns.get(n, ())), dtype=kind) for n, kind in FACTS.items()}
     )
 
 

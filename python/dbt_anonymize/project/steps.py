@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dbt_anonymize.evaluation import outer, outputs
+from dbt_anonymize.evaluation import columns
 from dbt_anonymize.extension import steps as added_steps
 from dbt_anonymize.spec import Spec
 
@@ -60,11 +60,11 @@ def steps_of(spec: Spec) -> list[Step]:
     steps = [step for of_extension in added_steps() for step in of_extension(spec)]
     is_evaluated = bool(spec.efforts) and not spec.is_frozen
     if is_evaluated and spec.is_tested:
-        columns = kinds(outputs.COLUMN_TYPES)
-        steps.append(Step(spec.name, EVALUATION, columns, after=efforts))
+        of_facts = kinds(columns.FACTS)
+        steps.append(Step(spec.name, EVALUATION, of_facts, after=efforts))
     if is_evaluated and spec.outer_share and not spec.is_chosen_by_outer:
-        columns, after = kinds(outer.COLUMN_TYPES), (f"{spec.name}_results", *efforts)
-        steps.append(Step(spec.name, OUTER_QUALITY, columns, after=after))
+        of_outer, after = kinds(columns.OUTER_QUALITY), (f"{spec.name}_results", *efforts)
+        steps.append(Step(spec.name, OUTER_QUALITY, of_outer, after=after))
     return steps
 
 

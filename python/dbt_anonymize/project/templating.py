@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import functools
+import os
 import re
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, MutableMapping
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import jinja2
 
 from dbt_anonymize import literals
 from dbt_anonymize.extension import extensions
+
+
+class _Environment(jinja2.Environment):
+    """Environment whose globals are fixed: the chain of mappings that jinja2 keeps is slow."""
+
+    def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
+        """Return the globals of a template."""
+        return {**self.globals, **(d or {})}
 
 
 @functools.cache
@@ -24,7 +35,7 @@ def environment() -> jinja2.Environment:
         if (one.has_relations or one.inspections)
         and resources.files(one.package).joinpath("templates").is_dir()
     )
-    jinja = jinja2.Environment(
+    jinja = _Environment(
         loader=jinja2.ChoiceLoader(
             [jinja2.PackageLoader(package) for package in ("dbt_anonymize.project", *packages)]
         ),
@@ -37,7 +48,8 @@ def environment() -> jinja2.Environment:
         comment_end_string="#>",
         trim_blocks=True,
         lstrip_blocks=True,
-        autoescape=False,  # noqa: S701 (SQL, Python and YAML, not HTML)
+        autoescape=False,
+        bytecode_cache=_bytecode_cache(),
     )
     jinja.globals["inspections"] = [one.name for one in extensions() if one.inspections]
     jinja.filters["jinja"] = literals.jinja
@@ -45,6 +57,15 @@ def environment() -> jinja2.Environment:
     jinja.filters["yaml"] = literals.yaml_text
     jinja.filters["prose"] = lambda text: literals.yaml_text(literals.markdown(text))
     return jinja
+
+
+def _bytecode_cache() -> jinja2.BytecodeCache | None:
+    """Return the place of compiled templates, the one of this module, where Python writes there."""
+    folder = Path(__file__).parent / "__pycache__"
+    can_write = not sys.dont_write_bytecode and sys.pycache_prefix is None
+    if can_write and folder.is_dir() and os.access(folder, os.W_OK):
+        return jinja2.FileSystemBytecodeCache(str(folder))
+    return None
 
 
 _CONSTANTS = {"true": True, "false": False, "none": None}

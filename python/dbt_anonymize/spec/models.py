@@ -6,6 +6,7 @@ Types and single values are checked here; what must hold between keys is in ``ru
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
@@ -356,7 +357,7 @@ class CoreSpec(TestedByModels, Strict):
         """Tell whether efforts must be found before anything can be released."""
         return not self.efforts
 
-    @property
+    @cached_property
     def numbered_efforts(self) -> dict[int, Effort]:
         """Each effort by its number, the untouched baseline (effort 0) included."""
         baseline = Effort(levels=dict.fromkeys(self.quasi_identifiers, 0))

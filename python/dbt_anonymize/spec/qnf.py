@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import Field, PlainValidator
@@ -35,13 +36,19 @@ def _refuse(what: str) -> NoReturn:
 
 
 def _parse(text: object) -> Any:
+    """Return a syntax tree, which is shared: copy it to change it."""
+    if not isinstance(text, str) or not text.strip() or len(text) > _LONGEST:
+        _refuse(f"a text of at most {_LONGEST} characters")
+    return _parse_text(text)
+
+
+@cache
+def _parse_text(text: str) -> Any:
     # Slower to import than everything else that specs need.
     import sqlglot  # noqa: PLC0415
     from sqlglot import exp  # noqa: PLC0415
     from sqlglot.errors import SqlglotError  # noqa: PLC0415
 
-    if not isinstance(text, str) or not text.strip() or len(text) > _LONGEST:
-        _refuse(f"a text of at most {_LONGEST} characters")
     try:
         (parsed,) = sqlglot.parse(text)
     except (SqlglotError, ValueError, RecursionError):

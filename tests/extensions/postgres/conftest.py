@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from dbt_anonymize.evaluation.outputs import COLUMN_TYPES
+from dbt_anonymize.evaluation.columns import FACTS
 from tests.extensions.postgres.cluster import find_binaries, temporary_cluster
 from tests.extensions.postgres.server import VARIABLE, Server, temporary_server
 from tests.projects import Project
@@ -84,4 +84,4 @@ def on_postgres(on_duckdb: Project, folder: Path, server: Server, names: Sequenc
 def _sql_types() -> dict[str, str]:
     """Return the columns of `<n>_evaluation` with their types on Postgres."""
     types = {"int64": "bigint", "str": "text", "float64": "double precision"}
-    return {name: types[kind.lower()] for name, kind in COLUMN_TYPES.items()}
+    return {name: types[kind.lower()] for name, kind in FACTS.items()}

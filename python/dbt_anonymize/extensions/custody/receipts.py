@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from dbt_anonymize.errors import safe_reason
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.engines import Diagnosis
 from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.loading import spec_paths
 
 
@@ -25,7 +26,7 @@ def count_erasures(warehouse: Warehouse, name: str) -> tuple[int, int]:
     return int(erasures), int(unfinished)
 
 
-def diagnose(root: Path, vault: Path | None) -> Iterator[Diagnosis]:
+def diagnose(root: Path, specs: Sequence[Spec], vault: Path | None) -> Iterator[Diagnosis]:
     """Note each unfinished erasure: the release or a file may still have the person."""
     import duckdb  # noqa: PLC0415 (not every adapter has it)
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from dbt_anonymize.errors import EvaluationError
+from dbt_anonymize.evaluation.columns import FACTS
 from dbt_anonymize.evaluation.data.features import (
     SPACES,
     Arrays,
@@ -33,7 +34,6 @@ from dbt_anonymize.evaluation.data.relations import (
 )
 from dbt_anonymize.evaluation.data.spaces import UNKNOWN, Block, OneHot, flag_unknown
 from dbt_anonymize.evaluation.data.targets import TargetColumn, target_reader
-from dbt_anonymize.evaluation.outputs import COLUMN_TYPES
 from dbt_anonymize.evaluation.problem import EffortData, Problem, Target
 from dbt_anonymize.evaluation.request import EvaluationRequest, parse_request
 from dbt_anonymize.evaluation.run import evaluate_request
@@ -90,7 +90,7 @@ def evaluate_external(session: duckdb.DuckDBPyConnection, given: Mapping[str, An
         {"effort": one["effort"], "kind": "rows", "name": digest_of(one["relation"])}
         for one in request.external
     )
-    return pd.concat([frame, rows.reindex(columns=[*COLUMN_TYPES]).astype(COLUMN_TYPES)])
+    return pd.concat([frame, rows.reindex(columns=[*FACTS]).astype(FACTS)])
 
 
 def _check_outer(target: Target, tested: np.ndarray, problem: Problem) -> None:

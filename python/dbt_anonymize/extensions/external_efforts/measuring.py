@@ -32,6 +32,7 @@ from dbt_anonymize.extensions.attacks.trial import Trial, read_trial
 from dbt_anonymize.extensions.external_efforts.closest import attack_closest
 from dbt_anonymize.extensions.external_efforts.digest import digest_of
 from dbt_anonymize.extensions.external_efforts.seen import SeenTest, seen_tests
+from dbt_anonymize.extensions.external_efforts.steps import COLUMN_TYPES
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.spec import Spec
 
@@ -41,20 +42,6 @@ if TYPE_CHECKING:
 
 # Enough for a 95 % interval of less than 0.1.
 GUESSES = 500
-COLUMN_TYPES = {
-    "effort": "int64",
-    "attack": "str",
-    "measure": "str",
-    "attribute": "str",
-    "rate": "float64",
-    "control_rate": "float64",
-    "risk": "float64",
-    "risk_low": "float64",
-    "risk_high": "float64",
-    "guesses": "Int64",
-    "p_value": "float64",
-    "rows_digest": "str",
-}
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,6 @@ from dbt_anonymize.project.engines import Diagnosis
 from dbt_anonymize.project.layout import Project, find_project
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.draft import items, mapping
-from dbt_anonymize.spec.loading import load_specs
 from dbt_anonymize.versions import PACKAGE
 
 _IS_IGNORED, _IS_NOT_IGNORED = 0, 1
@@ -53,10 +52,9 @@ class OpenSeed:
         )
 
 
-def diagnose(root: Path, vault: Path | None) -> Iterator[Diagnosis]:
-    """Note seeds that are open, where the specs can be read."""
+def diagnose(root: Path, specs: Sequence[Spec], vault: Path | None) -> Iterator[Diagnosis]:
+    """Note seeds that are open."""
     with contextlib.suppress(AnonymizeError):
-        specs = load_specs(root)
         for seed in open_seeds(find_project(root), specs):
             yield Diagnosis("seeds", "note", str(seed))
 

@@ -9,7 +9,7 @@ import shlex
 import shutil
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -34,6 +34,7 @@ from dbt_anonymize.project.profile import read_profile
 from dbt_anonymize.project.register import PUBLISHED_TARGETS
 from dbt_anonymize.project.vault_owner import TABLE, Owner
 from dbt_anonymize.project_file import PROJECT_FILE
+from dbt_anonymize.spec import Spec
 from dbt_anonymize.spec.draft import items, mapping
 from dbt_anonymize.spec.loading import load_specs, spec_paths
 from dbt_anonymize.vault.files import missing_vault, require_folders
@@ -92,11 +93,18 @@ def _findings(folder: Path, target: str | None) -> Iterator[Finding]:
                 yield from _vault(root, credentials, profile.target_name)
                 vault = _vault_path(root, credentials)
             yield from _engine(root, credentials)
-        yield from _specs(root, None if profile is None else profile.target_name)
+        specs = list[Spec]()
+        try:
+            specs = load_specs(root)
+        except AnonymizeError as error:
+            yield Finding("anonymizations", "stop", str(error).replace("\n", "; "))
+        else:
+            yield from _specs(root, specs, None if profile is None else profile.target_name)
         file = (root / vault).resolve() if vault and ":" not in vault else None
         is_readable = file is not None and file.is_file() and not _is_open_elsewhere(file)
         for diagnose in diagnoses():
-            yield from (Finding(*one) for one in diagnose(root, file if is_readable else None))
+            noted = diagnose(root, specs, file if is_readable else None)
+            yield from (Finding(*one) for one in noted)
 
 
 def _environment() -> Iterator[Finding]:
@@ -326,18 +334,12 @@ def _modes(file: Path) -> Finding:
     return Finding("vault", "ok", str(file))
 
 
-def _specs(root: Path, target: str | None) -> Iterator[Finding]:
-    paths = spec_paths(root)
-    if not paths:
+def _specs(root: Path, specs: Sequence[Spec], target: str | None) -> Iterator[Finding]:
+    if not specs:
         text = "there is none yet. Start with `dbt-anonymize init`."
         yield Finding("anonymizations", "note", text)
         return
-    try:
-        specs = load_specs(root)
-    except AnonymizeError as error:
-        yield Finding("anonymizations", "stop", str(error).replace("\n", "; "))
-        return
-    yield Finding("anonymizations", "ok", ", ".join(paths))
+    yield Finding("anonymizations", "ok", ", ".join(spec.name for spec in specs))
     for name, models in ephemeral_sources(find_project(root), specs, target).items():
         text = (
             f"{name} reads {', '.join(models)}, which must be a table or a view and is ephemeral. "
@@ -350,7 +352,7 @@ def _specs(root: Path, target: str | None) -> Iterator[Finding]:
     if missing:
         return  # what is generated without them would not be right
     try:
-        drifts = check(root)
+        drifts = check(root, specs=specs)
     except AnonymizeError:
         return  # reported above
     if drifts:

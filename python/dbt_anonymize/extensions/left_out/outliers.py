@@ -107,7 +107,7 @@ def find_outlier(groups: Iterable[Group], total: int, lost: int) -> LeftOut | No
 
 def note_left_out(warehouse: Warehouse, spec: Spec, chosen: EffortResult) -> Iterator[str]:
     """Yield the sentence of `results` on who is left out most conspicuously, if anybody is."""
-    if chosen.suppressed_records:
+    if chosen.suppressed_records >= _POINTS * FEWEST:  # else no value can be named
         values = "; ".join(map(str, most_left_out(warehouse, spec, chosen.effort)))
         if values:
             yield f"Left out far more than others: {values}."

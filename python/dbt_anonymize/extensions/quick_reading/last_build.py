@@ -30,8 +30,12 @@ _FILES = ("packages.yml", "dependencies.yml", "package-lock.yml", "vars.yml")
 # Files where `env_var` affects no name, or whose effect is compared below.
 _OTHERS = frozenset({"packages.yml", "dependencies.yml", "profiles.yml"})
 _RELATIONS = frozenset({"model", "seed", "snapshot"})
-# Names may also depend on the environment, directly or through keys of a profile.
-_ELSEWHERE = re.compile(r"env_var|\btarget\s*(\[|\.\s*(user|host|port|pass|path|get\b))")
+# Names may also depend on the environment, directly or through keys of a profile. In a manifest a
+# new line is written as \n, so a word boundary says nothing, and it may stand for a space.
+_ENVIRONMENT = "env_var"
+_PROFILE_KEY = re.compile(
+    r"target(\s|\\[nrt])*(\[|\.(\s|\\[nrt])*(user|host|port|pass|path|get\b))"
+)
 
 
 class Entry(dict[str, Any]):
@@ -55,7 +59,7 @@ def manifest_of_last_build(root: Path, profile: PlainProfile) -> Entry | None:
         is_current = (
             run.metadata.invocation_id == manifest.metadata.invocation_id
             and manifest.metadata.dbt_version == version("dbt-core")
-            and not _ELSEWHERE.search(text)
+            and not _depends_on_environment(text)
             and _is_same_run(run.args, root, profile)
             and _has_same_places(manifest, profile)
             and _files_exist(manifest, root, settings)
@@ -122,9 +126,13 @@ def _is_unchanged(
             return False
         # The manifest holds the SQL itself.
         is_yaml = path.suffix in {".yml", ".yaml"} and path.name not in _OTHERS
-        if is_yaml and _ELSEWHERE.search(path.read_text("utf-8")):
+        if is_yaml and _depends_on_environment(path.read_text("utf-8")):
             return False
     return True
+
+
+def _depends_on_environment(text: str) -> bool:
+    return _ENVIRONMENT in text or _PROFILE_KEY.search(text) is not None
 
 
 def _dbt_files(root: Path, profile: PlainProfile, settings: Mapping[str, Any]) -> Iterator[Path]:

@@ -14,6 +14,6 @@ EXTENSION = Extension(
     rules="rules.RULES",
     has_relations=True,
     steps="steps.steps_of",
-    other_release="release",
+    other_release={"table": "release"},
     drafts={"table": "first_efforts.draft"},
 )

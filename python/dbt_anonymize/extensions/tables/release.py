@@ -43,12 +43,7 @@ if TYPE_CHECKING:
     from dbt_anonymize.project.warehouse import Warehouse
     from dbt_anonymize.spec import Spec
 
-__all__ = ["findings", "history", "is_of", "report", "results"]
-
-
-def is_of(spec: Spec) -> bool:
-    """Tell whether a spec releases a table, and no records."""
-    return _table(spec) is not None
+__all__ = ["findings", "history", "report", "results"]
 
 
 def findings(
@@ -58,7 +53,7 @@ def findings(
 
     ``read`` is the warehouse, or a copy of it on DuckDB.
     """
-    table = cast(Table, _table(spec))
+    table = _table(spec)
     if not (location := release_location(warehouse, spec.name, project.root)):
         raise VerificationError("a table must be released to be checked; none is. Run `dbt build`.")
     released = _read_release(warehouse, project, spec, location)
@@ -108,12 +103,12 @@ def _others(warehouse: Warehouse, project: Project, spec: Spec) -> Iterator[Find
         )
 
 
-def _table(spec: Spec) -> Table | None:
-    return cast("Table | None", cast(Any, spec).table)
+def _table(spec: Spec) -> Table:
+    return cast(Table, cast(Any, spec).table)
 
 
 def _read_release(warehouse: Warehouse, project: Project, spec: Spec, location: str) -> Released:
-    table = cast(Table, _table(spec))
+    table = _table(spec)
     relation = warehouse.relation_of_ref(f"{spec.name}_table_results")
     chosen = warehouse.rows(f"select max(effort) from {relation} where is_chosen")[0][0]
     found, rows = released_rows(warehouse, spec.name, project.root / location)
@@ -157,7 +152,7 @@ def _cell_of(row: Mapping[str, Any], table: Table) -> Cell:
 
 def _unlike_effort(warehouse: Warehouse, spec: Spec, released: Released) -> int:
     """Return how many cells are not what the chosen effort shows: noise is not counted again."""
-    table = cast(Table, _table(spec))
+    table = _table(spec)
     figures = (table.counts, *table.sums, "status")
     names = [*table.dimensions, *table.level_columns.values(), *figures]
     relation = warehouse.relation_of_ref(f"{spec.name}_table_efforts")
@@ -192,7 +187,7 @@ def _truth(
 
     Of an earlier table that stays, the records may have changed: the vault remembers its counts.
     """
-    table = cast(Table, _table(spec))
+    table = _table(spec)
     if not released.is_earlier:
         return dict(recounted(read, spec, released.effort)), "the source"
     names = table.dimensions
