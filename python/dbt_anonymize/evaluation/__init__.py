@@ -3,6 +3,7 @@
 Importing this package imports nothing: its functions are imported on first use.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,12 +15,7 @@ __all__ = ["evaluate", "evaluate_outer"]
 
 def __getattr__(name: str) -> object:
     """Import a function."""
-    if name == "evaluate":
-        from dbt_anonymize.evaluation.run import evaluate  # noqa: PLC0415
-
-        return evaluate
-    if name == "evaluate_outer":
-        from dbt_anonymize.evaluation.outer import evaluate_outer  # noqa: PLC0415
-
-        return evaluate_outer
-    raise AttributeError(name)
+    if name not in __all__:
+        raise AttributeError(name)
+    module = {"evaluate": "run", "evaluate_outer": "outer"}[name]
+    return getattr(import_module(f"{__name__}.{module}"), name)

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import functools
-import os
 import re
-import sys
 from collections.abc import Callable, MutableMapping
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
 import jinja2
@@ -49,7 +46,6 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         autoescape=False,
-        bytecode_cache=_bytecode_cache(),
     )
     jinja.globals["inspections"] = [one.name for one in extensions() if one.inspections]
     jinja.filters["jinja"] = literals.jinja
@@ -57,15 +53,6 @@ def environment() -> jinja2.Environment:
     jinja.filters["yaml"] = literals.yaml_text
     jinja.filters["prose"] = lambda text: literals.yaml_text(literals.markdown(text))
     return jinja
-
-
-def _bytecode_cache() -> jinja2.BytecodeCache | None:
-    """Return the place of compiled templates, the one of this module, where Python writes there."""
-    folder = Path(__file__).parent / "__pycache__"
-    can_write = not sys.dont_write_bytecode and sys.pycache_prefix is None
-    if can_write and folder.is_dir() and os.access(folder, os.W_OK):
-        return jinja2.FileSystemBytecodeCache(str(folder))
-    return None
 
 
 _CONSTANTS = {"true": True, "false": False, "none": None}
