@@ -55,3 +55,12 @@ def test_a_kind_that_nothing_adds_is_missing(monkeypatch: pytest.MonkeyPatch) ->
     assert "| uniqueness | missing: its extension is not here | none |" in as_markdown(
         evidence(), now=NOW
     )
+
+
+def test_a_check_that_nothing_adds_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(criteria, "extensions", lambda: (TOY,))
+    text = as_markdown(evidence(), now=NOW)
+    for check in ("content", "provenance", "attacks", "audit"):
+        assert f"| verification, {check} | missing: its extension is not here | none |" in text
+    for check in ("guarantees", "recomputation"):
+        assert f"| verification, {check} | missing: its extension" not in text

@@ -163,6 +163,7 @@ def test_variables_of_the_command_line_are_left_to_dbt(built: Project) -> None:
     [
         ("models/other.sql", "{{ config(alias=env_var('USER', 'a')) }} select 1 as one"),
         ("models/other.sql", "{{ config(alias=target.path.split('.')[0][-4:]) }} select 1 as one"),
+        ("models/other.sql", "{{\ntarget\n.path[:0] }} select 1 as one"),
         ("models/other.yml", "models: [{name: other, description: \"{{ env_var('A', 'b') }}\"}]"),
         ("macros/names.sql", SCHEMA_MACRO.replace("name or", "env_var('A', '') or")),
     ],

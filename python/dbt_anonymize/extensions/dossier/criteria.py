@@ -9,10 +9,12 @@ from typing import Any
 
 import yaml
 
-from dbt_anonymize.extension import dossier_figures
+from dbt_anonymize.extension import dossier_figures, extensions
 from dbt_anonymize.project.evidence import Evidence
 from dbt_anonymize.project.figures import Figure, figure, format_figure, missing
 from dbt_anonymize.spec.tested import NO_MODEL
+
+_CHECKS_OF_CORE = ("guarantees", "recomputation")
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,11 @@ def _figures_of_kind(evidence: Evidence, kind: str, argument: Any) -> list[Figur
             return figures
     named = argument[:1] if isinstance(argument, list) else []
     label = " ".join([kind, *named]).replace("_", " ")
-    return [Figure(label, "missing: its extension is not here", "none")]
+    return [_without_extension(label)]
+
+
+def _without_extension(label: str) -> Figure:
+    return Figure(label, "missing: its extension is not here", "none")
 
 
 def _privacy_figures(evidence: Evidence, labels: Mapping[str, str]) -> list[Figure]:
@@ -106,9 +112,13 @@ def _guarantee_figures(evidence: Evidence, label: str) -> list[Figure]:
 
 def _verification_figures(evidence: Evidence, checks: Sequence[str]) -> list[Figure]:
     """Count the findings of checks of the last verification."""
+    present = {*_CHECKS_OF_CORE, *(check.name for one in extensions() for check in one.checks)}
     figures = []
     for check in checks:
         label = f"verification, {check}"
+        if check not in present:
+            figures.append(_without_extension(label))
+            continue
         rows = evidence.rows("verification", proof=check)
         counts = {
             status: sum(row["status"] == status for row in rows)
