@@ -6,7 +6,6 @@ Types and single values are checked here; what must hold between keys is in ``ru
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
@@ -357,7 +356,7 @@ class CoreSpec(TestedByModels, Strict):
         """Tell whether efforts must be found before anything can be released."""
         return not self.efforts
 
-    @cached_property
+    @property
     def numbered_efforts(self) -> dict[int, Effort]:
         """Each effort by its number, the untouched baseline (effort 0) included."""
         baseline = Effort(levels=dict.fromkeys(self.quasi_identifiers, 0))
@@ -383,7 +382,7 @@ class CoreSpec(TestedByModels, Strict):
         }
 
     def _in_declared_order(self, effort: Effort) -> Effort:
-        if effort.levels is None:
+        if effort.levels is None or [*effort.levels] == [*self.quasi_identifiers]:
             return effort
         levels = {name: effort.levels[name] for name in self.quasi_identifiers}
         return effort.model_copy(update={"levels": levels})
