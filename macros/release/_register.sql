@@ -252,10 +252,12 @@ where results.is_chosen
 
 {# Fewest records of a class that is released. #}
 {% macro _least_records(declaration) -%}
-    {{ return(
-        declaration.guarantees | selectattr("model", "in", ["k_anonymity", "alpha_k_anonymity", "differential_privacy"])
-        | map(attribute="k") | max
-    ) }}
+    {%- set least = [] -%}
+    {%- for guarantee in declaration.guarantees -%}
+        {%- set counted = dbt_anonymize._privacy_model(guarantee).in_release_of_subjects -%}
+        {%- if counted and counted.model == "k_anonymity" -%}{%- do least.append(counted.k) -%}{%- endif -%}
+    {%- endfor -%}
+    {{ return(least | max) }}
 {%- endmacro %}
 
 
