@@ -37,6 +37,7 @@ def environment() -> jinja2.Environment:
             [jinja2.PackageLoader(package) for package in ("dbt_anonymize.project", *packages)]
         ),
         undefined=jinja2.StrictUndefined,
+        auto_reload=False,
         block_start_string="<%",
         block_end_string="%>",
         variable_start_string="<<",
