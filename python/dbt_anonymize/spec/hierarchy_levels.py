@@ -85,9 +85,9 @@ def _fill_in_levels(
 def _remedy(project: _ProjectFiles | None, ref: str) -> str:
     spec = None if project is None or project.seeds(ref) else project.spec
     if spec and (command := command_for(spec, ref)):
-        return f"Write the seed anew: `{command}`."
-    back = "Put the seed back, or write" if spec else "Write"
-    return f"{back} the number of its level columns, the root included."
+        return f"Write the seed: `{command}`."
+    seed = "Write the seed, for example by `dbt-anonymize hierarchy`, or" if spec else "Write"
+    return f"{seed} the number of its level columns, the root included."
 
 
 def _read_levels(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, Self, cast
 
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
 from dbt_anonymize.extensions.search.measure_names import GUIDED, QUALITY, MeasureName
 from dbt_anonymize.information_loss import LOSS
@@ -45,6 +45,18 @@ class Keys(Strict):
 
     search: Annotated[Search, BESIDE_RESULTS, BESIDE_MODELS] = Search()
     """Objective of `dbt-anonymize search`."""
+    _has_outdated_efforts: bool = PrivateAttr(default=False)
+
+    @property
+    def has_outdated_efforts(self) -> bool:
+        """Tell whether its file has efforts that do not fit, which a search replaces."""
+        return self._has_outdated_efforts
+
+    def without_outdated_efforts(self) -> Self:
+        """Return the spec marked as one whose file has such efforts."""
+        marked = self.model_copy()
+        marked._has_outdated_efforts = True
+        return marked
 
     @property
     def is_searched_by_models(self) -> bool:

@@ -82,4 +82,10 @@ def rebuild(spec: Spec) -> str:
     models = f"+{spec.name}_frequencies"
     if spec.population_relation is not None:
         models += f" +{spec.name}_population"
-    return f"Run `dbt-anonymize generate {spec.name}` and `dbt build --select {models}`."
+    first = "Run"
+    if spec.has_outdated_efforts:
+        first = (
+            f"Remove the efforts that do not fit from anonymizations/{spec.name}.yml, since a "
+            "search finds others, and run"
+        )
+    return f"{first} `dbt-anonymize generate {spec.name}` and `dbt build --select {models}`."

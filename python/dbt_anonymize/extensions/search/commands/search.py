@@ -122,7 +122,7 @@ def search(
     # The results are the requested output only if nothing is written.
     console = SafeConsole(quiet=is_quiet() and not (dry_run and is_table), stderr=not is_table)
     with machine_readable_stdout(form) as out:
-        spec = keep_readable(place.spec(name), keep or ())
+        spec = keep_readable(_spec(console, place, name), keep or ())
         if spec.differential_privacy is not None:
             _search_privately(console, place, spec, dry_run=dry_run)
             return
@@ -148,6 +148,26 @@ def search(
             console.print(_no_efforts(has_sizes=bool(sizes)))
         elif not dry_run:
             _write(console, place, spec, outcome.efforts, reasons)
+
+
+def _spec(console: SafeConsole, place: Place, name: str) -> Spec:
+    """Return the spec to search, which needs no efforts that fit; stop where seeds are missing."""
+    from dbt_anonymize.extensions.search.outdated import load_to_search  # noqa: PLC0415 (as above)
+    from dbt_anonymize.extensions.search.unwritten import check_written  # noqa: PLC0415
+    from dbt_anonymize.spec.loading import require_records, spec_paths  # noqa: PLC0415
+
+    path = spec_paths(place.project.root).get(name)
+    if path is None:
+        return place.spec(name)  # says that there is none
+    searched = load_to_search(path)
+    spec = require_records(searched.spec)
+    check_written(place, spec, path, searched.unwritten)
+    if spec.has_outdated_efforts:
+        console.print(
+            f"{place.relative_name(path)}: its efforts do not fit the rest of the spec; a search "
+            "replaces them."
+        )
+    return spec
 
 
 def _search_jointly(
@@ -372,24 +392,28 @@ def _write(
     efforts: tuple[Effort, ...],
     reasons: Sequence[str] = (),
 ) -> None:
-    from dbt_anonymize.extensions.search.editing import renumbered_release, write_efforts  # noqa: PLC0415
+    from dbt_anonymize.extensions.search.editing import write_efforts  # noqa: PLC0415
+    from dbt_anonymize.extensions.search.outdated import is_found_by_searches  # noqa: PLC0415
+    from dbt_anonymize.spec.efforts import as_yaml  # noqa: PLC0415
     from dbt_anonymize.spec.loading import spec_paths  # noqa: PLC0415
 
     path = spec_paths(place.project.root)[spec.name]
     file = place.relative_name(path)
-    efforts = (*efforts, *spec.external_efforts.values())  # no search finds them, so they stay
-    if write_efforts(path, efforts, reasons):
-        console.print(
-            f"{file}: {pluralized(len(efforts), 'effort')}. Review the change, then run "
-            f"`dbt-anonymize generate {spec.name}` and `dbt build`."
-        )
-        before, now = spec.release.effort, renumbered_release(spec, efforts)
-        if before != now:
-            console.print(
-                f"release.effort was {before}, an effort that is gone: it is auto now, the one "
-                "with the highest Q that qualifies."
-                if now == "auto"
-                else f"release.effort was {before}: it is {now} now, the same effort."
-            )
-    else:
+    # No search finds them, so they stay.
+    others = [effort for effort in spec.efforts if not is_found_by_searches(as_yaml(effort))]
+    efforts = (*efforts, *others)
+    written = write_efforts(path, efforts, reasons)
+    if not written.is_changed:
         console.print(f"{file}: has these efforts already.")
+        return
+    console.print(
+        f"{file}: {pluralized(len(efforts), 'effort')}. Review the change, then run "
+        f"`dbt-anonymize generate {spec.name}` and `dbt build`."
+    )
+    if written.before != written.now:
+        console.print(
+            f"release.effort was {written.before}, an effort that is gone: it is auto now, the one "
+            "with the highest Q that qualifies."
+            if written.now == "auto"
+            else f"release.effort was {written.before}: it is {written.now} now, the same effort."
+        )
