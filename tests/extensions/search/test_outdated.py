@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from dbt_anonymize.errors import SpecError
+from dbt_anonymize.extensions.search.declared import has_outdated_efforts
 from dbt_anonymize.extensions.search.editing import write_efforts
 from dbt_anonymize.extensions.search.outdated import load_to_search
 from dbt_anonymize.spec import Effort, load_spec
@@ -44,7 +45,7 @@ def test_efforts_that_do_not_fit_are_left_out(tmp_path: Path, changes: dict[str,
     with pytest.raises(SpecError, match="efforts"):
         load_spec(path)
     searched = load_to_search(path)
-    assert searched.spec.has_outdated_efforts
+    assert has_outdated_efforts(searched.spec)
     assert searched.spec.efforts == ()
     assert not searched.unwritten
 
@@ -52,7 +53,7 @@ def test_efforts_that_do_not_fit_are_left_out(tmp_path: Path, changes: dict[str,
 def test_efforts_that_fit_stay(tmp_path: Path) -> None:
     searched = load_to_search(declared(tmp_path))
     assert len(searched.spec.efforts) == 2
-    assert not searched.spec.has_outdated_efforts
+    assert not has_outdated_efforts(searched.spec)
 
 
 def test_everything_else_that_is_wrong_stops_a_search(tmp_path: Path) -> None:
@@ -106,7 +107,7 @@ def test_hierarchies_that_nobody_wrote_are_listed(tmp_path: Path, *, is_outdated
     path = declared(tmp_path, columns=columns, efforts=efforts)
     searched = load_to_search(path)
     assert searched.unwritten == {"income": "incomes"}
-    assert searched.spec.has_outdated_efforts == is_outdated
+    assert has_outdated_efforts(searched.spec) == is_outdated
     # Of a model only its properties are missing.
     (path.parent.parent / "models").mkdir()
     (path.parent.parent / "models" / "incomes.sql").write_text("select 1")

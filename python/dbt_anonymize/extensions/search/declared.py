@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Self, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from pydantic import Field, PrivateAttr
 
@@ -48,17 +48,6 @@ class Keys(Strict):
     _has_outdated_efforts: bool = PrivateAttr(default=False)
 
     @property
-    def has_outdated_efforts(self) -> bool:
-        """Tell whether its file has efforts that do not fit, which a search replaces."""
-        return self._has_outdated_efforts
-
-    def without_outdated_efforts(self) -> Self:
-        """Return the spec marked as one whose file has such efforts."""
-        marked = self.model_copy()
-        marked._has_outdated_efforts = True
-        return marked
-
-    @property
     def is_searched_by_models(self) -> bool:
         """Tell whether models chose the levels."""
         return self.search.measure in {QUALITY, GUIDED}
@@ -68,3 +57,15 @@ def search_of(spec: Spec) -> Search:
     """Return the key ``search`` of a spec."""
     search: Search = cast(Any, spec).search
     return search
+
+
+def with_outdated_efforts(spec: Spec) -> Spec:
+    """Return a spec that remembers: its file has efforts that do not fit, which it leaves out."""
+    marked: Any = spec.model_copy()
+    marked._has_outdated_efforts = True
+    return cast("Spec", marked)
+
+
+def has_outdated_efforts(spec: Spec) -> bool:
+    """Tell whether the file of a spec has efforts that do not fit, which a search replaces."""
+    return bool(cast(Any, spec)._has_outdated_efforts)

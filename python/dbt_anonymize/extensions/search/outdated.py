@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dbt_anonymize.errors import SpecError
+from dbt_anonymize.extensions.search.declared import with_outdated_efforts
 from dbt_anonymize.project_file import project_folder
 from dbt_anonymize.spec import Spec, load_spec
 from dbt_anonymize.spec.draft import items, mapping, text
@@ -47,7 +48,7 @@ def load_to_search(path: Path) -> Searched:
         return Searched(load_spec(path, changed.without_seeds), changed.unwritten)
     with contextlib.suppress(SpecError):
         spec = load_spec(path, lambda raw: changed.without_seeds(changed.without_efforts(raw)))
-        return Searched(spec.without_outdated_efforts(), changed.unwritten)
+        return Searched(with_outdated_efforts(spec), changed.unwritten)
     if not changed.keeps_efforts:  # else their numbers would be wrong
         load_spec(path, changed.without_efforts)
     raise every_problem

@@ -36,7 +36,7 @@ from dbt_anonymize.extensions.search.commands.search_output import (
     published_text,
     result_rows,
 )
-from dbt_anonymize.extensions.search.declared import search_of
+from dbt_anonymize.extensions.search.declared import has_outdated_efforts, search_of
 from dbt_anonymize.extensions.search.measure_names import GUIDED, MEASURE_NAMES
 from dbt_anonymize.information_loss import LOSS
 from dbt_anonymize.output import Format
@@ -162,7 +162,7 @@ def _spec(console: SafeConsole, place: Place, name: str) -> Spec:
     searched = load_to_search(path)
     spec = require_records(searched.spec)
     check_written(place, spec, path, searched.unwritten)
-    if spec.has_outdated_efforts:
+    if has_outdated_efforts(spec):
         console.print(
             f"{place.relative_name(path)}: its efforts do not fit the rest of the spec; a search "
             "replaces them."
