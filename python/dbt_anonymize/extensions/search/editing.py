@@ -71,7 +71,7 @@ def with_efforts(text: str, efforts: Sequence[Effort], reasons: Sequence[str] = 
 
 @dataclass(frozen=True)
 class Written:
-    """Whether the file of a spec changed, and its released effort before and now."""
+    """A change of the file of a spec, if there was one, and its released effort before and now."""
 
     is_changed: bool
     before: int | Literal["auto"]
