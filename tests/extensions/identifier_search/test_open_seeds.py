@@ -35,7 +35,7 @@ def found(folder: Path) -> list[str]:
 
 def test_a_table_of_people_that_others_can_read_is_named(project: Path) -> None:
     (said,) = found(project)
-    assert said.startswith("seeds/people.csv holds identifiers of visits (phone)")
+    assert said.startswith("it holds identifiers of visits (phone)")
     assert "others can read it (mode 644)" in said
     assert "git" not in said
     (project / "seeds" / "people.csv").chmod(0o600)

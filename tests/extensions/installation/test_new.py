@@ -218,11 +218,38 @@ def test_an_empty_folder_becomes_a_project(tmp_path: Path) -> None:
     assert "Person" not in "".join(map(str, project.release("patients")))
 
 
+def test_tables_without_a_project_get_one(tmp_path: Path) -> None:
+    """They are loaded into the vault, git ignores them, and no invented table is added."""
+    folder = tmp_path / "survey"
+    (folder / "seeds").mkdir(parents=True)
+    for name in ("women", "on"):
+        (folder / "seeds" / f"{name}.csv").write_text("id,age\n1,30\n2,40\n")
+    done = run("new", "--yes", "--project-dir", folder)
+    assert done.exit_code == 0, done.output
+    assert "`dbt-anonymize try <model, seed or source.table>" in done.stdout
+    assert {"/seeds/women.csv", "/seeds/on.csv"} <= {*(folder / ".gitignore").read_text().split()}
+    assert not list(folder.rglob("patients*"))
+    project = Project(folder, "survey.duckdb")
+    project.dbt("seed")
+    tables = (
+        "select database_name, table_name from duckdb_tables() where table_name in ('women', 'on')"
+    )
+    assert {*project.query(tables)} == {("vault", "women"), ("vault", "on")}
+    assert run("new", "--yes", "--project-dir", folder).stdout == "Nothing to change.\n"
+
+
+def test_other_seeds_without_a_project_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "seeds").mkdir()
+    (tmp_path / "seeds" / "women.csv").write_text("id\n1\n")
+    (tmp_path / "seeds" / "women.xlsx").write_text("")
+    assert run("new", "--yes", "--project-dir", tmp_path).exit_code == 2
+
+
 def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("x")
     result = run("new", "--yes", "--project-dir", tmp_path)
     assert result.exit_code == 2
-    assert "must be in a dbt project, or be empty for a starter" in result.stderr
+    assert "hold tables as CSV in seeds/ and nothing else; it holds thesis.txt" in result.stderr
     assert os.listdir(tmp_path) == ["thesis.txt"]
     assert run("new", "--project-dir", tmp_path / "nowhere").exit_code == 2
 

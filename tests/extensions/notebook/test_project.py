@@ -6,9 +6,11 @@ import csv
 import io
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import dbt_anonymize as da
@@ -37,6 +39,7 @@ def test_the_page_runs_and_notebooks_draw_what_it_names(
     assert said[-3].startswith(f"{effort} {k} ")
     assert said[-2] == f"1 {k}"
     assert 0.4 < float(said[-1]) <= 1
+    predicted_alike(built_consumer, known, effort, monkeypatch)
     rows = built_consumer.release("customers")
     assert [tuple(row) for row in known["release"][["zip", "churned"]].itertuples(index=False)] == [
         (row[3], row[8]) for row in rows
@@ -54,6 +57,22 @@ def test_the_page_runs_and_notebooks_draw_what_it_names(
     assert f"<td>{effort}</td>" in known["register"]._repr_html_()
     with pytest.raises(AnonymizeError, match="an earlier release must be in the register"):
         project.diff("customers")
+
+
+def predicted_alike(
+    project: Project, known: dict[str, Any], effort: int, patch: pytest.MonkeyPatch
+) -> None:
+    """Check that the page gives original rows the features that their released rows have."""
+    patch.chdir(project.folder)
+    customers = pd.read_csv("seeds/customers.csv", dtype={"zip": str, "birth_date": str})
+    known |= {"customers": customers, "level": known["efforts"][effort].levels}
+    exec(code_of_page(" original rows\n"), known)  # noqa: S102
+    assert len(known["predicted"]) == len(customers)
+    released, original = (
+        Counter(known[name].fillna(-1).astype(float).itertuples(index=False, name=None))
+        for name in ("features", "original")
+    )
+    assert released <= original
 
 
 def test_register_and_differences_are_those_of_the_commands(

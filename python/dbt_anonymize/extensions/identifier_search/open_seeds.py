@@ -37,7 +37,7 @@ class OpenSeed:
     is_ignored: bool | None
 
     def __str__(self) -> str:
-        held = f"{self.file.as_posix()} holds identifiers of {self.anonymization}"
+        """Return it as text, without the file."""
         ways, remedies = [], []
         if self.mode is not None:
             ways.append(f"others can read it (mode {self.mode:o})")
@@ -46,9 +46,10 @@ class OpenSeed:
             ways.append("git does not ignore it")
             remedies.append("name it in .gitignore, and take it out of what was committed")
         return (
-            f"{held} ({', '.join(self.columns)}), and {' and '.join(ways)}. Of people, "
-            f"{' and '.join(remedies)}, or load the table into the vault without a seed. Where "
-            f"they are invented, let its properties say meta: {{{PACKAGE}: {{invented: true}}}}."
+            f"it holds identifiers of {self.anonymization} ({', '.join(self.columns)}), and "
+            f"{' and '.join(ways)}. If these people are real, {' and '.join(remedies)}, or load "
+            "the table into the vault without a seed; if they are invented, say so in the "
+            f"properties of the seed: `meta: {{{PACKAGE}: {{invented: true}}}}`."
         )
 
 
@@ -56,7 +57,7 @@ def diagnose(root: Path, specs: Sequence[Spec], vault: Path | None) -> Iterator[
     """Note seeds that are open."""
     with contextlib.suppress(AnonymizeError):
         for seed in open_seeds(find_project(root), specs):
-            yield Diagnosis("seeds", "note", str(seed))
+            yield Diagnosis("seeds", "note", f"{seed.file.as_posix()}: {seed}")
 
 
 def open_seeds(project: Project, specs: Sequence[Spec]) -> Iterator[OpenSeed]:

@@ -14,7 +14,7 @@ from dbt_anonymize.extensions.installation.project_files import (
     project_changes,
     read_yaml_file,
 )
-from dbt_anonymize.extensions.installation.starter import starter_changes
+from dbt_anonymize.extensions.installation.starter import own_tables, starter_changes
 from dbt_anonymize.project.layout import find_project
 from dbt_anonymize.project.package import installed_folder, installed_version
 from dbt_anonymize.project.profile import dbt_arguments, run_dbt
@@ -24,7 +24,11 @@ from dbt_anonymize.versions import command_version, package_folder
 
 @dataclass(frozen=True)
 class Plan:
-    """Steps for a folder; ``names_publishers``: it declares publishing targets."""
+    """Steps for a folder.
+
+    ``is_starter``: it begins with an invented table; ``names_publishers``: it declares publishing
+    targets.
+    """
 
     root: Path
     changes: list[Change]
@@ -38,14 +42,16 @@ def plan_installation(
 ) -> Plan:
     """Plan the changes of a folder, publishing targets included; nothing is written.
 
-    A folder that is neither in a dbt project nor empty is a `ProjectError`.
+    A folder that is in no dbt project, and holds other things than tables as seeds, is a
+    `ProjectError`.
     """
     folder = folder.resolve()
     if not folder.is_dir():
         raise ProjectError(f"{folder}: must be a folder. Make it first.")
     if project_folder(folder) is None:
         changes = starter_changes(folder, git, published)
-        return Plan(folder, changes, needs_package=True, is_starter=True)
+        has_tables = bool(own_tables(folder))
+        return Plan(folder, changes, needs_package=True, is_starter=not has_tables)
     root = find_project(folder).root
     with contextlib.chdir(root):
         profiles = Path(dbt_arguments(root, target).profiles_dir) / "profiles.yml"

@@ -1,4 +1,4 @@
-"""The project that `dbt-anonymize new` writes into an empty folder: the files of ``starter``."""
+"""The project that `dbt-anonymize new` writes into an empty folder, or around tables as seeds."""
 
 from __future__ import annotations
 
@@ -14,38 +14,64 @@ from dbt_anonymize.extensions.installation.project_files import (
     package_entry,
     with_publishers,
 )
+from dbt_anonymize.literals import yaml_text
 from dbt_anonymize.project_file import PROJECT_FILE
 from dbt_anonymize.spec.yaml_text import block_yaml
 
 # The patients are invented; PROJECT stands for the name of the project.
 FILES = Path(__file__).with_name("starter")
+_OF_ANY_PROJECT = (PROJECT_FILE, "profiles.yml")
+_TABLE_OF_STARTER = "    patients: {+database: vault}\n"
 # Names that the folder of a new project may already hold.
 _HARMLESS = re.compile(r"\..*|README.*|LICENSE.*|requirements.*\.txt|constraints\.txt|pip-log\.txt")
+
+
+def own_tables(root: Path) -> list[Path]:
+    """Return the CSV files in ``seeds``, if the folder holds nothing else there."""
+    seeds = root / "seeds"
+    files = (
+        [path for path in sorted(seeds.iterdir()) if path.name[0] != "."] if seeds.is_dir() else []
+    )
+    return files if all(path.suffix == ".csv" and path.is_file() for path in files) else []
 
 
 def starter_changes(
     root: Path, git: str | None = None, published: Sequence[str] | None = None
 ) -> list[Change]:
-    """Return the files of the starter; a folder that holds anything else is a `ProjectError`."""
-    obstacles = [path for path in sorted(root.iterdir()) if not _is_harmless(path)]
+    """Return the files of a new project: with an invented table, or for the tables of a folder.
+
+    A folder that holds anything else is a `ProjectError`.
+    """
+    tables = own_tables(root)
+    obstacles = [
+        path
+        for path in sorted(root.iterdir())
+        if not _is_harmless(path) and not (tables and path.name == "seeds")
+    ]
     if obstacles:
         raise ProjectError(
-            f"{root}: must be in a dbt project, or be empty for a starter; it holds "
-            f"{obstacles[0].name}. Change to the project, or name another folder with "
-            "--project-dir."
+            f"{root}: must be in a dbt project, or else be empty or hold tables as CSV in seeds/ "
+            f"and nothing else; it holds {obstacles[0].name}. Change to the project, or make a "
+            "folder for a new one."
         )
     name = _project_name(root)
     content = {
         root / path.relative_to(FILES): path.read_text(encoding="utf-8").replace("PROJECT", name)
-        for path in sorted(FILES.rglob("*"))
+        for path in (
+            [FILES / one for one in _OF_ANY_PROJECT] if tables else sorted(FILES.rglob("*"))
+        )
         if path.is_file()
     }
     declared = root / PROJECT_FILE
+    if tables:
+        in_vault = "".join(f"    {yaml_text(one.stem)}: {{+database: vault}}\n" for one in tables)
+        content[declared] = content[declared].replace(_TABLE_OF_STARTER, in_vault)
     content[declared] = with_publishers(content[declared], published)
     content[root / "packages.yml"] = block_yaml({"packages": [package_entry(root, git)]})
     ignore = root / ".gitignore"
     before = ignore.read_text(encoding="utf-8") if ignore.exists() else None
-    ignored = "".join(f"{line}\n" for line in IGNORED)
+    # Tables of people do not belong into git.
+    ignored = "".join(f"{line}\n" for line in (*IGNORED, *(f"/seeds/{one.name}" for one in tables)))
     return [
         *(FileChange(path, None, text) for path, text in content.items()),
         FileChange(ignore, before, f"{before or ''}{ignored}"),

@@ -36,7 +36,11 @@ def new(
     ] = None,
     yes: Yes = False,
 ) -> None:
-    """Make a dbt project ready to anonymize; in an empty folder, start one with a small table."""
+    """Make a dbt project ready to anonymize, or start one.
+
+    A folder that holds nothing but tables as CSV in seeds/ becomes a project for them, each loaded
+    into the vault; an empty one gets a small invented table.
+    """
     from dbt_anonymize.extensions.installation.changes import make  # noqa: PLC0415 (keeps --help fast)
     from dbt_anonymize.extensions.installation.run import install, plan_installation  # noqa: PLC0415
 
