@@ -24,8 +24,8 @@ def test_nothing_is_tried_where_nothing_can_be_learned() -> None:
     counted = count_combinations(warehouse, "people", plans())
     with duckdb.connect(":memory:") as own:
         records = read_sample(warehouse, "people", spec, counted, own).records
+        distinct = with_distinct_levels(warehouse, "people", counted)
         with pytest.raises(SearchError, match="must surely learn something"):
-            distinct = with_distinct_levels(warehouse, "people", counted)
             find_alternatives(spec, distinct, records, Budget(evaluations=5))
 
 
