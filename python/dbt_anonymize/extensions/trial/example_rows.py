@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from dbt_anonymize.extensions.drafting.plans import Plan
 from dbt_anonymize.extensions.trial.alternatives import Trial
 from dbt_anonymize.extensions.trial.choice import BALANCED
 from dbt_anonymize.extensions.trial.sample import Drawn
-from dbt_anonymize.hierarchies.model import ROOT
+from dbt_anonymize.hierarchies.model import ROOT, CategoricalHierarchy
 
 _ROWS = 5
 
@@ -49,7 +49,7 @@ def generalized_labels(
     leaves = sampled.leaves[sampled.examples.places[list(rows)]]
     return {
         plan.column: [
-            _label(plan, leaf, level, sampled.examples.raw.get(plan.column), row)
+            _label(plan, leaf, level, sampled.examples.raw, row)
             for row, leaf in zip(rows, leaves[:, place], strict=True)
         ]
         for place, (plan, level) in enumerate(zip(plans, node, strict=True))
@@ -64,14 +64,16 @@ def other_values(sampled: Drawn, rows: Sequence[int]) -> dict[str, list[str]]:
     }
 
 
-def _label(plan: Plan, leaf: int, level: int, raw: Sequence[Any] | None, row: int) -> str:
+def _label(plan: Plan, leaf: int, level: int, raw: Mapping[str, Sequence[Any]], row: int) -> str:
     """Return what is released of a value; ``raw`` are those of numbers and dates."""
     tree = plan.hierarchy
     if leaf >= len(tree.labels[0]):  # NULL
         return ROOT
     if level:
         return tree.labels[level - 1][leaf]
-    return tree.values[leaf] if raw is None else _text(raw[row])
+    if isinstance(tree, CategoricalHierarchy):
+        return tree.values[leaf]
+    return _text(raw[plan.column][row])
 
 
 def _text(value: Any) -> str:
