@@ -150,7 +150,9 @@ def test_shares_are_those_of_the_build() -> None:
 def test_missing_values_are_shown_as_they_are_released() -> None:
     own = plans()
     missing = np.array([[len(plan.hierarchy.labels[0]) for plan in own]])
-    drawn: Any = SimpleNamespace(leaves=missing, examples=SimpleNamespace(places=np.array([0])))
+    drawn: Any = SimpleNamespace(
+        leaves=missing, examples=SimpleNamespace(places=np.array([0]), raw={})
+    )
     for level in (0, 1):
         labels = generalized_labels(drawn, own, [level] * len(own), [0])
         assert labels == {plan.column: ["*"] for plan in own}

@@ -8,6 +8,7 @@ import pytest
 from benchmarks.independent_target import beats, declared, people, plans
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.drafting.coded_table import count_combinations
+from dbt_anonymize.extensions.drafting.equal_levels import with_distinct_levels
 from dbt_anonymize.extensions.search.race import Budget
 from dbt_anonymize.extensions.trial.alternatives import find_alternatives
 from dbt_anonymize.extensions.trial.sample import read_sample
@@ -23,8 +24,9 @@ def test_nothing_is_tried_where_nothing_can_be_learned() -> None:
     counted = count_combinations(warehouse, "people", plans())
     with duckdb.connect(":memory:") as own:
         records = read_sample(warehouse, "people", spec, counted, own).records
+        distinct = with_distinct_levels(warehouse, "people", counted)
         with pytest.raises(SearchError, match="must surely learn something"):
-            find_alternatives(spec, counted, records, Budget(evaluations=5))
+            find_alternatives(spec, distinct, records, Budget(evaluations=5))
 
 
 def test_at_most_one_of_twenty_has_an_effort_that_beats_the_zero_rule() -> None:

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from dbt_anonymize.extensions.drafting.coded_table import count_combinations
+from dbt_anonymize.extensions.drafting.equal_levels import with_distinct_levels
 from dbt_anonymize.extensions.drafting.plans import Plan
 from dbt_anonymize.extensions.search.chain import chain
 from dbt_anonymize.extensions.search.clock import Clock
@@ -38,12 +39,16 @@ def first_efforts(
     if not plans:
         return []
     most_combinations = min(_MOST_COMBINATIONS, _MOST_CELLS // len(plans))
-    table = count_combinations(
-        warehouse, relation, plans, subject=subject, limit=most_combinations
-    ).table
+    counted = with_distinct_levels(
+        warehouse,
+        relation,
+        count_combinations(warehouse, relation, plans, subject=subject, limit=most_combinations),
+    )
+    table = counted.table
     guarantees = compile_guarantees([{"model": "k_anonymity", "k": k}], table)
     limit = Decimal(str(suppression_limit))
     loss = make_loss("loss")
     efforts_chain = chain(table, guarantees, loss, limit, length, work=_WORK, clock=Clock(_SECONDS))
-    nodes = [checked.node for _, checked in efforts_chain.points if any(checked.node)]
+    found = [counted.finest(checked.node) for _, checked in efforts_chain.points]
+    nodes = [node for node in dict.fromkeys(found) if any(node)]
     return [{plan.column: level for plan, level in zip(plans, node, strict=True)} for node in nodes]

@@ -9,7 +9,7 @@ from decimal import Decimal
 import numpy as np
 
 from dbt_anonymize.errors import SearchError
-from dbt_anonymize.extensions.drafting.coded_table import CodedTable
+from dbt_anonymize.extensions.drafting.equal_levels import DistinctLevels
 from dbt_anonymize.extensions.search.by_quality import LADDER, QualitySearch, WinnerScores
 from dbt_anonymize.extensions.search.checking import Checker
 from dbt_anonymize.extensions.search.clock import Clock
@@ -19,12 +19,13 @@ from dbt_anonymize.extensions.search.lattice import Lattice
 from dbt_anonymize.extensions.search.losses.measures.loss import Loss
 from dbt_anonymize.extensions.search.optimum import best_nodes
 from dbt_anonymize.extensions.search.predictions import with_predictions
-from dbt_anonymize.extensions.search.race import Budget, Candidate, Track
+from dbt_anonymize.extensions.search.race import Budget, Candidate
 from dbt_anonymize.extensions.search.reasons import Burden, GivenUp, find_reasons
 from dbt_anonymize.extensions.search.records import Records
 from dbt_anonymize.extensions.search.results import CheckedNode, ProgressCallback
 from dbt_anonymize.extensions.search.training import TrainingProgress
 from dbt_anonymize.extensions.trial.choice import BALANCED, MORE_PRIVACY, MORE_USE, deduplicated
+from dbt_anonymize.extensions.trial.released_levels import ReleasedLevels
 from dbt_anonymize.extensions.trial.settling import settle
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import Table
@@ -96,7 +97,7 @@ class Trial:
 
 def find_alternatives(
     spec: Spec,
-    counted: CodedTable,
+    counted: DistinctLevels,
     records: Records,
     budget: Budget,
     callback: ProgressCallback | None = None,
@@ -109,7 +110,9 @@ def find_alternatives(
     guarantees = compile_guarantees(spec.guarantees.resolved, table)
     limit = Decimal(str(spec.suppression_limit))
     progress = TrainingProgress(callback, seconds=budget.seconds, evaluations=budget.evaluations)
-    track = Track(records, spec.tests, list(spec.quasi_identifiers), progress)
+    track = ReleasedLevels(
+        records, spec.tests, list(spec.quasi_identifiers), progress, finest=counted.finest
+    )
     races_budget = budget.share(1.0 - _SHARE_AFTER_RACES)
     search = QualitySearch(
         *(table, guarantees, limit),
@@ -124,7 +127,11 @@ def find_alternatives(
         raise SearchError(_infeasible(spec, table))
     budget.pay(races_budget)
     settling_budget = budget.share(_SHARE_OF_SETTLING)
-    chosen = settle(search, track, sizes, settling_budget)
+    settled = settle(search, track, sizes, settling_budget)
+    chosen = deduplicated(
+        {name: candidate for names, candidate in settled for name in names},
+        lambda candidate: track.released(candidate).key,
+    )
     budget.pay(settling_budget)
     reasons = find_reasons(track, search.candidates, [candidate for _, candidate in chosen], budget)
     alternatives = tuple(
@@ -132,12 +139,12 @@ def find_alternatives(
             *(
                 names,
                 candidate.required,
-                candidate.checked,
+                track.released(candidate).checked,
                 candidate.suppressed,
                 search.scored(candidate),
                 given_up,
             ),
-            detail=1.0 - search.loss(candidate),
+            detail=1.0 - search.loss(track.released(candidate)),
             alike=_homogeneous_records(candidate, records) if spec.target in spec.sensitive else 0,
         )
         for (names, candidate), given_up in zip(chosen, reasons.given, strict=True)
@@ -157,7 +164,7 @@ def _homogeneous_records(candidate: Candidate, records: Records) -> int:
 
 
 def find_least_losses(
-    spec: Spec, counted: CodedTable, rows: np.ndarray, seconds: float | None
+    spec: Spec, counted: DistinctLevels, rows: np.ndarray, seconds: float | None
 ) -> Trial:
     """Search the levels of least loss for a few class sizes, and choose three of them.
 
@@ -185,11 +192,12 @@ def find_least_losses(
     chosen = {MORE_USE: feasible[0], BALANCED: balanced, MORE_PRIVACY: feasible[-1]}
     alternatives = []
     for names, (k, checked) in deduplicated(
-        chosen, lambda point: ((point[1].node,), point[1].suppressed)
+        chosen, lambda point: ((counted.finest(point[1].node),), point[1].suppressed)
     ):
         classes, suppressed = checker.suppressed_classes(checked.node, k)
         left_out = classes.table_rows(suppressed)[rows]
-        alternatives.append(Alternative(names, k, checked, left_out))
+        released = checker.check(counted.finest(checked.node), k).result
+        alternatives.append(Alternative(names, k, released, left_out))
     return Trial(tuple(alternatives))
 
 
@@ -212,14 +220,15 @@ def _infeasible(spec: Spec, table: Table) -> str:
     return explain_infeasible(table, spec.guarantees.resolved, limit, is_proven=True)
 
 
-def recount(spec: Spec, counted: CodedTable, alternative: Alternative) -> None:
+def recount(spec: Spec, counted: DistinctLevels, alternative: Alternative) -> None:
     """Check an alternative on a fresh count; a `SearchError` if it keeps less now."""
     table = counted.table
     guarantees = compile_guarantees(spec.guarantees.resolved, table)
     limit = Decimal(str(spec.suppression_limit))
     checker = Checker(table, guarantees, Loss(), limit)
     result = checker.check(alternative.checked.node, alternative.required).result
-    if not result.is_feasible or result.k < alternative.required:
+    is_counted = counted.are_counted(alternative.checked.node)
+    if not is_counted or not result.is_feasible or result.k < alternative.required:
         raise SearchError(
             f"{', '.join(alternative.names)}: must keep k = {alternative.required} on the "
             "table as it is now; it does not any more. Try again."

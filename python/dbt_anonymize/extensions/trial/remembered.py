@@ -26,12 +26,12 @@ from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.versions import command_version
 
 if TYPE_CHECKING:
-    from dbt_anonymize.extensions.drafting.coded_table import CodedTable
+    from dbt_anonymize.extensions.drafting.equal_levels import DistinctLevels
     from dbt_anonymize.extensions.trial.sample import Drawn
     from dbt_anonymize.spec import Spec
 
 
-def file_of(root: Path, asked: object, spec: Spec, counted: CodedTable, drawn: Drawn) -> Path:
+def file_of(root: Path, asked: object, spec: Spec, counted: DistinctLevels, drawn: Drawn) -> Path:
     """Return the file of a trial: another one for other data, options or hierarchies.
 
     The name of the anonymization does not count. ``asked`` has the relation and the options, whose
@@ -42,7 +42,7 @@ def file_of(root: Path, asked: object, spec: Spec, counted: CodedTable, drawn: D
     roles = {name: (column.role, column.mask) for name, column in spec.columns.items()}
     settings: list[object] = [roles, spec.subject]
     settings += [spec.features, spec.tests] if spec.is_tested else []
-    settings += [spec.guarantees.resolved, spec.suppression_limit]
+    settings += [spec.guarantees.resolved, spec.suppression_limit, counted.finest_levels]
     digest.update(repr(settings).encode())
     for plan in counted.plans:
         digest.update(hierarchy_csv(plan.hierarchy).encode())
@@ -85,7 +85,7 @@ def remember(file: Path, trial: Trial) -> None:
     file.write_text(json.dumps(content, default=_plain), encoding="utf-8")
 
 
-def recall(file: Path, spec: Spec, counted: CodedTable, drawn: Drawn) -> Trial | None:
+def recall(file: Path, spec: Spec, counted: DistinctLevels, drawn: Drawn) -> Trial | None:
     """Return the trial that was kept, None if there is none or nobody can read it."""
     try:
         content = json.loads(file.read_text(encoding="utf-8"))

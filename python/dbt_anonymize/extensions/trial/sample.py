@@ -30,16 +30,21 @@ _TABLE = '"dbt_anonymize_trial"'
 
 @dataclass(frozen=True)
 class Examples:
-    """Unchanged or masked values of a few records, by column.
+    """Values of a few records, by column.
 
     Attributes
     ----------
     places : array of int
         Position of each record in the sample.
+    values : dict
+        Unchanged or masked values that are released beside the quasi-identifiers.
+    raw : dict
+        Values of the quasi-identifiers that are numbers or dates.
     """
 
     places: np.ndarray
     values: dict[str, list[Any]]
+    raw: dict[str, list[Any]]
 
 
 @dataclass(frozen=True)
@@ -175,7 +180,7 @@ def _codes(present: np.ndarray, leaves: np.ndarray) -> np.ndarray:
 def _read_examples(
     warehouse: Warehouse, relation: Any, spec: Spec, order: str, place: dict[str, int]
 ) -> Examples:
-    """Read the released values beside the quasi-identifiers of a few records."""
+    """Read the released values of a few records, and those that an effort may leave as they are."""
     described = {
         described_column.name: described_column
         for described_column in warehouse.adapter.get_columns_in_relation(relation)
@@ -185,6 +190,7 @@ def _read_examples(
         for name, column in spec.columns.items()
         if column.role in {"sensitive", "insensitive", "masked"}
     ]
+    numbers = [name for name, tree in spec.quasi_identifiers.items() if tree.kind == "interval"]
     parts = []
     for name in columns:
         mask, sql = spec.columns[name].mask, quote_name(name)
@@ -195,7 +201,12 @@ def _read_examples(
             sql = str(warehouse.macro("_mask", column=column, value=sql, mask=mask.parts))
         parts.append(sql)
     key = warehouse.macro("_as_text", expression=quote_name(spec.record_key))
+    parts += map(quote_name, numbers)
     rows = warehouse.rows(f"select {', '.join([key, *parts])} from {relation}{order}")  # noqa: S608
     rows = [row for row in rows if row[0] in place]
-    values = {name: [row[at] for row in rows] for at, name in enumerate(columns, start=1)}
-    return Examples(np.array([place[row[0]] for row in rows], dtype=np.int64), values)
+    places = np.array([place[row[0]] for row in rows], dtype=np.int64)
+    read = {
+        name: [row[at] for row in rows] for at, name in enumerate([*columns, *numbers], start=1)
+    }
+    released, raw = ({name: read[name] for name in names} for names in (columns, numbers))
+    return Examples(places, released, raw)

@@ -1,4 +1,4 @@
-"""The spec that ``dbt-anonymize search`` reads from its file, and the efforts that it writes there."""
+"""The file of a spec that ``dbt-anonymize search`` reads and writes its efforts into."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from dbt_anonymize.extensions.drafting.commands.aim import Aim
 from dbt_anonymize.literals import quote_name
 
 if TYPE_CHECKING:
-    from dbt_anonymize.extensions.drafting.coded_table import CodedTable
+    from dbt_anonymize.extensions.drafting.equal_levels import DistinctLevels
     from dbt_anonymize.extensions.drafting.table import Draft
     from dbt_anonymize.extensions.trial.alternatives import Alternative, Trial
     from dbt_anonymize.extensions.trial.sample import Drawn
@@ -19,16 +19,17 @@ if TYPE_CHECKING:
     from dbt_anonymize.spec import Source, Spec
 
 
-def count(warehouse: Warehouse, relation: Any, spec: Spec, drafted: Draft) -> CodedTable:
+def count(warehouse: Warehouse, relation: Any, spec: Spec, drafted: Draft) -> DistinctLevels:
     """Count the combinations of a drafted table, within levels that keep columns readable."""
-    from dbt_anonymize.extensions.drafting.coded_table import count_combinations  # noqa: PLC0415
+    from dbt_anonymize.extensions.drafting.coded_table import count_combinations  # noqa: PLC0415 (keeps --help fast)
+    from dbt_anonymize.extensions.drafting.equal_levels import with_distinct_levels  # noqa: PLC0415
 
     limited = [
         str(guarantee["attribute"])
         for guarantee in spec.guarantees.resolved
         if "attribute" in guarantee
     ]
-    return count_combinations(
+    counted = count_combinations(
         warehouse,
         relation,
         [drafted.plans[name] for name in spec.quasi_identifiers],
@@ -36,6 +37,7 @@ def count(warehouse: Warehouse, relation: Any, spec: Spec, drafted: Draft) -> Co
         sensitive=list(dict.fromkeys(limited)),
         highest=drafted.bounds,
     )
+    return with_distinct_levels(warehouse, relation, counted)
 
 
 def open_identifiers(warehouse: Warehouse, relation: Any, spec: Spec) -> list[str]:
@@ -72,7 +74,7 @@ class Tried:
     aim: Aim
     drafted: Draft
     spec: Spec
-    counted: CodedTable
+    counted: DistinctLevels
     sampled: Drawn
     trial: Trial
     copies: list[tuple[str, str, int]]

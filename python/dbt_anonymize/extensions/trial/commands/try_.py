@@ -31,7 +31,7 @@ from dbt_anonymize.extensions.trial.commands.tried import (
 )
 
 if TYPE_CHECKING:
-    from dbt_anonymize.extensions.drafting.coded_table import CodedTable
+    from dbt_anonymize.extensions.drafting.equal_levels import DistinctLevels
     from dbt_anonymize.extensions.drafting.table import Draft
     from dbt_anonymize.extensions.search.race import Budget
     from dbt_anonymize.extensions.trial.alternatives import Trial
@@ -256,7 +256,9 @@ def _models(spec: Spec, records: int) -> int:
     return max(most * RECORDS // max(records, RECORDS), FEWEST_MODELS)
 
 
-def _search_alternatives(spec: Spec, counted: CodedTable, drawn: Drawn, budget: Budget) -> Trial:
+def _search_alternatives(
+    spec: Spec, counted: DistinctLevels, drawn: Drawn, budget: Budget
+) -> Trial:
     """Search alternatives by scores of models, or by the loss if none are trained."""
     from dbt_anonymize.extensions.search.race import Budget  # noqa: PLC0415
     from dbt_anonymize.extensions.trial.alternatives import find_alternatives, find_least_losses  # noqa: PLC0415

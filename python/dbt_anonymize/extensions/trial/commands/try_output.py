@@ -341,7 +341,7 @@ def _print_records(console: SafeConsole, tried: Tried, alternative: Alternative)
         other_values,
     )
 
-    places = example_places(tried.sampled, tried.trial)
+    places = example_places(tried.sampled, tried.trial, tried.counted.plans)
     labels = generalized_labels(
         tried.sampled, tried.counted.plans, alternative.checked.node, places
     )
