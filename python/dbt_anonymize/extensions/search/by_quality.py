@@ -6,7 +6,7 @@ loss. Each class size has a race of its own: across class sizes the smallest wou
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from importlib import import_module
@@ -20,6 +20,7 @@ from dbt_anonymize.extensions.search.clock import Clock
 from dbt_anonymize.extensions.search.exchange import exchange_columns
 from dbt_anonymize.extensions.search.guided import Guided
 from dbt_anonymize.extensions.search.lattice import Lattice
+from dbt_anonymize.extensions.search.local_recoding import measure_rounds
 from dbt_anonymize.extensions.search.losses.measures.loss import Loss
 from dbt_anonymize.extensions.search.optimum import best_nodes
 from dbt_anonymize.extensions.search.race import EQUAL, SPLITS, Budget, Candidate, Key, Track
@@ -67,7 +68,8 @@ class WinnerScores:
 class Races:
     """Winners by required class size, in ascending order, and the number of trained models.
 
-    ``rounds`` are the levels of each round of a winner; empty for full-domain recoding.
+    ``rounds`` are the levels of each round of a winner; empty for full-domain recoding. ``details``
+    are the remaining shares of the detail of quasi-identifiers, 1 - loss.
     """
 
     points: tuple[tuple[int, CheckedNode], ...]
@@ -75,6 +77,7 @@ class Races:
     trained: int
     is_complete: bool
     rounds: tuple[tuple[Node, ...], ...] = ()
+    details: tuple[float, ...] = ()
 
 
 def ladder(smallest: int, length: int) -> list[int]:
@@ -91,8 +94,8 @@ def ladder(smallest: int, length: int) -> list[int]:
 class QualitySearch:
     """Race the candidates of one class size after the other, the largest first.
 
-    The winner of a larger class size is a candidate for all smaller ones, so that smaller classes
-    without a gain are no effort.
+    The winner of a larger class size is a candidate for all smaller ones. ``winners`` are distinct:
+    smaller classes that gain neither quality nor detail are no effort.
     """
 
     def __init__(
@@ -122,12 +125,13 @@ class QualitySearch:
         self._is_complete = True
         self._raced_by_size: dict[int, list[Candidate]] = {}
         self._least_losses: dict[int, Candidate | None] = {}
+        self.winner_by_size: dict[int, Candidate] = {}
         self.winners: list[Candidate] = []
 
     def run(self, sizes: Sequence[int]) -> Races:
         """Return the winners of all class sizes that an informative node reaches."""
         winners: list[Candidate] = []
-        with_rounds: list[Candidate] = []
+        with_rounds: dict[int, Candidate] = {}
         for place, k in enumerate(sorted(set(sizes), reverse=True)):
             self._track.progress.begin(k)
             budget = self._budget.share(1.0 / (len(set(sizes)) - place))
@@ -136,21 +140,29 @@ class QualitySearch:
             self._budget.pay(nodes_budget)
             if winner is not None:
                 winners.append(winner)
-                with_rounds.append(self._with_rounds(winner, k, with_rounds, budget, nodes_budget))
-        self.winners = self._deduplicated(with_rounds)
-        return self._races()
+                chosen = [*with_rounds.values()]
+                with_rounds[k] = self._with_rounds(winner, k, chosen, budget, nodes_budget)
+        return self.settle(with_rounds)
 
     def exchange(self, budget: Budget) -> Races:
         """Return the winners after exchanges of columns in each class size."""
-        after = exchange_columns(self._track, self.candidates, self.winners, budget)
-        self.winners = self._deduplicated(after)
+        winners = {winner.key: winner for winner in self.winner_by_size.values()}
+        after = exchange_columns(self._track, self.candidates, [*winners.values()], budget)
+        exchanged = dict(zip(winners, after, strict=True))
+        return self.settle({k: exchanged[one.key] for k, one in self.winner_by_size.items()})
+
+    def settle(self, winner_by_size: Mapping[int, Candidate]) -> Races:
+        """Take other winners by class size, and return them."""
+        self.winner_by_size = dict(winner_by_size)
+        self.winners = self._deduplicated()
         return self._races()
 
     def _races(self) -> Races:
         raced = tuple(self._winner_scores(self.winners)) if self.winners else ()
         points = tuple((winner.required, winner.checked) for winner in self.winners)
         rounds = tuple(winner.rounds for winner in self.winners)
-        return Races(points, raced, self._budget.trained, self._is_complete, rounds)
+        details = tuple(1.0 - self.loss(winner) for winner in self.winners)
+        return Races(points, raced, self._budget.trained, self._is_complete, rounds, details)
 
     def _with_rounds(
         self,
@@ -193,19 +205,23 @@ class QualitySearch:
         ]
         return self._track.preferred(better) if better else None
 
-    def _deduplicated(self, winners: Sequence[Candidate]) -> list[Candidate]:
+    def _deduplicated(self) -> list[Candidate]:
         """Return distinct winners by class size, each for the largest class size that it keeps.
 
-        A winner of a smaller class size may have larger classes, and then counts among those.
+        A winner of larger classes takes the place of one on which models do no better if it keeps
+        at least as much detail.
         """
         by_key: dict[Key, Candidate] = {}
-        for winner in winners:
-            alternatives = [other for other in winners if other.checked.k >= winner.required]
+        winners = self.winner_by_size
+        for k, winner in winners.items():
+            larger = [other for other in winners.values() if other.checked.k >= k]
             if not winner.rounds:
                 # Rounds of larger classes raced against it already.
-                alternatives = [other for other in alternatives if not other.rounds]
-            best = self._track.preferred([winner, *alternatives])
-            by_key.setdefault(best.key, replace(best, required=max(winner.required, best.required)))
+                larger = [other for other in larger if not other.rounds]
+            loss = self.loss(winner)
+            as_detailed = [other for other in larger if self.loss(other) <= loss]
+            best = self._track.preferred([winner, *as_detailed])
+            by_key.setdefault(best.key, replace(best, required=max(k, best.required)))
         return sorted(by_key.values(), key=lambda winner: winner.required)
 
     def raced(self, k: int) -> Sequence[Candidate]:
@@ -214,6 +230,11 @@ class QualitySearch:
 
     def loss(self, candidate: Candidate) -> float:
         """Return the loss of a candidate by the measure loss, which reads no target."""
+        if candidate.rounds:
+            guarantees = replace(self._guarantees, min_class_size=candidate.required)
+            table = self.candidates.checker.table
+            _, loss = measure_rounds(table, guarantees, Loss(), candidate.rounds)
+            return np.nan if loss is None else loss
         return self._by_loss.check(candidate.checked.node, candidate.required).result.loss
 
     def finer_nodes(self, candidate: Candidate) -> list[Node]:

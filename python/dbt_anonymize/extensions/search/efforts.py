@@ -17,6 +17,7 @@ from dbt_anonymize.extensions.search.by_quality import (
 from dbt_anonymize.extensions.search.by_rounds import FACTOR_OF_ROUNDS
 from dbt_anonymize.extensions.search.chain import Chain, chain
 from dbt_anonymize.extensions.search.clock import Clock
+from dbt_anonymize.extensions.search.detail import SHARE_OF_DETAIL, with_detail
 from dbt_anonymize.extensions.search.diagnosis import explain_infeasible
 from dbt_anonymize.extensions.search.evidence import check_learned
 from dbt_anonymize.extensions.search.exchange import SHARE_OF_EXCHANGES
@@ -258,8 +259,11 @@ def _race(task: Task, guarantees: Guarantees, steps: Steps) -> tuple[Races, Reas
     search.run(sizes)
     budget.pay(races_budget)
     exchanges_budget = budget.share(SHARE_OF_EXCHANGES)
-    races = search.exchange(exchanges_budget)
+    search.exchange(exchanges_budget)
     budget.pay(exchanges_budget)
+    detail_budget = budget.share(SHARE_OF_DETAIL)
+    races = search.settle(with_detail(search, track, search.winner_by_size, detail_budget))
+    budget.pay(detail_budget)
     reasons = find_reasons(track, search.candidates, search.winners, budget, local=search.local)
     return replace(races, trained=budget.trained), reasons
 

@@ -18,8 +18,8 @@ from dbt_anonymize.extensions.search.race import (
     Track,
 )
 
-# Share of exchanges in the budget for exchanges and reasons; they train most of what reasons need.
-SHARE_OF_EXCHANGES = 0.6
+# Share of exchanges in the budget after the races; they train most of what reasons need.
+SHARE_OF_EXCHANGES = 0.4
 # Most exchanges per winner; each must be better by more than `EQUAL`.
 _STEPS = 3
 

@@ -17,8 +17,8 @@ from dbt_anonymize.extensions.search.candidates import Candidates
 from dbt_anonymize.extensions.search.race import EQUAL, FEWEST_SPLITS, Budget, Candidate, Track
 from dbt_anonymize.pluralize import pluralized
 
-# Share of the training budget that is kept for exchanges and reasons after the races.
-SHARE = 0.2
+# Share of the training budget that is kept for exchanges, detail and reasons after the races.
+SHARE = 0.3
 # Columns of an effort that are trained together, so that a short budget completes some of them.
 _COLUMNS_AT_ONCE = 5
 # Most columns that are named with their gain.

@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import TypeVar
 
 from dbt_anonymize.extensions.search.by_quality import QualitySearch
-from dbt_anonymize.extensions.search.race import FEWEST_SPLITS, Candidate, Key
+from dbt_anonymize.extensions.search.detail import gain, keeps
+from dbt_anonymize.extensions.search.race import Candidate, Key
 
 Chosen = TypeVar("Chosen")
 # Candidates with the names of alternatives, from weak to strong.
@@ -19,8 +20,6 @@ MORE_USE, BALANCED, MORE_PRIVACY = "more-use", "balanced", "more-privacy"
 # that keeps the middle one, with a loss up to halfway between them, or else the smallest of these.
 _SHARE_OF_USE, _SHARE_OF_BALANCE, _SHARE_OF_PRIVACY = 0.95, 0.9, 0.75
 SHARES = {MORE_USE: _SHARE_OF_USE, BALANCED: _SHARE_OF_BALANCE, MORE_PRIVACY: _SHARE_OF_PRIVACY}
-# Each keeps this share of the gain of the best candidate of its class size.
-SHARE_OF_SIZE = 0.97
 
 
 @dataclass(frozen=True)
@@ -105,27 +104,14 @@ class Choice:
 
     def _keeps(self, candidate: Candidate, share: float) -> bool:
         """Tell whether models keep a share of their gain on the best candidates."""
-        scores = self.search.scored(candidate)
-        if scores.splits < self._fewest_splits(candidate.required):
-            return False
-        gain, untouched = scores.score - scores.zero_rule, scores.untouched - scores.zero_rule
-        best, best_of_size = self._best_gain, self._gain(self.pools[candidate.required][0])
-        if untouched > 0:
-            best, best_of_size = min(best, untouched), min(best_of_size, untouched)
-        return gain >= max(share * best, SHARE_OF_SIZE * best_of_size)
-
-    def _fewest_splits(self, k: int) -> int:
-        """Return the fewest splits that count, or those of the winner if it has fewer."""
-        return min(FEWEST_SPLITS, self.search.scored(self.pools[k][0]).splits)
+        best = self.pools[candidate.required][0]
+        return keeps(self.search, candidate, best, share=share, of_gain=self._best_gain)
 
     @cached_property
     def _best_gain(self) -> float:
-        return max((self._gain(pool[0]) for pool in self.pools.values() if pool), default=0.0)
-
-    def _gain(self, winner: Candidate) -> float:
-        """Return the gain of models over the zero rule on a winner, 0 if none was trained."""
-        scores = self.search.scored(winner)
-        return scores.score - scores.zero_rule if scores.splits else 0.0
+        return max(
+            (gain(self.search, pool[0]) for pool in self.pools.values() if pool), default=0.0
+        )
 
 
 def deduplicated(

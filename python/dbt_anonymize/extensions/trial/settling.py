@@ -1,24 +1,14 @@
-"""Chosen candidates after exchanges of columns, and with the detail that classes leave room for.
-
-The search looks for what models use. Where the class size and the suppression limit allow finer
-levels on which models do nearly as well, they are given back: detail remains for other questions.
-"""
+"""Chosen candidates after exchanges of columns, and with the detail that classes leave room for."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from dbt_anonymize.extensions.search.by_quality import QualitySearch
+from dbt_anonymize.extensions.search.detail import give_back
 from dbt_anonymize.extensions.search.exchange import exchange_columns
-from dbt_anonymize.extensions.search.race import (
-    EQUAL,
-    FEWEST_SPLITS,
-    SPLITS,
-    Budget,
-    Candidate,
-    Track,
-)
-from dbt_anonymize.extensions.trial.choice import SHARE_OF_SIZE, Choice, Named
+from dbt_anonymize.extensions.search.race import Budget, Candidate, Track
+from dbt_anonymize.extensions.trial.choice import Choice, Named
 
 # Shares of the remaining budget for two rounds, and of each for exchanges. Scores change in the
 # first, so that others may be chosen in the second.
@@ -53,31 +43,3 @@ def settle(search: QualitySearch, track: Track, sizes: Sequence[int], budget: Bu
                     pool[at : at + 1] = results
         budget.pay(part)
     return Choice(search, pools, settled).chosen
-
-
-def give_back(
-    search: QualitySearch, track: Track, candidate: Candidate, budget: Budget
-) -> list[Candidate]:
-    """Return the candidate with all detail that classes leave room for, if models bear it.
-
-    They may lose as much as alternatives may, compared with the best of their class size. Where
-    they lose more, half of the steps are tried, and so on.
-    """
-    nodes = search.finer_nodes(candidate)
-    if nodes:
-        track.advance([candidate], range(FEWEST_SPLITS), budget)
-    scores = search.scored(candidate)
-    bearable = max(EQUAL, (1 - SHARE_OF_SIZE) * (scores.score - scores.zero_rule))
-    while nodes and not budget.is_spent:
-        finer = search.candidates.of(nodes[-1], candidate.required)
-        if finer is not None:
-            # Most that fail do so early.
-            for splits in (FEWEST_SPLITS, SPLITS):
-                track.advance([candidate, finer], range(splits), budget)
-                difference = track.difference(finer, candidate)
-                if difference is None or difference < -bearable:
-                    break
-            else:
-                return [finer]
-        del nodes[len(nodes) // 2 :]
-    return []

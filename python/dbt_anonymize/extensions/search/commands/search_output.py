@@ -175,7 +175,10 @@ def _skipped_sizes_text(task: Task, outcome: SearchOutcome) -> str:
     reached = [k for k in missing if any(node.k >= k for _, node in outcome.chain.points)]
     texts = []
     if reached:
-        texts.append(f"k = {', '.join(map(str, reached))}: an effort with a larger k reaches it.")
+        as_good = ", does as well and keeps as much detail" if outcome.races else ""
+        texts.append(
+            f"k = {', '.join(map(str, reached))}: an effort with a larger k reaches it{as_good}."
+        )
     if others := [k for k in missing if k not in reached]:
         texts.append(
             f"k = {', '.join(map(str, others))}: reached by no coarser levels that still tell "
@@ -232,35 +235,38 @@ def _print_races(
     console: SafeConsole, task: Task, races: Races, efforts: dict[CheckedNode, int]
 ) -> None:
     """Print the winners of all class sizes with the untouched table and the zero rule."""
+    from dbt_anonymize.extensions.search.detail import SHARE_OF_SIZE  # noqa: PLC0415 (keeps --help fast)
+
     if not races.raced:
         return
     measure = task.spec.measure
     first = races.raced[0]
     console.print(
-        f"{task.spec.name}: efforts from weak to strong, those on which "
-        f"{task.spec.tests.deciding_model} did best, "
+        f"{task.spec.name}: efforts from weak to strong, the most detailed on which "
+        f"{task.spec.tests.deciding_model} keeps {SHARE_OF_SIZE:.0%} of its gain, "
         f"of {pluralized(races.trained, 'model')} trained"
     )
     has_rounds = any(races.rounds)
     headings = ("effort", "asked k", *(("rounds",) if has_rounds else ()), "k", "left out")
-    headings = (*headings, measure, "difference")
+    headings = (*headings, measure, "difference", "detail")
     table = figures_table(headings, [])
-    points = zip(races.points, races.rounds, races.raced, strict=True)
-    for (required, checked), rounds, raced in points:
+    points = zip(races.points, races.rounds, races.raced, races.details, strict=True)
+    for (required, checked), rounds, raced, detail in points:
         table.add_row(
             *(str(efforts.get(checked, "-")), str(required)),
             *((str(len(rounds) or "-"),) if has_rounds else ()),
             *(str(checked.k), str(checked.suppressed)),
             _score(raced.score),
             " to ".join(map(_score, raced.interval)) if raced.splits > 1 else "-",
+            "-" if math.isnan(detail) else f"{detail:.0%}",
         )
     console.print(table)
     splits = pluralized(first.splits, "split")
     console.print(
         f"{measure} of the untouched table {_score(first.untouched)}, of the zero rule "
         f"{_score(first.zero_rule)}; means of {splits}, with 95 % intervals of the differences "
-        "to the untouched table. The build scores the efforts again, on other splits of the same "
-        "records."
+        "to the untouched table. Detail is what is left of quasi-identifiers, 1 - loss. The build "
+        "scores the efforts again, on other splits of the same records."
     )
 
 
