@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dbt_anonymize.extensions.search.by_quality import WinnerScores
 from dbt_anonymize.extensions.search.race import Candidate
 from dbt_anonymize.extensions.search.results import CheckedNode
-from dbt_anonymize.extensions.trial.choice import Choice
+from dbt_anonymize.extensions.trial.choice import SHARES, Choice
 from tests.sampling import examples
 
 UNTOUCHED, ZERO_RULE = 0.8, 0.5
@@ -140,3 +140,32 @@ def test_three_names_go_from_weak_to_strong(
     assert sizes == sorted(sizes)
     keys = [one.checked.node for _, one in alternatives]
     assert len(set(keys)) == len(keys)
+
+
+def test_what_is_enough_is_set_by_the_best_of_all_that_was_found() -> None:
+    """Further splits may show that another one than the winner of a race is the best."""
+    found = chosen({5: [(0.7, 0.5, 14), (0.78, 0.6, 14)], 10: [(0.69, 0.4, 14)]})
+    assert {one.checked.node for one in found.values()} == {(5, 1)}
+
+
+trained = st.tuples(st.floats(0.51, 0.9), st.floats(0.0, 1.0), st.sampled_from([4, 14]))
+
+
+@examples(settings(deadline=None), 500)
+@given(
+    st.dictionaries(st.sampled_from([5, 10, 20, 50]), st.lists(trained, min_size=1), min_size=1),
+    st.data(),
+)
+def test_each_alternative_keeps_its_share_of_the_best_that_was_found_or_of_untouched(
+    found: dict[int, list[tuple[float, float, int]]], data: st.DataObject
+) -> None:
+    search = Scripted(found)
+    pools = {k: search.raced(k) for k in found}
+    everything = [one for pool in pools.values() for one in pool]
+    settled = data.draw(st.none() | st.lists(st.sampled_from(everything), min_size=1))
+    choice = Choice(search, pools, settled)  # type: ignore[arg-type]
+    best = min(max(search.of(one)[0] for one in everything), UNTOUCHED) - ZERO_RULE
+    assert min(choice.best_gain, UNTOUCHED - ZERO_RULE) == best
+    for names, one in choice.chosen:
+        wanted = max(SHARES[name] for name in names)
+        assert search.of(one)[0] - ZERO_RULE >= wanted * best

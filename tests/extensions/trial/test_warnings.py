@@ -11,9 +11,8 @@ import pytest
 
 from dbt_anonymize.extensions.drafting.facts import ColumnFacts
 from dbt_anonymize.extensions.drafting.proposal import Proposal
-from dbt_anonymize.extensions.search.by_quality import WinnerScores
 from dbt_anonymize.extensions.trial.commands.tried import singled_by_sensitive
-from dbt_anonymize.extensions.trial.commands.try_output import dropped, less_than_wanted, warnings
+from dbt_anonymize.extensions.trial.commands.try_output import dropped, warnings
 
 
 def undisputed(drafted: SimpleNamespace) -> SimpleNamespace:
@@ -104,21 +103,6 @@ def test_values_of_one_record_are_said() -> None:
         "visits is released as it is: 1 record has a value that no other has. Who knows it "
         "finds them, whatever k is. Merge rare values of visits in a dbt model before.",
     ]
-
-
-@pytest.mark.parametrize(("score", "is_said"), [(0.746, True), (0.786, False), (0.784, False)])
-def test_an_alternative_that_keeps_less_than_its_name_says_is_named(
-    score: float, *, is_said: bool
-) -> None:
-    """Shares are compared as they are printed: 0.947 is 95 %."""
-    scores = [WinnerScores(one, 0.8, 0.5, (-1.0, 1.0), 10) for one in (score, 0.77)]
-    alternatives = [
-        SimpleNamespace(names=names, raced=raced)
-        for names, raced in zip((("more-use", "balanced"), ("more-privacy",)), scores, strict=True)
-    ]
-    assert [*less_than_wanted(alternatives)] == [  # type: ignore[arg-type]
-        "Of what models learn untouched, more-use keeps 82%: its 95% is of the best that was found."
-    ] * is_said
 
 
 def test_columns_are_dropped_for_reasons() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -46,7 +46,7 @@ class Choice:
             for candidate in [self._least_loss(k, _SHARE_OF_USE)]
             if candidate
         ]
-        more_use = min(useful or self._best_of_smallest(sizes[0]), key=self.search.loss)
+        more_use = min(useful or self._unsettled(sizes), key=self.search.loss)
         larger = [k for k in sizes if k > more_use.required]
         private = [self._least_loss(k, _SHARE_OF_PRIVACY) for k in larger]
         more_privacy = next(
@@ -95,13 +95,11 @@ class Choice:
         )
         return theirs != ours and all(a >= b for a, b in zip(theirs, ours, strict=True))
 
-    def _best_of_smallest(self, k: int) -> Sequence[Candidate]:
-        """Return the best of the smallest class size, or of those that are settled."""
-        if self.settled is None:
-            return self.pools[k][:1]
-        return sorted(self.settled, key=lambda one: (one.required, -self.search.scored(one).score))[
-            :1
-        ]
+    def _unsettled(self, sizes: Sequence[int]) -> Sequence[Candidate]:
+        """Return what keeps enough without having been settled, or else the best of a size."""
+        raced = replace(self, settled=None)
+        found = [raced._least_loss(k, _SHARE_OF_USE) for k in sizes]
+        return [one for one in found if one is not None][:1] or self.pools[sizes[0]][:1]
 
     def _keeps(self, candidate: Candidate, share: float) -> bool:
         """Tell whether models keep a share of their gain on the best candidates."""
@@ -109,7 +107,7 @@ class Choice:
         if scores.splits < self._fewest_splits(candidate.required):
             return False
         gain, untouched = scores.score - scores.zero_rule, scores.untouched - scores.zero_rule
-        best, best_of_size = self._best_gain, self._gain(self.pools[candidate.required][0])
+        best, best_of_size = self.best_gain, self._gain(self.pools[candidate.required][0])
         if untouched > 0:
             best, best_of_size = min(best, untouched), min(best_of_size, untouched)
         return gain >= max(share * best, SHARE_OF_SIZE * best_of_size)
@@ -119,8 +117,17 @@ class Choice:
         return min(FEWEST_SPLITS, self.search.scored(self.pools[k][0]).splits)
 
     @cached_property
-    def _best_gain(self) -> float:
-        return max((self._gain(pool[0]) for pool in self.pools.values() if pool), default=0.0)
+    def best_gain(self) -> float:
+        """Largest gain of models over the zero rule on any candidate of enough splits."""
+        found = [*(self.settled or ()), *(one for pool in self.pools.values() for one in pool)]
+        return max(
+            (
+                self._gain(candidate)
+                for candidate in found
+                if self.search.scored(candidate).splits >= self._fewest_splits(candidate.required)
+            ),
+            default=0.0,
+        )
 
     def _gain(self, winner: Candidate) -> float:
         """Return the gain of models over the zero rule on a winner, 0 if none was trained."""

@@ -8,12 +8,17 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.cli.common import SafeConsole, figures_table
+from dbt_anonymize.extensions.trial.commands.alternatives_table import (
+    levels_in_words,
+    print_alternatives,
+    score_text,
+    untouched_text,
+)
 from dbt_anonymize.extensions.trial.commands.tried import Tried
 from dbt_anonymize.pluralize import pluralized
 
 if TYPE_CHECKING:
     from dbt_anonymize.extensions.drafting.proposal import Proposal
-    from dbt_anonymize.extensions.search.by_quality import WinnerScores
     from dbt_anonymize.extensions.trial.alternatives import Alternative
 
 # Most characters of a printed value.
@@ -35,10 +40,7 @@ def print_trial(console: SafeConsole, tried: Tried, seconds: float, *, verbose: 
     _print_roles(console, tried)
     for line in warnings(tried):
         console.print(line)
-    _print_alternatives(console, tried)
-    console.print(_legend(tried, seconds))
-    for line in less_than_wanted(tried.trial.alternatives):
-        console.print(line)
+    print_alternatives(console, tried, seconds)
     alternatives = tried.trial.alternatives
     for line in (
         *_uneven_suppression(tried, alternatives),
@@ -60,8 +62,8 @@ def print_alternative(console: SafeConsole, tried: Tried, alternative: Alternati
     measure = f"{tried.spec.shown_measure} {1 - alternative.checked.loss:.3f}"
     if alternative.raced is not None:
         measure = (
-            f"{tried.spec.measure} {alternative.raced.score:.3f} (untouched "
-            f"{alternative.raced.untouched:.3f}, zero rule {alternative.raced.zero_rule:.3f})"
+            f"{tried.spec.measure} {score_text(alternative)} (untouched "
+            f"{untouched_text(alternative)}, zero rule {alternative.raced.zero_rule:.3f})"
         )
     console.print(
         f"{', '.join(alternative.names)}: k = {alternative.checked.k}, "
@@ -197,90 +199,6 @@ def _times_beside_classes(proposals: Sequence[Proposal]) -> Iterator[str]:
         )
 
 
-def _print_alternatives(console: SafeConsole, tried: Tried) -> None:
-    """Print figures and levels of the alternatives side by side."""
-    alternatives = tried.trial.alternatives
-    table = figures_table((), ["", *("\n".join(alternative.names) for alternative in alternatives)])
-    table.add_row("k", *(str(alternative.checked.k) for alternative in alternatives))
-    table.add_row(
-        "left out", *(f"{alternative.checked.suppressed:,}" for alternative in alternatives)
-    )
-    table.add_row(tried.spec.shown_measure, *map(_score, alternatives))
-    if any(alternative.raced for alternative in alternatives):
-        table.add_row(
-            "untouched",
-            *(
-                f"{alternative.raced.untouched:.3f}"
-                for alternative in alternatives
-                if alternative.raced
-            ),
-        )
-        table.add_row("detail", *(f"{alternative.detail:.0%}" for alternative in alternatives))
-    table.add_section()
-    levels = _levels(tried)
-    for name, words in levels.items():
-        if {*words} != {_ROOT}:
-            table.add_row(name, *words)
-    console.print(table)
-    if generalized_away := [name for name, words in levels.items() if {*words} == {_ROOT}]:
-        console.print(f"`*` in every alternative: {', '.join(generalized_away)}")
-
-
-def _score(alternative: Alternative) -> str:
-    """Return the score of models, with their share of the gain on the untouched table."""
-    if alternative.raced is None:
-        return f"{1 - alternative.checked.loss:.3f}"
-    share = _share(alternative.raced)
-    return f"{alternative.raced.score:.3f}" + ("" if share is None else f" ({share:.0%})")
-
-
-def _levels(tried: Tried) -> dict[str, list[str]]:
-    """Return, by quasi-identifier, its detail in each alternative, in words."""
-    from dbt_anonymize.hierarchies.words import AS_IT_IS  # noqa: PLC0415 (keeps --help fast)
-
-    return {
-        name: [
-            [AS_IT_IS, *words][alternative.checked.node[place]]
-            for alternative in tried.trial.alternatives
-        ]
-        for place, (name, words) in enumerate(tried.words.items())
-    }
-
-
-def _legend(tried: Tried, seconds: float) -> str:
-    from dbt_anonymize.spec.tested import NO_MODEL  # noqa: PLC0415 (keeps --help fast)
-
-    first = tried.trial.alternatives[0].raced
-    if first is None:
-        return (
-            f"{tried.spec.shown_measure} is the share of detail that is left, 1 where nothing is "
-            f"missing or generalized; {NO_MODEL}. Searched in {seconds:.0f} s."
-        )
-    sample = len(tried.sampled.rows)
-    used = "" if sample == tried.counted.table.total else f" on {sample:,} records"
-    return (
-        f"{tried.spec.measure} of models scored on untouched records, beside that of the same "
-        f"columns untouched, on the same splits; {first.zero_rule:.3f} for the zero rule; % is of "
-        "what lies between. Detail is what is left of quasi-identifiers, 1 - loss. "
-        f"{tried.trial.trained} models{used} in {seconds:.0f} s."
-    )
-
-
-def less_than_wanted(alternatives: Sequence[Alternative]) -> Iterator[str]:
-    """Yield that alternatives keep less of what models learn than their names say."""
-    from dbt_anonymize.extensions.trial.choice import SHARES  # noqa: PLC0415 (keeps --help fast)
-
-    texts = []
-    for alternative in alternatives:
-        share = None if alternative.raced is None else _share(alternative.raced)
-        wanted = max(SHARES[name] for name in alternative.names)
-        # As they are printed.
-        if share is not None and round(100 * share) < round(100 * wanted):
-            texts.append(f"{alternative.names[0]} keeps {share:.0%}: its {wanted:.0%}")
-    if texts:
-        yield f"Of what models learn untouched, {'; '.join(texts)} is of the best that was found."
-
-
 def _uneven_suppression(tried: Tried, alternatives: Sequence[Alternative]) -> Iterator[str]:
     """Yield the values whose records are suppressed far more often than others."""
     from dbt_anonymize.extensions.trial.left_out import (  # noqa: PLC0415 (keeps --help fast)
@@ -346,7 +264,7 @@ def _print_records(console: SafeConsole, tried: Tried, alternative: Alternative)
         tried.sampled, tried.counted.plans, alternative.checked.node, places
     )
     number = tried.trial.alternatives.index(alternative)
-    hidden = {name for name, levels in _levels(tried).items() if levels[number] == _ROOT}
+    hidden = {name for name, levels in levels_in_words(tried).items() if levels[number] == _ROOT}
     visible = {name: values for name, values in labels.items() if name not in hidden}
     note = ", without what is `*`" if hidden else ""
     console.print(f"Five records as {', '.join(alternative.names)} would release them{note}:")
@@ -364,9 +282,3 @@ def _records_table(columns: dict[str, list[str]]) -> Any:
         cells = (value if len(value) <= _WIDEST else f"{value[: _WIDEST - 1]}…" for value in values)
         table.add_row(name, *cells)
     return table
-
-
-def _share(scores: WinnerScores) -> float | None:
-    """Return the kept share of the gain of the untouched table over the zero rule."""
-    gain = scores.untouched - scores.zero_rule
-    return (scores.score - scores.zero_rule) / gain if gain > 0 else None
