@@ -36,7 +36,8 @@ def test_generate_writes_and_then_has_nothing_to_do(tmp_path: Path) -> None:
     assert second.exit_code == 0
     assert second.stdout == (
         "Nothing to change.\n"
-        "visits: 3 efforts x 2 models (with the zero rule) x 10 splits = 60 models to train; "
+        "visits: 3 efforts (with the untouched table) x "
+        "2 models (with the zero rule) x 10 splits = 60 models to train; "
         "sources of more than 100,000 records are sampled\n"
         "Next: `dbt build`.\n"
     )

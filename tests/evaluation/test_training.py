@@ -71,12 +71,13 @@ def built(connection: duckdb.DuckDBPyConnection, anonymization: Spec) -> pd.Data
     [
         (
             {"model": "naive_bayes", "repetitions": 3, "test_share": 0.3},
-            "visits: 3 efforts x 2 models (with the zero rule) x 3 splits = 18 models to train; "
+            "visits: 3 efforts (with the untouched table) x "
+            "2 models (with the zero rule) x 3 splits = 18 models to train; "
             "sources of more than 100,000 records are sampled",
         ),
         (
             {"model": "zero_rule", "repetitions": 2, "test_share": 0.3, "sample": 50},
-            "visits: 3 efforts x 2 splits = 6 models to train; "
+            "visits: 3 efforts (with the untouched table) x 2 splits = 6 models to train; "
             "sources of more than 50 records are sampled",
         ),
         (
@@ -86,7 +87,8 @@ def built(connection: duckdb.DuckDBPyConnection, anonymization: Spec) -> pd.Data
                 "repetitions": 2,
                 "folds": 4,
             },
-            "visits: 3 efforts x 3 models (with the zero rule) x 2 targets x 8 splits = "
+            "visits: 3 efforts (with the untouched table) x "
+            "3 models (with the zero rule) x 2 targets x 8 splits = "
             "144 models to train; sources of more than 100,000 records are sampled",
         ),
     ],

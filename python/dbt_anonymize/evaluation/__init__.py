@@ -4,18 +4,13 @@ Importing this package imports nothing: its functions are imported on first use.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import Any
 
-if TYPE_CHECKING:
-    from dbt_anonymize.evaluation.outer import evaluate_outer
-    from dbt_anonymize.evaluation.run import evaluate
-
-__all__ = ["evaluate", "evaluate_outer"]
+_MODULES = {"evaluate": "run", "evaluate_outer": "outer"}
 
 
-def __getattr__(name: str) -> object:
+def __getattr__(name: str) -> Any:
     """Import a function."""
-    if name not in __all__:
+    if name not in _MODULES:
         raise AttributeError(name)
-    module = {"evaluate": "run", "evaluate_outer": "outer"}[name]
-    return getattr(import_module(f"{__name__}.{module}"), name)
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

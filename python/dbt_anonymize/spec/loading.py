@@ -12,6 +12,7 @@ from pydantic_core import ErrorDetails
 
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.extension import other_release
+from dbt_anonymize.privacy.registry import MODELS
 from dbt_anonymize.spec.draft import UNDECIDED
 from dbt_anonymize.spec.efforts import is_shorthand
 from dbt_anonymize.spec.hierarchy_levels import with_levels
@@ -30,7 +31,10 @@ _MESSAGES = {
     "missing": ("must be given", "Add it."),
     "string_type": ("must be text", "Put it in quotes."),
     "int_type": ("must be a whole number", "Write digits only, without quotes."),
-    "float_type": ("must be a number", "Write it like 0.3 (YAML reads 1e-3 as text: write 0.001)."),
+    "float_type": (
+        "must be a number",
+        "Write it like 0.05, without % or a comma; YAML reads 1e-3 as text.",
+    ),
     "bool_type": ("must be true or false", "Write true or false."),
     "finite_number": ("must be a finite number", "Write a number."),
     "dict_type": ("must be a mapping of keys to values", "Write one key: value per line."),
@@ -226,6 +230,12 @@ def _problem_of(detail: ErrorDetails) -> Problem:
     rule, remedy = _MESSAGES.get(kind, (f"must be valid ({detail['msg']})", "Correct it."))
     if kind == "missing":
         return Problem(path, rule, remedy)
+    if path[:1] == ("guarantees",) and kind in {"tuple_type", "model_type"} and path[1:]:
+        fields = MODELS[str(path[1])].model_fields.items()
+        needed = ", ".join(f"{name}: ..." for name, of in fields if of.is_required())
+        rule, remedy = "must be a mapping of its parameters", f"Write it like {{{needed}}}."
+    if kind == "less_than_equal" and context["le"] == 1:
+        remedy = f"Write {detail['input'] / 100:g} for {detail['input']:g} %."
     if kind == "literal_error" and detail["input"] == UNDECIDED:
         return Problem(path, "must be decided", f"Write one of {context['expected']}.", UNDECIDED)
     if kind == "literal_error":

@@ -8,6 +8,8 @@ from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.spec.models import Spec
 from dbt_anonymize.spec.quality import BASELINE
 
+_WITH = {"effort": " (with the untouched table)", "model": " (with the zero rule)"}
+
 
 def training_factors(spec: Spec) -> dict[str, int]:
     """Return the factors of the number of models, untouched table and zero rule included."""
@@ -27,7 +29,7 @@ def describe_training(spec: Spec) -> str:
         return f"{spec.name}: no model to train, since there is no target; QF is 1 - loss"
     factors = training_factors(spec)
     texts = [
-        pluralized(number, name) + (" (with the zero rule)" if name == "model" else "")
+        pluralized(number, name) + _WITH.get(name, "")
         for name, number in factors.items()
         if number > 1
     ]
