@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from dbt_anonymize.extensions.search.by_quality import WinnerScores, corrected_interval
-from dbt_anonymize.extensions.search.results import CheckedNode
 from dbt_anonymize.extensions.search.race import SPLITS, Candidate
+from dbt_anonymize.extensions.search.results import CheckedNode
 from dbt_anonymize.extensions.trial.commands.alternatives_table import (
     differ_by_chance,
     kept_share,
