@@ -110,7 +110,7 @@ def _legend(tried: Tried, seconds: float) -> str:
     sample = len(tried.sampled.rows)
     used = "" if sample == tried.counted.table.total else f" on {sample:,} records"
     return (
-        f"{tried.spec.measure}, with its 95% interval, of models scored on untouched records, "
+        f"{tried.spec.measure} of models scored on untouched records, with its 95% interval, "
         "beside that of the same columns untouched, on the same splits; kept is the share of what "
         f"untouched adds to {first.zero_rule:.3f} of the zero rule. Detail is what is left of "
         f"quasi-identifiers, 1 - loss. {tried.trial.trained} models{used} in {seconds:.0f} s."
