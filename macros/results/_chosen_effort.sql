@@ -14,9 +14,12 @@
         ~ relation ~ " order by effort"
     ).rows -%}
     {%- set chosen, reasons, outdated, useless, frozen, undetermined = [], [], [], [], [], [] -%}
-    {%- set remedies = [] -%}
+    {%- set remedies, passed_over = [], [] -%}
     {%- for effort, k, is_chosen, reason, computed_from, beats_zero_rule, choose, qualifies, splits in rows -%}
-        {%- if effort > 0 -%}{%- do remedies.append(dbt_anonymize._remedy_of_effort(reason, qualifies)) -%}{%- endif -%}
+        {%- if effort > 0 and qualifies and "release.effort is" in reason -%}{%- do passed_over.append(effort | int) -%}
+        {%- elif effort > 0 -%}
+            {%- do remedies.append(dbt_anonymize._remedy_of_effort(anonymization, reason, qualifies)) -%}
+        {%- endif -%}
         {%- if choose == "frozen" -%}{%- do frozen.append(effort | int) -%}
         {%- elif splits is not none and not beats_zero_rule -%}{%- do useless.append(effort | int) -%}{%- endif -%}
         {%- if computed_from != fingerprint -%}{%- do outdated.append(effort) -%}{%- endif -%}
@@ -44,6 +47,11 @@
             ~ " anonymizations/" ~ anonymization ~ ".yml if that may be; else remove `freeze`, let"
             ~ " `dbt-anonymize search " ~ anonymization ~ "` find levels that hold, and freeze again."
         ]) -%}
+    {%- endif -%}
+    {%- if passed_over -%}
+        {%- set qualify = "efforts " ~ (passed_over | join(", ")) ~ " qualify" if passed_over[1:]
+            else "effort " ~ passed_over[0] ~ " qualifies" -%}
+        {%- do remedies.insert(0, "write `release: {effort: " ~ passed_over[0] ~ "}` or auto, since " ~ qualify) -%}
     {%- endif -%}
     {%- if chosen | length != 1 -%}
         {%- do dbt_anonymize._raise_errors(anonymization, [
@@ -78,7 +86,7 @@
 
 
 {# What would make an effort one that is chosen, by why it is not. #}
-{% macro _remedy_of_effort(reason, qualifies) -%}
+{% macro _remedy_of_effort(anonymization, reason, qualifies) -%}
     {%- if qualifies -%}
         {{ return(
             "where an effort qualifies and the rule does not choose it, add a weaker effort, whose QF is less below"
@@ -95,8 +103,8 @@
         {{ return("where outer records are too few to measure privacy, raise quality.outer_share") }}
     {%- elif "a guarantee" in reason or "record" in reason -%}
         {{ return(
-            "where records break a guarantee or none is released, add a stronger effort, or change the guarantees or"
-            ~ " the suppression limit"
+            "where records break a guarantee or none is released, let `dbt-anonymize search " ~ anonymization
+            ~ "` find efforts that keep all of them, or change the guarantees or the suppression limit"
         ) }}
     {%- endif -%}
     {{ return(

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
+from dbt_anonymize.project.generate import generate
 from tests.end_to_end.stopping import SEED_AND_RUN, require, stops
 from tests.projects import Project
 from tests.written import everything_written
@@ -163,8 +164,25 @@ def test_no_qualifying_effort_stops_the_build_and_names_every_effort(consumer: P
             "exactly one effort must be chosen; got 0",
             "effort 1 (k = ",
             "does not qualify",
-            "where records break a guarantee or none is released, add a stronger effort",
+            "where records break a guarantee or none is released, let `dbt-anonymize search cust",
         ),
+    )
+
+
+def test_a_released_effort_that_does_not_qualify_stops_it_and_names_others(
+    consumer: Project,
+) -> None:
+    consumer.edit(
+        "anonymizations/customers.yml",
+        lambda text: text.replace(
+            "efforts:\n", "efforts:\n  - {levels: {birth_date: 2, zip: 1, gender: 0}, k: 399}\n"
+        ).replace("qnf: 1 - 1/k", "qnf: 1 - 1/k\nrelease: {effort: 1}"),
+    )
+    generate(consumer.folder)
+    stops(
+        consumer,
+        *SEED_AND_RUN,
+        says=("In anonymizations/customers.yml, write `release: {effort: ", "or auto, since "),
     )
 
 

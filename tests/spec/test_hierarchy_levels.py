@@ -136,7 +136,8 @@ def test_a_deleted_seed_is_written_by_the_command_in_the_spec(
     with pytest.raises(SpecError) as error:
         load_spec(path)
     assert command_for(path, "cities") == (command if is_written else None)
-    remedy = f"Write the seed anew: `{command}`." if is_written else "Put the seed back, or write"
+    example = "for example by `dbt-anonymize hierarchy`, or the number"
+    remedy = f"Write the seed: `{command}`." if is_written else f"Write the seed, {example}"
     assert remedy in str(error.value)
 
 

@@ -40,7 +40,7 @@ def _levels_problems(
         Problem(
             place,
             f"must name a level for every quasi-identifier; {name} is missing",
-            f"Add a level of {name}; 0 leaves its values as they are.",
+            f"Add a level of {name} (0: values as they are), or {_search(draft)}.",
         )
         for name in draft.levels
         if name not in vector
@@ -89,7 +89,12 @@ def _efforts_differ(draft: RawSpec) -> Iterator[Problem]:
 
 def _efforts_demand_at_least_k(draft: RawSpec) -> Iterator[Problem]:
     for number, effort in draft.efforts_with_keys:
-        yield from less_than_guaranteed(("efforts", number, "k"), effort.get("k"), draft)
+        place, remedy = ("efforts", number, "k"), f"Raise it, remove it, or {_search(draft)}."
+        yield from less_than_guaranteed(place, effort.get("k"), draft, remedy)
+
+
+def _search(draft: RawSpec) -> str:
+    return f"let `dbt-anonymize search {draft.name or '<name>'}` find efforts"
 
 
 RULES = (

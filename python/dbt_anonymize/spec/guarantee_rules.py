@@ -100,14 +100,16 @@ def _efforts_keep_what_is_counted_in_them(draft: RawSpec) -> Iterator[Problem]:
         )
 
 
-def less_than_guaranteed(place: KeyPath, value: object, draft: RawSpec) -> Iterator[Problem]:
+def less_than_guaranteed(
+    place: KeyPath, value: object, draft: RawSpec, remedy: str = "Raise it, or remove it."
+) -> Iterator[Problem]:
     """Yield the problem of a class size that is smaller than the guarantees demand."""
     k, required = integer(value), draft.required_k
     if k is not None and required is not None and k < required:
         yield Problem(
             place,
             f"must be at least the k that is guaranteed, {required}",
-            "Raise it, or remove it.",
+            remedy,
             short_repr(k),
         )
 

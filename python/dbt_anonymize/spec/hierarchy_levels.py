@@ -85,9 +85,9 @@ def _fill_in_levels(
 def _remedy(project: _ProjectFiles | None, ref: str) -> str:
     spec = None if project is None or project.seeds(ref) else project.spec
     if spec and (command := command_for(spec, ref)):
-        return f"Write the seed anew: `{command}`."
-    back = "Put the seed back, or write" if spec else "Write"
-    return f"{back} the number of its level columns, the root included."
+        return f"Write the seed: `{command}`."
+    seed = "Write the seed, for example by `dbt-anonymize hierarchy`, or" if spec else "Write"
+    return f"{seed} the number of its level columns, the root included."
 
 
 def _read_levels(
@@ -98,11 +98,8 @@ def _read_levels(
     Without levels, the reason stands in place of the file.
     """
     if project is None:
-        return (
-            None,
-            f"there is no {PROJECT_FILE} around the spec, by which its seed is found",
-            True,
-        )
+        reason = f"there is no {PROJECT_FILE} around the spec, by which its seed is found"
+        return None, reason, True
     leaf_kind = next((name for name in LEAF_COLUMNS if name == kind), None)
     wanted = f"columns of a hierarchy{f' of kind {kind}' if leaf_kind else ''}"
     seeds = project.seeds(ref)
@@ -119,11 +116,8 @@ def _read_levels(
         if levels := count_levels(columns, leaf_kind):
             return levels, project.relative_name(file), False
         return None, f"{project.relative_name(file)} lists no {wanted} for {ref}", False
-    return (
-        None,
-        f"there is neither a seed {ref}.csv nor a model {ref} whose columns are listed",
-        True,
-    )
+    reason = f"there is neither a seed {ref}.csv nor a model {ref} whose columns are listed"
+    return None, reason, True
 
 
 def seed_files(root: Path, refs: Iterable[str]) -> dict[str, Path]:

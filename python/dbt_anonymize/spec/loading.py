@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
@@ -25,6 +25,9 @@ from dbt_anonymize.spec.yaml_file import read_yaml
 
 FOLDER = "anonymizations"
 SUFFIX = ".yml"
+
+# A change of the content of a spec before it is checked.
+Prepare = Callable[[dict[str, Any]], dict[str, Any]]
 
 # Rule and remedy of each type of pydantic error.
 _MESSAGES = {
@@ -69,9 +72,12 @@ def require_records(spec: Spec) -> Spec:
     return spec
 
 
-def load_spec(path: Path) -> Spec:
-    """Read and validate ``anonymizations/<name>.yml``; a `SpecError` has one line per error."""
-    return _load([path], root=path.parent.parent)[0]
+def load_spec(path: Path, prepare: Prepare = dict) -> Spec:
+    """Read and validate ``anonymizations/<name>.yml``; a `SpecError` has one line per error.
+
+    ``prepare`` changes its content before.
+    """
+    return _load([path], path.parent.parent, prepare)[0]
 
 
 def load_specs(project_dir: Path, names: Collection[str] | None = None) -> list[Spec]:
@@ -112,11 +118,11 @@ def spec_paths(project_dir: Path) -> dict[str, Path]:
     return {path.stem: path for path in sorted((project_dir / FOLDER).glob(f"*{SUFFIX}"))}
 
 
-def _load(paths: Iterable[Path], root: Path) -> list[Spec]:
+def _load(paths: Iterable[Path], root: Path, prepare: Prepare = dict) -> list[Spec]:
     specs: list[Spec] = []
     lines: list[str] = []
     for path in paths:
-        spec, problems = _read(path)
+        spec, problems = _read(path, prepare)
         file = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
         lines.extend(f"{file}: {problem}" for problem in problems)
         if spec is not None:
@@ -126,7 +132,7 @@ def _load(paths: Iterable[Path], root: Path) -> list[Spec]:
     return specs
 
 
-def _read(path: Path) -> tuple[Spec | None, list[Problem]]:
+def _read(path: Path, prepare: Prepare) -> tuple[Spec | None, list[Problem]]:
     content, problems = read_yaml(path)
     if not isinstance(content, dict):
         if not problems:
@@ -141,7 +147,7 @@ def _read(path: Path) -> tuple[Spec | None, list[Problem]]:
             )
         return None, problems
     # A key that is not text is already reported.
-    raw, of_levels = with_levels(_with_text_keys(content), path)
+    raw, of_levels = with_levels(prepare(_with_text_keys(content)), path)
     problems.extend(of_levels)
     reported = {problem.path for problem in problems}
     spec, invalid = validate(raw)

@@ -353,3 +353,45 @@ def test_features_with_too_many_categories_are_named(
     )
     assert level > 0
     assert line in " ".join(result.output.split())
+
+
+def test_a_larger_k_needs_no_efforts_that_keep_it(shop: Project) -> None:
+    efforts = "efforts:\n  - {levels: {birth_date: 2, zip: 1, gender: 0}, k: 5}\n"
+    shop.edit(
+        SPEC,
+        lambda text: text.replace("efforts:\n", efforts, 1).replace(
+            "k_anonymity: {k: 4}", "k_anonymity: {k: 20}"
+        ),
+    )
+    result = run(shop, "--efforts", "2")
+    assert result.exit_code == 0, result.output
+    assert "its efforts do not fit the rest of the spec; a search replaces them." in text_of(result)
+    assert efforts_of(shop)
+    assert all(effort.k is None or effort.k > 20 for effort in efforts_of(shop))
+
+
+def test_another_quasi_identifier_needs_no_level_in_old_efforts(shop: Project) -> None:
+    """One message says everything that is to be done before the search."""
+    seed = "customers_hierarchy_order"
+    new = f"order: {{role: quasi_identifier, hierarchy: {{ref: {seed}, kind: interval}}}}"
+    shop.edit(SPEC, lambda text: text.replace("order: {role: insensitive}", new))
+    result = run(shop, "--dry-run")
+    assert result.exit_code == 2
+    build = (
+        "Remove the efforts that do not fit from anonymizations/customers.yml, since a search "
+        "finds others, and run `dbt-anonymize generate customers` and `dbt build --select "
+        "+customers_frequencies`."
+    )
+    assert text_of(result) == (
+        "customers: a search must have every hierarchy and the frequencies by it: "
+        f"- seeds/{seed}.csv, the hierarchy of order, must be written; there is none. Run "
+        "`dbt-anonymize hierarchy growing --whole --ref customers --column order -o "
+        f"seeds/{seed}.csv`. - customers_frequencies must be built with it. {build} "
+        "Then run `dbt-anonymize search customers` again."
+    )
+    (shop.folder / "seeds" / f"{seed}.csv").write_text(
+        "lower_bound,upper_bound,level_1,level_2\n0,10,a,*\n10,1000,b,*\n"
+    )
+    result = run(shop, "--dry-run")
+    assert "its columns differ from the spec in order, order_leaf." in text_of(result)
+    assert text_of(result).endswith(build)

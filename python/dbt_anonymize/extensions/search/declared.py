@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
 from dbt_anonymize.extensions.search.measure_names import GUIDED, QUALITY, MeasureName
 from dbt_anonymize.information_loss import LOSS
@@ -45,6 +45,7 @@ class Keys(Strict):
 
     search: Annotated[Search, BESIDE_RESULTS, BESIDE_MODELS] = Search()
     """Objective of `dbt-anonymize search`."""
+    _has_outdated_efforts: bool = PrivateAttr(default=False)
 
     @property
     def is_searched_by_models(self) -> bool:
@@ -56,3 +57,15 @@ def search_of(spec: Spec) -> Search:
     """Return the key ``search`` of a spec."""
     search: Search = cast(Any, spec).search
     return search
+
+
+def with_outdated_efforts(spec: Spec) -> Spec:
+    """Return a spec that remembers: its file has efforts that do not fit, which it leaves out."""
+    marked: Any = spec.model_copy()
+    marked._has_outdated_efforts = True
+    return cast("Spec", marked)
+
+
+def has_outdated_efforts(spec: Spec) -> bool:
+    """Tell whether the file of a spec has efforts that do not fit, which a search replaces."""
+    return bool(cast(Any, spec)._has_outdated_efforts)

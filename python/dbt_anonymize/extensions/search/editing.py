@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import yaml
+from pydantic import TypeAdapter, ValidationError
 
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.literals import plain_yaml_text, printable
+from dbt_anonymize.spec.draft import integer, items, mapping
 from dbt_anonymize.spec.editing import flow_text, replace_text
-from dbt_anonymize.spec.efforts import Effort, as_yaml
-from dbt_anonymize.spec.loading import load_spec
-from dbt_anonymize.spec.models import Spec
+from dbt_anonymize.spec.efforts import AnyEffort, Effort, as_yaml
+from dbt_anonymize.spec.left_out import without_left_out
 from dbt_anonymize.spec.yaml_text import newline_of, set_value
 
 # Comments to stand behind efforts, by their content.
@@ -67,31 +69,55 @@ def with_efforts(text: str, efforts: Sequence[Effort], reasons: Sequence[str] = 
     return edited
 
 
-def write_efforts(path: Path, efforts: Sequence[Effort], reasons: Sequence[str] = ()) -> bool:
-    """Replace the efforts in the file of a spec atomically; return whether anything changed.
+@dataclass(frozen=True)
+class Written:
+    """A change of the file of a spec, if there was one, and its released effort before and now."""
 
-    A number of the released effort stays with its effort, and becomes auto where that is gone. If
-    the spec is not sound, before or after, that is a `SpecError` and the file is unchanged.
+    is_changed: bool
+    before: int | Literal["auto"]
+    now: int | Literal["auto"]
+
+
+def write_efforts(path: Path, efforts: Sequence[Effort], reasons: Sequence[str] = ()) -> Written:
+    """Replace the efforts in the file of a spec atomically.
+
+    A number of the released effort stays with its effort, and becomes auto where that is gone.
+    Efforts before need not be sound; a spec that is not sound afterwards is a `SpecError`, and the
+    file is unchanged.
     """
-    spec = load_spec(path)
     # Not read_text, which would turn the line ends of Windows into our own.
     text = path.read_bytes().decode("utf-8")
     edited = with_efforts(text, efforts, reasons)
-    if (released := renumbered_release(spec, efforts)) != spec.release.effort:
-        edited = set_value(edited, ["release", "effort"], released)
-    return replace_text(path, text, edited)
+    content = without_left_out(yaml.safe_load(text))
+    before = integer(mapping(content.get("release")).get("effort"))
+    now = _renumbered(before, items(content.get(_KEY)), efforts)
+    if now != (before or "auto"):
+        edited = set_value(edited, ["release", "effort"], now)
+    return Written(replace_text(path, text, edited), before or "auto", now)
 
 
-def renumbered_release(spec: Spec, efforts: Sequence[Effort]) -> int | Literal["auto"]:
-    """Return the number that the released effort of a spec has among new efforts, else auto."""
-    number = spec.release.effort
+def _renumbered(
+    number: int | None, before: Sequence[Any], efforts: Sequence[Effort]
+) -> int | Literal["auto"]:
+    """Return the number that the released effort has among new efforts, else auto."""
+    if number is None or number < 1:
+        return "auto"
     if len(efforts) == 1 == number:  # differential_privacy does not allow auto
         return number
-    if number == "auto" or not 0 < number <= len(spec.efforts):
-        return "auto" if efforts and number != "auto" else number
-    released = as_yaml(spec.efforts[number - 1])
+    if number > len(before):
+        return "auto" if efforts else number
+    released = _as_yaml(before[number - 1])
     numbers = (n for n, effort in enumerate(efforts, start=1) if as_yaml(effort) == released)
     return next(numbers, "auto")
+
+
+def _as_yaml(written: object) -> dict[str, Any] | None:
+    """Return an effort of a file in its shortest written form, None if it is not sound."""
+    try:
+        effort: Effort = TypeAdapter(AnyEffort).validate_python(written)
+    except ValidationError:
+        return None
+    return as_yaml(effort)
 
 
 def _replace_list(text: str, contents: Sequence[Any], notes: Notes) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dbt_anonymize.errors import SearchError
+from dbt_anonymize.extensions.search.declared import has_outdated_efforts
 from dbt_anonymize.privacy.table import IntArray
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
@@ -82,4 +83,10 @@ def rebuild(spec: Spec) -> str:
     models = f"+{spec.name}_frequencies"
     if spec.population_relation is not None:
         models += f" +{spec.name}_population"
-    return f"Run `dbt-anonymize generate {spec.name}` and `dbt build --select {models}`."
+    first = "Run"
+    if has_outdated_efforts(spec):
+        first = (
+            f"Remove the efforts that do not fit from anonymizations/{spec.name}.yml, since a "
+            "search finds others, and run"
+        )
+    return f"{first} `dbt-anonymize generate {spec.name}` and `dbt build --select {models}`."

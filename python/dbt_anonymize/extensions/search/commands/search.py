@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Annotated, TextIO
@@ -36,6 +36,7 @@ from dbt_anonymize.extensions.search.commands.search_output import (
     published_text,
     result_rows,
 )
+from dbt_anonymize.extensions.search.commands.spec_file import read_spec, write_found
 from dbt_anonymize.extensions.search.declared import search_of
 from dbt_anonymize.extensions.search.measure_names import GUIDED, MEASURE_NAMES
 from dbt_anonymize.information_loss import LOSS
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     from dbt_anonymize.extensions.search.results import ProgressCallback, Training
     from dbt_anonymize.privacy.table import Table
     from dbt_anonymize.project.warehouse import Warehouse
-    from dbt_anonymize.spec import Effort, Spec
+    from dbt_anonymize.spec import Spec
 
 # CPU seconds for training in a search by quality.
 SECONDS_OF_RACES = 60.0
@@ -122,7 +123,7 @@ def search(
     # The results are the requested output only if nothing is written.
     console = SafeConsole(quiet=is_quiet() and not (dry_run and is_table), stderr=not is_table)
     with machine_readable_stdout(form) as out:
-        spec = keep_readable(place.spec(name), keep or ())
+        spec = keep_readable(read_spec(console, place, name), keep or ())
         if spec.differential_privacy is not None:
             _search_privately(console, place, spec, dry_run=dry_run)
             return
@@ -147,7 +148,7 @@ def search(
         if not outcome.efforts:
             console.print(_no_efforts(has_sizes=bool(sizes)))
         elif not dry_run:
-            _write(console, place, spec, outcome.efforts, reasons)
+            write_found(console, place, spec, outcome.efforts, reasons)
 
 
 def _search_jointly(
@@ -167,7 +168,7 @@ def _search_jointly(
         columns, rows = joint_rows(spec, beside, outcome)
         show_rows(columns, rows, form, out=out)
     if not dry_run:
-        _write(console, place, spec, outcome.efforts)
+        write_found(console, place, spec, outcome.efforts)
 
 
 def _default_measure(name: str, measure: str) -> str:
@@ -290,7 +291,7 @@ def _search_privately(console: SafeConsole, place: Place, spec: Spec, *, dry_run
         levels = draw_levels(table, private, fixed=list(spec.targets)[:1])
     levels_text = ", ".join(f"{name} {level}" for name, level in levels.items())
     console.print(f"{spec.name}: {levels_text} was drawn for epsilon {private.search_epsilon:g}.")
-    _write(console, place, spec, (Effort(levels=levels),))
+    write_found(console, place, spec, (Effort(levels=levels),))
 
 
 @contextlib.contextmanager
@@ -363,33 +364,3 @@ def _class_sizes(text: str | None, efforts: int | None) -> tuple[int, ...]:
     if not all(re.fullmatch("[1-9][0-9]{0,11}", part) for part in parts):
         raise typer.BadParameter("--ks must be whole numbers, such as 5,10,20,50.")
     return tuple(map(int, parts))
-
-
-def _write(
-    console: SafeConsole,
-    place: Place,
-    spec: Spec,
-    efforts: tuple[Effort, ...],
-    reasons: Sequence[str] = (),
-) -> None:
-    from dbt_anonymize.extensions.search.editing import renumbered_release, write_efforts  # noqa: PLC0415
-    from dbt_anonymize.spec.loading import spec_paths  # noqa: PLC0415
-
-    path = spec_paths(place.project.root)[spec.name]
-    file = place.relative_name(path)
-    efforts = (*efforts, *spec.external_efforts.values())  # no search finds them, so they stay
-    if write_efforts(path, efforts, reasons):
-        console.print(
-            f"{file}: {pluralized(len(efforts), 'effort')}. Review the change, then run "
-            f"`dbt-anonymize generate {spec.name}` and `dbt build`."
-        )
-        before, now = spec.release.effort, renumbered_release(spec, efforts)
-        if before != now:
-            console.print(
-                f"release.effort was {before}, an effort that is gone: it is auto now, the one "
-                "with the highest Q that qualifies."
-                if now == "auto"
-                else f"release.effort was {before}: it is {now} now, the same effort."
-            )
-    else:
-        console.print(f"{file}: has these efforts already.")
