@@ -9,16 +9,18 @@ from typing import NamedTuple
 import duckdb
 import pytest
 
+from dbt_anonymize.extensions.drafting.commands.aim import Aim
 from dbt_anonymize.extensions.drafting.facts import ColumnFacts
 from dbt_anonymize.extensions.drafting.proposal import Proposal
-from dbt_anonymize.extensions.trial.commands.tried import singled_by_sensitive
+from dbt_anonymize.extensions.drafting.roles import propose
+from dbt_anonymize.extensions.trial.commands.tried import guessed_text, singled_by_sensitive
 from dbt_anonymize.extensions.trial.commands.try_output import dropped, warnings
 
 
 def undisputed(drafted: SimpleNamespace) -> SimpleNamespace:
     """Return a trial that has nothing to warn of but what is drafted."""
     return SimpleNamespace(
-        drafted=drafted, times=[], copies=[], open_identifiers=[], singled=(0, 0)
+        drafted=drafted, guessed="", times=[], copies=[], open_identifiers=[], singled=(0, 0)
     )
 
 
@@ -103,6 +105,47 @@ def test_values_of_one_record_are_said() -> None:
         "visits is released as it is: 1 record has a value that no other has. Who knows it "
         "finds them, whatever k is. Merge rare values of visits in a dbt model before.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("predict", "drop", "expected"),
+    [
+        ("religious", (), ""),
+        (
+            None,
+            (),
+            "religious is guessed (no name says so, but it is the last sensitive column of few "
+            "classes): name it, or another column, such as --predict had_affair or rating.",
+        ),
+        (
+            None,
+            ("had_affair", "rating"),
+            "religious is guessed (no name says so, but it is the last sensitive column of few "
+            "classes): --predict names another.",
+        ),
+    ],
+)
+def test_a_guessed_target_is_said_with_the_others_that_it_could_be(
+    predict: str | None, drop: tuple[str, ...], expected: str
+) -> None:
+    """Also with those that a draft of this target drops, since they follow from a column."""
+    facts = [
+        ColumnFacts("id", "int", "number", 90, 90, 90, singled=90),
+        ColumnFacts("rating", "int", "number", 90, 90, 5),
+        ColumnFacts("age", "int", "number", 90, 90, 6),
+        ColumnFacts("religious", "int", "number", 90, 90, 4),
+        ColumnFacts("affairs", "double", "number", 90, 90, 77),
+        ColumnFacts("had_affair", "text", "text", 90, 90, 2, follows=("affairs",)),
+    ]
+    proposals = propose(facts, predict, drop=drop)
+    drafted = SimpleNamespace(
+        failed={}, proposals=proposals, target=next(one for one in proposals if one.is_target)
+    )
+    said = guessed_text(Aim(predict=predict, drop=drop), drafted)  # type: ignore[arg-type]
+    assert said == expected
+    tried = undisputed(drafted)
+    tried.guessed = said
+    assert [*warnings(tried)][:1] == [said] * bool(said)  # type: ignore[arg-type]
 
 
 def test_columns_are_dropped_for_reasons() -> None:

@@ -120,6 +120,8 @@ def warnings(tried: Tried) -> Iterator[str]:
     from dbt_anonymize.extensions.drafting.names import name_indicates  # noqa: PLC0415 (see above)
 
     proposals = tried.drafted.proposals
+    if tried.guessed:
+        yield tried.guessed
     if names := ", ".join(tried.open_identifiers):
         yield (
             f"The table lies in the warehouse file, which analysts open, with {names}. Before "
