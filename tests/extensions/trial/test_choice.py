@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,15 +21,22 @@ UNTOUCHED, ZERO_RULE = 0.8, 0.5
 
 @dataclass(frozen=True)
 class Scripted:
-    """A search that is over: by class size, the candidates with score, loss and splits."""
+    """A search that is over: by class size, the candidates with score, loss and splits.
+
+    ``reached`` has the classes that a candidate reaches, if larger than those that it requires.
+    """
 
     found: Mapping[int, Sequence[tuple[float, float, int]]]
+    reached: Mapping[tuple[int, ...], int] = field(default_factory=dict)
 
     def raced(self, k: int) -> list[Candidate]:
         """Return candidates whose levels name them."""
         nobody = np.zeros(0, dtype=np.int64)
         return [
-            Candidate(CheckedNode((k, place), k, 0, 0.0, is_feasible=True), k, nobody > 0, nobody)
+            Candidate(
+                CheckedNode((k, place), self.reached.get((k, place), k), 0, 0.0, is_feasible=True),
+                *(k, nobody > 0, nobody),
+            )
             for place in range(len(self.found.get(k, ())))
         ]
 
@@ -169,3 +177,17 @@ def test_each_alternative_keeps_its_share_of_the_best_that_was_found_or_of_untou
     for names, one in choice.chosen:
         wanted = max(SHARES[name] for name in names)
         assert search.of(one)[0] - ZERO_RULE >= wanted * best
+
+
+@pytest.mark.parametrize(("score", "expected"), [(0.785, (20, 0)), (0.75, (10, 0))])
+def test_more_privacy_has_no_smaller_classes_than_balanced(
+    score: float, expected: tuple[int, int]
+) -> None:
+    """Classes of 30 are more private than those of 28, of which 20 are required."""
+    found = {5: [(0.8, 0.2, 14)], 10: [(0.79, 0.5, 14)], 20: [(score, 0.8, 14)]}
+    search = Scripted(found, {(10, 0): 30, (20, 0): 28})
+    choice = Choice(search, {k: search.raced(k) for k in found})  # type: ignore[arg-type]
+    assert [(names, one.checked.node) for names, one in choice.chosen] == [
+        (("more-use",), (5, 0)),
+        (("balanced", "more-privacy"), expected),
+    ]

@@ -14,7 +14,7 @@ from dbt_anonymize.extensions.drafting.facts import ColumnFacts
 from dbt_anonymize.extensions.drafting.proposal import Proposal
 from dbt_anonymize.extensions.drafting.roles import propose
 from dbt_anonymize.extensions.trial.commands.tried import guessed_text, singled_by_sensitive
-from dbt_anonymize.extensions.trial.commands.try_output import dropped, warnings
+from dbt_anonymize.extensions.trial.commands.try_output import dropped, known_to_you_alone, warnings
 
 
 def undisputed(drafted: SimpleNamespace) -> SimpleNamespace:
@@ -146,6 +146,44 @@ def test_a_guessed_target_is_said_with_the_others_that_it_could_be(
     tried = undisputed(drafted)
     tried.guessed = said
     assert [*warnings(tried)][:1] == [said] * bool(said)  # type: ignore[arg-type]
+
+
+def test_values_of_one_record_of_several_columns_are_said_in_a_line() -> None:
+    columns = [
+        ColumnFacts(name, kind, kind, 90, 90, 15, singled=singled)  # type: ignore[arg-type]
+        for name, kind, singled in (("hr", "number", 24), ("job", "text", 1), ("bmi", "number", 3))
+    ]
+    proposals = [Proposal(one, "sensitive", "") for one in columns]
+    drafted = SimpleNamespace(failed={}, proposals=proposals, target=None)
+    assert [*warnings(undisputed(drafted))] == [  # type: ignore[arg-type]
+        "hr, bmi are released as they are: 24, 3 records have a value that no other has. Who knows "
+        "one of them finds them, whatever k is. Round them in a dbt model before.",
+        "job is released as it is: 1 record has a value that no other has. Who knows it finds "
+        "them, whatever k is. Merge rare values of job in a dbt model before.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("levels", "is_said"),
+    [
+        (
+            {"age": ["by 5", "*"], "afb": ["as it is", "*"], "sho": ["*", "*"], "c": ["*", "x"]},
+            True,
+        ),
+        ({"age": ["*", "by 5"], "afb": ["*", "*"], "sho": ["*", "*"], "c": ["*", "x"]}, False),
+        ({"age": ["by 5", "*"], "gender": ["*", "*"], "c": ["*", "by 5"]}, False),
+    ],
+)
+def test_where_most_is_given_up_columns_that_others_may_not_know_are_said(
+    levels: dict[str, list[str]], *, is_said: bool
+) -> None:
+    """Nobody can know it of names that say nothing; of the balanced alternative it is said."""
+    alternatives = [SimpleNamespace(names=("more-use",)), SimpleNamespace(names=("balanced",))]
+    tried = SimpleNamespace(trial=SimpleNamespace(alternatives=alternatives))
+    assert [*known_to_you_alone(tried, levels)] == [  # type: ignore[arg-type]
+        "3 of 4 columns that others could know are `*` in balanced. If only you know afb, sho, "
+        "release them as they are, so that the others keep more: --sensitive afb,sho"
+    ] * is_said
 
 
 def test_columns_are_dropped_for_reasons() -> None:

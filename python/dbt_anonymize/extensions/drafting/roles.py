@@ -281,6 +281,9 @@ def _propose_by_name(facts: ColumnFacts) -> Proposal | None:
 
 def _propose_sensitive(facts: ColumnFacts) -> Proposal:
     """Propose a quasi-identifier if the values are detailed enough to find a person."""
+    if facts.kind == "number" and name_indicates(facts.name, "clinical"):
+        reason = f"a measurement that only a clinic knows, by its name; {singling_text(facts)}"
+        return Proposal(facts, "sensitive", reason)
     is_telling = facts.distinct > MOST_CATEGORIES or (facts.singled and facts.distinct > _FEW)
     if facts.kind in {"number", "date"} and is_telling:
         knows = "an employer, bank or insurer knows it and finds the person"

@@ -62,8 +62,26 @@ class Choice:
         balanced = [
             candidate for candidate in between if self.search.loss(candidate) <= halfway
         ] or between[:1]
-        chosen = {MORE_USE: more_use, BALANCED: (balanced or [more_use])[-1]}
-        return deduplicated({**chosen, MORE_PRIVACY: more_privacy}, lambda candidate: candidate.key)
+        chosen = self._ascending(more_use, (balanced or [more_use])[-1], more_privacy)
+        return deduplicated(chosen, lambda candidate: candidate.key)
+
+    def _ascending(
+        self, more_use: Candidate, balanced: Candidate, more_privacy: Candidate
+    ) -> dict[str, Candidate]:
+        """Return the alternatives by name, so that none has smaller classes than a weaker one.
+
+        Classes may be larger than an effort requires.
+        """
+        if balanced.checked.k > more_privacy.checked.k:
+            if self._keeps(more_privacy, _SHARE_OF_BALANCE):
+                balanced = more_privacy
+            else:
+                more_privacy = balanced
+        if more_use.checked.k > balanced.checked.k:
+            balanced = more_use
+        if balanced.checked.k > more_privacy.checked.k:
+            more_privacy = balanced
+        return {MORE_USE: more_use, BALANCED: balanced, MORE_PRIVACY: more_privacy}
 
     @property
     def most_detailed(self) -> list[Candidate]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.cli.common import SafeConsole, figures_table
@@ -46,6 +46,7 @@ def print_trial(console: SafeConsole, tried: Tried, seconds: float, *, verbose: 
         *_uneven_suppression(tried, alternatives),
         *_homogeneous_text(tried),
         *_missed_gains(tried, verbose=verbose),
+        *known_to_you_alone(tried, levels_in_words(tried)),
     ):
         console.print(line)
     printed = (
@@ -155,20 +156,7 @@ def warnings(tried: Tried) -> Iterator[str]:
         )
     yield from _times_beside_classes(proposals)
     yield from _sensitive_together(tried)
-    copies = {kept: (quasi, count) for quasi, kept, count in tried.copies}
-    for column in (column for column in proposals if column.is_telling or column.name in copies):
-        singled = pluralized(column.facts.singled, "record has", "records have")
-        what = [f"{singled} a value that no other has"] * column.is_telling
-        coarsen = "Round" if column.facts.kind == "number" else "Merge rare values of"
-        remedy = f"{coarsen} {column.name} in a dbt model before"
-        if column.name in copies:
-            quasi, count = copies[column.name]
-            what.append(f"{count:,} equal {quasi}")
-            remedy += f", or --drop {shlex.quote(quasi)} if nobody could know that"
-        yield (
-            f"{column.name} is released as it is: {', '.join(what)}. Who knows it finds them, "
-            f"whatever k is. {remedy}."
-        )
+    yield from _telling(tried)
     target = tried.drafted.target
     if target and not target.is_telling and name_indicates(target.name, "quasi_identifier"):
         yield (
@@ -176,6 +164,43 @@ def warnings(tried: Tried) -> Iterator[str]:
             "it, and k does not count it. Predict something else, or make its values coarse in a "
             "dbt model before."
         )
+
+
+def _telling(tried: Tried) -> Iterator[str]:
+    """Yield the columns that are released as they are, and by themselves find records."""
+    copies = {kept: (quasi, count) for quasi, kept, count in tried.copies}
+    alone: dict[str, list[Proposal]] = {}
+    for column in tried.drafted.proposals:
+        coarsen = "Round" if column.facts.kind == "number" else "Merge rare values of"
+        if column.name in copies:
+            quasi, count = copies[column.name]
+            what = [f"{_singled(column)} a value that no other has"] * column.is_telling
+            what.append(f"{count:,} equal {quasi}")
+            yield (
+                f"{column.name} is released as it is: {', '.join(what)}. Who knows it finds them, "
+                f"whatever k is. {coarsen} {column.name} in a dbt model before, or --drop "
+                f"{shlex.quote(quasi)} if nobody could know that."
+            )
+        elif column.is_telling:
+            alone.setdefault(coarsen, []).append(column)
+    for coarsen, (column, *others) in alone.items():
+        names = ", ".join(one.name for one in (column, *others))
+        if others:
+            counts = ", ".join(f"{one.facts.singled:,}" for one in (column, *others))
+            yield (
+                f"{names} are released as they are: {counts} records have a value that no other "
+                f"has. Who knows one of them finds them, whatever k is. {coarsen} them in a dbt "
+                "model before."
+            )
+        else:
+            yield (
+                f"{names} is released as it is: {_singled(column)} a value that no other has. Who "
+                f"knows it finds them, whatever k is. {coarsen} {names} in a dbt model before."
+            )
+
+
+def _singled(column: Proposal) -> str:
+    return pluralized(column.facts.singled, "record has", "records have")
 
 
 def _sensitive_together(tried: Tried) -> Iterator[str]:
@@ -251,6 +276,29 @@ def _missed_gains(tried: Tried, *, verbose: bool) -> Iterator[str]:
         alternative for alternative in tried.trial.burdens if alternative.column not in readable
     ]
     yield from (alternative.option for alternative in burdens[:1])
+
+
+def known_to_you_alone(tried: Tried, levels: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield the columns that others may not know, where most that they could know are given up."""
+    from dbt_anonymize.extensions.drafting.names import name_indicates  # noqa: PLC0415 (see above)
+
+    number, names = next(
+        (place, alternative.names)
+        for place, alternative in enumerate(tried.trial.alternatives)
+        if "balanced" in alternative.names
+    )
+    away = [name for name, words in levels.items() if words[number] == _ROOT]
+    unknown = [
+        name
+        for name in away
+        if not any(name_indicates(name, kind) for kind in ("quasi_identifier", "sensitive"))
+    ]
+    if unknown and 2 * len(away) > len(levels):
+        yield (
+            f"{len(away)} of {len(levels)} columns that others could know are `*` in "
+            f"{', '.join(names)}. If only you know {', '.join(unknown)}, release them as they are, "
+            f"so that the others keep more: --sensitive {shlex.quote(','.join(unknown))}"
+        )
 
 
 def _print_records(console: SafeConsole, tried: Tried, alternative: Alternative) -> None:
