@@ -10,11 +10,12 @@ import pytest
 from dbt_anonymize.errors import HierarchyError, SpecError
 from dbt_anonymize.extensions.drafting.content import recognize_content
 from dbt_anonymize.extensions.drafting.facts import ColumnFacts, Kind, kind_of, read_facts
+from dbt_anonymize.extensions.drafting.guessed_target import target_guess_reason
 from dbt_anonymize.extensions.drafting.names import name_indicates
 from dbt_anonymize.extensions.drafting.plans import plan_hierarchy
 from dbt_anonymize.extensions.drafting.proposal import KEY
 from dbt_anonymize.extensions.drafting.refusals import check_table
-from dbt_anonymize.extensions.drafting.roles import propose, target_guess_reason
+from dbt_anonymize.extensions.drafting.roles import propose
 from dbt_anonymize.extensions.drafting.subjects import may_share, propose_subject
 from dbt_anonymize.project.warehouse import Warehouse
 from tests.verify.clinic import SmallWarehouse

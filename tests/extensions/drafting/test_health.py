@@ -64,6 +64,55 @@ def test_an_answer_between_conditions_is_one_of_them() -> None:
     assert many["x"].role == "quasi_identifier"
 
 
+# Numbers of public medical tables, and how others write the same.
+MEASUREMENTS = """
+    sysbp diasbp sys_bp systolic_bp SBP bmi BMI pulse heart_rate chol HDL totChol trig glucose
+    blood_glucose a1c hba1c creatinine serum_creatinine eGFR bili albumin hemoglobin platelets wbc
+    ldh psa cd4 chol2 stab.gluc
+"""
+MEASUREMENT_CODES = "hr HR ef alt ast hb temp glu bp bp.1"
+NO_MEASUREMENTS = "hrs altitude cholo templates plated pulsed mapping glue bpx"
+
+
+@pytest.mark.parametrize("name", MEASUREMENTS.split())
+def test_a_measurement_of_a_clinic_is_sensitive_however_many_values_it_has(name: str) -> None:
+    """Nobody else knows it, so that nobody finds a person by it."""
+    for column in (facts(name, "double", distinct=400, singled=90), facts(name, "integer")):
+        found = roles_of(column)[name]
+        assert found.role == "sensitive"
+        assert found.is_decided
+
+
+@pytest.mark.parametrize("name", MEASUREMENT_CODES.split())
+def test_an_abbreviation_is_a_measurement_among_others_alone(name: str) -> None:
+    column, age = facts(name, "double", distinct=300, singled=9), facts("age", "integer")
+    sysbp, chol = (facts(one, "double", distinct=90) for one in ("sysbp", "chol"))
+    found = roles_of(column, age, sysbp, chol)
+    assert found[name].role == "sensitive"
+    assert found["age"].role == "quasi_identifier"
+    # Hours, old, a temporary key.
+    for columns in ([column, age], [column, age, chol]):
+        assert roles_of(*columns)[name].role == "quasi_identifier"
+
+
+@pytest.mark.parametrize("name", NO_MEASUREMENTS.split())
+def test_a_word_that_only_holds_a_measurement_is_none(name: str) -> None:
+    others = [facts(one, "double", distinct=90) for one in ("sysbp", "chol")]
+    column = facts(name, "double", distinct=300)
+    assert roles_of(column, *others)[name].role == "quasi_identifier"
+
+
+def test_a_person_in_a_table_of_heart_attacks_is_found_by_age_and_sex() -> None:
+    """Abbreviations beside measurements are conditions; `mitype` says nothing."""
+    answers = ("gender", "cvd", "afb", "sho", "chf", "av3", "miord", "mitype")
+    columns = [facts("age", "double", distinct=60), facts(answers[0], "integer", distinct=2)]
+    columns += [facts(one, "double", distinct=200) for one in ("hr", "sysbp", "diasbp", "bmi")]
+    columns += [facts(one, "integer", distinct=2) for one in answers[1:]]
+    found = roles_of(*columns)
+    known = [name for name, one in found.items() if one.role == "quasi_identifier"]
+    assert known == ["age", "gender", "av3", "miord", "mitype"]
+
+
 def test_a_draft_proposes_diversity_of_its_target_and_of_all_that_is_sensitive() -> None:
     columns = [facts("id", "bigint", distinct=1000), facts("diabetes", distinct=3)]
     columns += [facts("age", "integer"), facts("outcome", distinct=2), facts("gout", distinct=3)]

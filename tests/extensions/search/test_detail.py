@@ -140,3 +140,11 @@ def test_without_a_budget_nothing_is_trained_for_detail() -> None:
     for k, one in with_detail(search, track, search.winner_by_size, Budget(seconds=0)).items():
         assert one in search.raced(k)
     assert track.asked == asked
+
+
+def test_what_is_chosen_is_trained_on_all_splits() -> None:
+    """Of fewer splits a score may promise what more of them do not keep."""
+    search, track = search_of(townspeople(), lambda _: 0.7)
+    search.run([5, 10, 20])
+    settled = with_detail(search, track, search.winner_by_size, Budget())
+    assert {track.splits(one) for one in settled.values()} == {SPLITS}

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbt_anonymize.extensions.search.by_quality import WinnerScores
 from dbt_anonymize.extensions.search.race import Candidate
 from dbt_anonymize.extensions.search.results import CheckedNode
-from dbt_anonymize.extensions.trial.choice import Choice
+from dbt_anonymize.extensions.trial.choice import SHARES, Choice
 from tests.sampling import examples
 
 UNTOUCHED, ZERO_RULE = 0.8, 0.5
@@ -20,15 +21,22 @@ UNTOUCHED, ZERO_RULE = 0.8, 0.5
 
 @dataclass(frozen=True)
 class Scripted:
-    """A search that is over: by class size, the candidates with score, loss and splits."""
+    """A search that is over: by class size, the candidates with score, loss and splits.
+
+    ``reached`` has the classes that a candidate reaches, if larger than those that it requires.
+    """
 
     found: Mapping[int, Sequence[tuple[float, float, int]]]
+    reached: Mapping[tuple[int, ...], int] = field(default_factory=dict)
 
     def raced(self, k: int) -> list[Candidate]:
         """Return candidates whose levels name them."""
         nobody = np.zeros(0, dtype=np.int64)
         return [
-            Candidate(CheckedNode((k, place), k, 0, 0.0, is_feasible=True), k, nobody > 0, nobody)
+            Candidate(
+                CheckedNode((k, place), self.reached.get((k, place), k), 0, 0.0, is_feasible=True),
+                *(k, nobody > 0, nobody),
+            )
             for place in range(len(self.found.get(k, ())))
         ]
 
@@ -140,3 +148,46 @@ def test_three_names_go_from_weak_to_strong(
     assert sizes == sorted(sizes)
     keys = [one.checked.node for _, one in alternatives]
     assert len(set(keys)) == len(keys)
+
+
+def test_what_is_enough_is_set_by_the_best_of_all_that_was_found() -> None:
+    """Further splits may show that another one than the winner of a race is the best."""
+    found = chosen({5: [(0.7, 0.5, 14), (0.78, 0.6, 14)], 10: [(0.69, 0.4, 14)]})
+    assert {one.checked.node for one in found.values()} == {(5, 1)}
+
+
+trained = st.tuples(st.floats(0.51, 0.9), st.floats(0.0, 1.0), st.sampled_from([4, 14]))
+
+
+@examples(settings(deadline=None), 500)
+@given(
+    st.dictionaries(st.sampled_from([5, 10, 20, 50]), st.lists(trained, min_size=1), min_size=1),
+    st.data(),
+)
+def test_each_alternative_keeps_its_share_of_the_best_that_was_found_or_of_untouched(
+    found: dict[int, list[tuple[float, float, int]]], data: st.DataObject
+) -> None:
+    search = Scripted(found)
+    pools = {k: search.raced(k) for k in found}
+    everything = [one for pool in pools.values() for one in pool]
+    settled = data.draw(st.none() | st.lists(st.sampled_from(everything), min_size=1))
+    choice = Choice(search, pools, settled)  # type: ignore[arg-type]
+    best = min(max(search.of(one)[0] for one in everything), UNTOUCHED) - ZERO_RULE
+    assert min(choice.best_gain, UNTOUCHED - ZERO_RULE) == best
+    for names, one in choice.chosen:
+        wanted = max(SHARES[name] for name in names)
+        assert search.of(one)[0] - ZERO_RULE >= wanted * best
+
+
+@pytest.mark.parametrize(("score", "expected"), [(0.785, (20, 0)), (0.75, (10, 0))])
+def test_more_privacy_has_no_smaller_classes_than_balanced(
+    score: float, expected: tuple[int, int]
+) -> None:
+    """Classes of 30 are more private than those of 28, of which 20 are required."""
+    found = {5: [(0.8, 0.2, 14)], 10: [(0.79, 0.5, 14)], 20: [(score, 0.8, 14)]}
+    search = Scripted(found, {(10, 0): 30, (20, 0): 28})
+    choice = Choice(search, {k: search.raced(k) for k in found})  # type: ignore[arg-type]
+    assert [(names, one.checked.node) for names, one in choice.chosen] == [
+        (("more-use",), (5, 0)),
+        (("balanced", "more-privacy"), expected),
+    ]

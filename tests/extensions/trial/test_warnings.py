@@ -9,17 +9,18 @@ from typing import NamedTuple
 import duckdb
 import pytest
 
+from dbt_anonymize.extensions.drafting.commands.aim import Aim
 from dbt_anonymize.extensions.drafting.facts import ColumnFacts
 from dbt_anonymize.extensions.drafting.proposal import Proposal
-from dbt_anonymize.extensions.search.by_quality import WinnerScores
-from dbt_anonymize.extensions.trial.commands.tried import singled_by_sensitive
-from dbt_anonymize.extensions.trial.commands.try_output import dropped, less_than_wanted, warnings
+from dbt_anonymize.extensions.drafting.roles import propose
+from dbt_anonymize.extensions.trial.commands.tried import guessed_text, singled_by_sensitive
+from dbt_anonymize.extensions.trial.commands.try_output import dropped, known_to_you_alone, warnings
 
 
 def undisputed(drafted: SimpleNamespace) -> SimpleNamespace:
     """Return a trial that has nothing to warn of but what is drafted."""
     return SimpleNamespace(
-        drafted=drafted, times=[], copies=[], open_identifiers=[], singled=(0, 0)
+        drafted=drafted, guessed="", times=[], copies=[], open_identifiers=[], singled=(0, 0)
     )
 
 
@@ -106,18 +107,82 @@ def test_values_of_one_record_are_said() -> None:
     ]
 
 
-@pytest.mark.parametrize(("score", "is_said"), [(0.746, True), (0.786, False), (0.784, False)])
-def test_an_alternative_that_keeps_less_than_its_name_says_is_named(
-    score: float, *, is_said: bool
+@pytest.mark.parametrize(
+    ("predict", "drop", "expected"),
+    [
+        ("religious", (), ""),
+        (
+            None,
+            (),
+            "religious is guessed (no name says so, but it is the last sensitive column of few "
+            "classes): name it, or another column, such as --predict had_affair or rating.",
+        ),
+        (
+            None,
+            ("had_affair", "rating"),
+            "religious is guessed (no name says so, but it is the last sensitive column of few "
+            "classes): --predict names another.",
+        ),
+    ],
+)
+def test_a_guessed_target_is_said_with_the_others_that_it_could_be(
+    predict: str | None, drop: tuple[str, ...], expected: str
 ) -> None:
-    """Shares are compared as they are printed: 0.947 is 95 %."""
-    scores = [WinnerScores(one, 0.8, 0.5, (-1.0, 1.0), 10) for one in (score, 0.77)]
-    alternatives = [
-        SimpleNamespace(names=names, raced=raced)
-        for names, raced in zip((("more-use", "balanced"), ("more-privacy",)), scores, strict=True)
+    """Also with those that a draft of this target drops, since they follow from a column."""
+    facts = [
+        ColumnFacts("id", "int", "number", 90, 90, 90, singled=90),
+        ColumnFacts("rating", "int", "number", 90, 90, 5),
+        ColumnFacts("age", "int", "number", 90, 90, 6),
+        ColumnFacts("religious", "int", "number", 90, 90, 4),
+        ColumnFacts("affairs", "double", "number", 90, 90, 77),
+        ColumnFacts("had_affair", "text", "text", 90, 90, 2, follows=("affairs",)),
     ]
-    assert [*less_than_wanted(alternatives)] == [  # type: ignore[arg-type]
-        "Of what models learn untouched, more-use keeps 82%: its 95% is of the best that was found."
+    proposals = propose(facts, predict, drop=drop)
+    drafted = SimpleNamespace(
+        failed={}, proposals=proposals, target=next(one for one in proposals if one.is_target)
+    )
+    said = guessed_text(Aim(predict=predict, drop=drop), drafted)  # type: ignore[arg-type]
+    assert said == expected
+    tried = undisputed(drafted)
+    tried.guessed = said
+    assert [*warnings(tried)][:1] == [said] * bool(said)  # type: ignore[arg-type]
+
+
+def test_values_of_one_record_of_several_columns_are_said_in_a_line() -> None:
+    columns = [
+        ColumnFacts(name, kind, kind, 90, 90, 15, singled=singled)  # type: ignore[arg-type]
+        for name, kind, singled in (("hr", "number", 24), ("job", "text", 1), ("bmi", "number", 3))
+    ]
+    proposals = [Proposal(one, "sensitive", "") for one in columns]
+    drafted = SimpleNamespace(failed={}, proposals=proposals, target=None)
+    assert [*warnings(undisputed(drafted))] == [  # type: ignore[arg-type]
+        "hr, bmi are released as they are: 24, 3 records have a value that no other has. Who knows "
+        "one of them finds them, whatever k is. Round them in a dbt model before.",
+        "job is released as it is: 1 record has a value that no other has. Who knows it finds "
+        "them, whatever k is. Merge rare values of job in a dbt model before.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("levels", "is_said"),
+    [
+        (
+            {"age": ["by 5", "*"], "afb": ["as it is", "*"], "sho": ["*", "*"], "c": ["*", "x"]},
+            True,
+        ),
+        ({"age": ["*", "by 5"], "afb": ["*", "*"], "sho": ["*", "*"], "c": ["*", "x"]}, False),
+        ({"age": ["by 5", "*"], "gender": ["*", "*"], "c": ["*", "by 5"]}, False),
+    ],
+)
+def test_where_most_is_given_up_columns_that_others_may_not_know_are_said(
+    levels: dict[str, list[str]], *, is_said: bool
+) -> None:
+    """Nobody can know it of names that say nothing; of the balanced alternative it is said."""
+    alternatives = [SimpleNamespace(names=("more-use",)), SimpleNamespace(names=("balanced",))]
+    tried = SimpleNamespace(trial=SimpleNamespace(alternatives=alternatives))
+    assert [*known_to_you_alone(tried, levels)] == [  # type: ignore[arg-type]
+        "3 of 4 columns that others could know are `*` in balanced. If only you know afb, sho, "
+        "release them as they are, so that the others keep more: --sensitive afb,sho"
     ] * is_said
 
 

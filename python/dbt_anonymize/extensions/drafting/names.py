@@ -85,9 +85,8 @@ _SENSITIVE = """
     score criminal offence crime politics party orientation pregnant pregnancy disability blood
     genetic
     vote voted voting partyid polviews religion relig belief church god sexuality
-    rx trt treat tx dose pulse chol glucose bilirubin albumin creatinine ferritin
-    hemoglobin haemoglobin biopsy ecog karno
-    ill sick bmi drugs cannabis suicide mental abuse offense sentence jail
+    rx trt treat tx dose biopsy ecog karno
+    ill sick drugs cannabis suicide mental abuse offense sentence jail
 """
 # Amounts that an employer, a bank or an insurer knows; the parts are of compound words.
 _MONEY = """
@@ -116,9 +115,26 @@ _CONDITION_PARTS = """
     carcinom melanom lymphom pneumon cirrhos scleros psorias fibros thrombos osteopor
     nephropath neuropath retinopath cardiac cardiov heart kidney bowel itis algia ectomy
 """
+# Vital signs and values of a laboratory, which only a clinic knows.
+_CLINICAL = """
+    pulse pulserate heartrate hrate sysbp diasbp systbp diastbp bpsys bpdia systolicbp diastolicbp
+    sbp dbp systolic diastolic bloodpressure resprate spo2 sao2 pao2 paco2 lvef ejectionfraction
+    bodytemp bodytemperature bmi bodymassindex
+    chol totchol cholesterol hdl ldl vldl hdlc ldlc trig trigly triglyc triglyceride triglycerides
+    hba1c a1c glyhb gluc glucose bloodsugar insulin creat creatinine egfr gfr urea uricacid
+    bili bilirubin albumin ferritin hgb hemoglobin haemoglobin hct hematocrit haematocrit wbc rbc
+    platelet platelets neutrophils lymphocytes leukocytes leucocytes sgot sgpt alkphos ldh crp esr
+    ggt troponin ckmb cpk bnp ntprobnp probnp psa tsh lactate viralload cd4 cd8 estrec progrec
+"""
+# Short as other words are too (hours, old, a phase): measurements only beside other ones.
+_CLINICAL_CODE = """
+    hr bp bpm ef alt ast alp ck hb plt glu bun alb tg temp resp map sodium potassium calcium
+    fbs scr pgr
+"""
 # Short as other words are too (miles, francs, hit by pitch): conditions only beside other ones.
 _CONDITION_CODE = """
-    hbp hbpmed bp mi ami premi priormi prevmi histmi chf hf tb cva pvd pad cad ms uti ibd ibs dm
+    hbp hbpmed bp mi ami premi priormi prevmi histmi chf hf afb af tb cva pvd pad cad ms uti ibd
+    ibs dm
 """
 # Numbers that say when: days since admission, year of a film.
 _CALENDAR = """
@@ -168,10 +184,12 @@ _WORDS = {
         "free_text": _FREE_TEXT,
         "loading": _LOADING,
         "quasi_identifier": _QUASI,
-        "sensitive": _SENSITIVE + _MONEY + _CONDITION,
+        "sensitive": _SENSITIVE + _MONEY + _CONDITION + _CLINICAL,
         "money": _MONEY,
         "condition": _CONDITION,
         "condition_code": _CONDITION_CODE,
+        "clinical": _CLINICAL,
+        "clinical_code": _CLINICAL_CODE,
         "target": _TARGET,
         "person": _PERSON,
         "full_name": _FULL_NAME,
@@ -193,6 +211,7 @@ _PARTS_OF = {
     "sensitive": tuple((_SENSITIVE_PARTS + _MONEY_PARTS + _CONDITION_PARTS).split()),
     "money": tuple(_MONEY_PARTS.split()),
     "condition": tuple(_CONDITION_PARTS.split()),
+    "clinical": (),
 }
 # Endings of a column derived from another: its square, its logarithm, its classes.
 _ENDINGS = ("sq", "cat", "grp", "group", "groups", "band", "class", "status", "stat", "rank")

@@ -8,6 +8,7 @@ from dataclasses import replace
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.extensions.drafting.conditions import with_conditions
 from dbt_anonymize.extensions.drafting.facts import ColumnFacts
+from dbt_anonymize.extensions.drafting.guessed_target import guess_target
 from dbt_anonymize.extensions.drafting.names import (
     is_key,
     is_key_of_person,
@@ -18,7 +19,6 @@ from dbt_anonymize.extensions.drafting.places import keep_best_known
 from dbt_anonymize.extensions.drafting.proposal import (
     KEY,
     MOST_CATEGORIES,
-    PREDICTED,
     Proposal,
     is_amount,
     singling_text,
@@ -82,7 +82,7 @@ def propose(
     ]
     fixed = _fixed_roles(plain, dropped, exact, target_column)
     proposals = with_conditions([fixed.get(one.name, one) for one in plain])
-    target = _guess_target(proposals) if is_guessed else None
+    target = guess_target(proposals) if is_guessed else None
     if target_column is not None:
         target = next(column for column in proposals if column.facts is target_column)
         if target.role == "identifier" and target.is_decided:
@@ -168,13 +168,6 @@ def _as_target(proposal: Proposal, predict: str | None) -> Proposal:
         is_decided=predict is not None or name_indicates(proposal.name, "target"),
         reason=f"target, which models predict: {text}",
     )
-
-
-def target_guess_reason(target: Proposal) -> str:
-    """Return the reason for a guessed target."""
-    if name_indicates(target.name, "target"):
-        return "its name says so"
-    return "nothing says so, but it has few classes and is the last of these"
 
 
 def find_key(facts: Sequence[ColumnFacts]) -> ColumnFacts | None:
@@ -288,6 +281,9 @@ def _propose_by_name(facts: ColumnFacts) -> Proposal | None:
 
 def _propose_sensitive(facts: ColumnFacts) -> Proposal:
     """Propose a quasi-identifier if the values are detailed enough to find a person."""
+    if facts.kind == "number" and name_indicates(facts.name, "clinical"):
+        reason = f"a measurement that only a clinic knows, by its name; {singling_text(facts)}"
+        return Proposal(facts, "sensitive", reason)
     is_telling = facts.distinct > MOST_CATEGORIES or (facts.singled and facts.distinct > _FEW)
     if facts.kind in {"number", "date"} and is_telling:
         knows = "an employer, bank or insurer knows it and finds the person"
@@ -334,21 +330,3 @@ def decide_all(proposals: Sequence[Proposal]) -> list[Proposal]:
         )
         for proposal in proposals
     ]
-
-
-def _guess_target(proposals: Sequence[Proposal]) -> Proposal | None:
-    """Return the guessed target: a column with such a name, else the last one of few classes.
-
-    Columns that others could know by their names (sex, region) are rather features.
-    """
-    candidates = [
-        proposal for proposal in proposals if proposal.role in PREDICTED and proposal.mask is None
-    ]
-    usable = [proposal for proposal in candidates if proposal.facts.known == proposal.facts.records]
-    classes = [proposal for proposal in usable if 2 <= proposal.facts.distinct <= _FEW]
-    by_name = [proposal for proposal in classes if name_indicates(proposal.name, "target")]
-    sensitive = [proposal for proposal in classes if proposal.role == "sensitive"]
-    unknown = [
-        proposal for proposal in classes if not name_indicates(proposal.name, "quasi_identifier")
-    ]
-    return next((group[-1] for group in (by_name, sensitive, unknown) if group), None)

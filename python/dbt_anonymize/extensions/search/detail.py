@@ -37,19 +37,28 @@ def with_detail(
         if winner.rounds:
             settled[k] = winner
             continue
-        start = _least_loss(search, [winner, *search.raced(k)])
+        start = _least_loss(search, track, [winner, *search.raced(k)], part)
         # A winner of larger classes has more room here.
         own = start if start.required == k else search.candidates.of(start.checked.node, k)
         finer = give_back(search, track, own or start, part)
-        settled[k] = _least_loss(search, [winner, start, *finer])
+        settled[k] = _least_loss(search, track, [winner, start, *finer], part)
         budget.pay(part)
     return settled
 
 
-def _least_loss(search: QualitySearch, pool: Sequence[Candidate]) -> Candidate:
-    """Return the candidate of least loss on which models keep enough, else the first, the best."""
-    kept = [candidate for candidate in pool if keeps(search, candidate, pool[0])]
-    return min(kept, key=search.loss, default=pool[0])
+def _least_loss(
+    search: QualitySearch, track: Track, pool: Sequence[Candidate], budget: Budget
+) -> Candidate:
+    """Return the candidate of least loss on which models keep enough, else the first, the best.
+
+    It is trained on all splits, and chosen again, as far as the budget goes.
+    """
+    while True:
+        kept = [candidate for candidate in pool if keeps(search, candidate, pool[0])]
+        chosen = min(kept, key=search.loss, default=pool[0])
+        if budget.is_spent or track.splits(chosen) == track.splits(pool[0]) == SPLITS:
+            return chosen
+        track.advance([pool[0], chosen], range(SPLITS), budget)
 
 
 def keeps(
@@ -65,14 +74,19 @@ def keeps(
     They must also keep a ``share`` of another gain. The untouched table sets what is enough where
     it is worse.
     """
-    scores = search.scored(candidate)
-    if scores.splits < min(FEWEST_SPLITS, search.scored(best).splits):
+    if not is_trained(search, candidate, best):
         return False
+    scores = search.scored(candidate)
     own, untouched = scores.score - scores.zero_rule, scores.untouched - scores.zero_rule
     of_best = gain(search, best)
     if untouched > 0:
         of_gain, of_best = min(of_gain, untouched), min(of_best, untouched)
     return own >= max(share * of_gain, SHARE_OF_SIZE * of_best)
+
+
+def is_trained(search: QualitySearch, candidate: Candidate, best: Candidate) -> bool:
+    """Tell whether enough splits of a candidate count, or as many as of the best of its size."""
+    return search.scored(candidate).splits >= min(FEWEST_SPLITS, search.scored(best).splits)
 
 
 def gain(search: QualitySearch, candidate: Candidate) -> float:

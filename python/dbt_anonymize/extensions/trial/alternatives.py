@@ -27,6 +27,7 @@ from dbt_anonymize.extensions.search.training import TrainingProgress
 from dbt_anonymize.extensions.trial.choice import BALANCED, MORE_PRIVACY, MORE_USE, deduplicated
 from dbt_anonymize.extensions.trial.released_levels import ReleasedLevels
 from dbt_anonymize.extensions.trial.settling import settle
+from dbt_anonymize.extensions.trial.uncertainty import Uncertainty, chance_pairs, uncertainty_of
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.privacy.table import Table
 from dbt_anonymize.spec import Effort, Spec
@@ -64,6 +65,8 @@ class Alternative:
         Remaining share of the detail of quasi-identifiers, 1 - loss.
     alike : int
         Released records of the trial in classes with a single value of the sensitive target.
+    uncertainty : Uncertainty or None
+        That of the scores.
     """
 
     names: tuple[str, ...]
@@ -74,6 +77,7 @@ class Alternative:
     given: Mapping[str, GivenUp] = field(default_factory=dict)
     detail: float = np.nan
     alike: int = 0
+    uncertainty: Uncertainty | None = None
 
     def effort(self, spec: Spec) -> Effort:
         """Return the effort of a spec."""
@@ -86,13 +90,16 @@ class Trial:
     """Distinct alternatives from weak to strong, and the number of trained models.
 
     ``burdens`` are useless columns, the worst first. ``is_timed``: a time limit ended the training,
-    not a number of models.
+    not a number of models. ``chance_pairs`` are alternatives whose scores may differ by chance
+    alone; ``best_gain`` is the largest gain over the zero rule of any levels that were found.
     """
 
     alternatives: tuple[Alternative, ...]
     trained: int = 0
     burdens: tuple[Burden, ...] = ()
     is_timed: bool = False
+    chance_pairs: tuple[tuple[int, int], ...] = ()
+    best_gain: float = np.nan
 
 
 def find_alternatives(
@@ -127,13 +134,14 @@ def find_alternatives(
         raise SearchError(_infeasible(spec, table))
     budget.pay(races_budget)
     settling_budget = budget.share(_SHARE_OF_SETTLING)
-    settled = settle(search, track, sizes, settling_budget)
+    choice = settle(search, track, sizes, settling_budget)
     chosen = deduplicated(
-        {name: candidate for names, candidate in settled for name in names},
+        {name: candidate for names, candidate in choice.chosen for name in names},
         lambda candidate: track.released(candidate).key,
     )
     budget.pay(settling_budget)
-    reasons = find_reasons(track, search.candidates, [candidate for _, candidate in chosen], budget)
+    candidates = [candidate for _, candidate in chosen]
+    reasons = find_reasons(track, search.candidates, candidates, budget)
     alternatives = tuple(
         Alternative(
             *(
@@ -146,10 +154,14 @@ def find_alternatives(
             ),
             detail=1.0 - search.loss(track.released(candidate)),
             alike=_homogeneous_records(candidate, records) if spec.target in spec.sensitive else 0,
+            uncertainty=uncertainty_of(track, candidate),
         )
         for (names, candidate), given_up in zip(chosen, reasons.given, strict=True)
     )
-    return Trial(alternatives, budget.trained, reasons.burdens, budget.is_timed)
+    return Trial(
+        *(alternatives, budget.trained, reasons.burdens, budget.is_timed),
+        *(chance_pairs(track, candidates), choice.best_gain),
+    )
 
 
 def _homogeneous_records(candidate: Candidate, records: Records) -> int:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
 from dbt_anonymize.extensions.search.by_quality import QualitySearch
-from dbt_anonymize.extensions.search.detail import gain, keeps
+from dbt_anonymize.extensions.search.detail import gain, is_trained, keeps
 from dbt_anonymize.extensions.search.race import Candidate, Key
 
 Chosen = TypeVar("Chosen")
@@ -45,7 +45,7 @@ class Choice:
             for candidate in [self._least_loss(k, _SHARE_OF_USE)]
             if candidate
         ]
-        more_use = min(useful or self._best_of_smallest(sizes[0]), key=self.search.loss)
+        more_use = min(useful or self._unsettled(sizes), key=self.search.loss)
         larger = [k for k in sizes if k > more_use.required]
         private = [self._least_loss(k, _SHARE_OF_PRIVACY) for k in larger]
         more_privacy = next(
@@ -61,8 +61,26 @@ class Choice:
         balanced = [
             candidate for candidate in between if self.search.loss(candidate) <= halfway
         ] or between[:1]
-        chosen = {MORE_USE: more_use, BALANCED: (balanced or [more_use])[-1]}
-        return deduplicated({**chosen, MORE_PRIVACY: more_privacy}, lambda candidate: candidate.key)
+        chosen = self._ascending(more_use, (balanced or [more_use])[-1], more_privacy)
+        return deduplicated(chosen, lambda candidate: candidate.key)
+
+    def _ascending(
+        self, more_use: Candidate, balanced: Candidate, more_privacy: Candidate
+    ) -> dict[str, Candidate]:
+        """Return the alternatives by name, so that none has smaller classes than a weaker one.
+
+        Classes may be larger than an effort requires.
+        """
+        if balanced.checked.k > more_privacy.checked.k:
+            if self._keeps(more_privacy, _SHARE_OF_BALANCE):
+                balanced = more_privacy
+            else:
+                more_privacy = balanced
+        if more_use.checked.k > balanced.checked.k:
+            balanced = more_use
+        if balanced.checked.k > more_privacy.checked.k:
+            more_privacy = balanced
+        return {MORE_USE: more_use, BALANCED: balanced, MORE_PRIVACY: more_privacy}
 
     @property
     def most_detailed(self) -> list[Candidate]:
@@ -94,23 +112,28 @@ class Choice:
         )
         return theirs != ours and all(a >= b for a, b in zip(theirs, ours, strict=True))
 
-    def _best_of_smallest(self, k: int) -> Sequence[Candidate]:
-        """Return the best of the smallest class size, or of those that are settled."""
-        if self.settled is None:
-            return self.pools[k][:1]
-        return sorted(self.settled, key=lambda one: (one.required, -self.search.scored(one).score))[
-            :1
-        ]
+    def _unsettled(self, sizes: Sequence[int]) -> Sequence[Candidate]:
+        """Return what keeps enough without having been settled, or else the best of a size."""
+        raced = replace(self, settled=None)
+        found = [raced._least_loss(k, _SHARE_OF_USE) for k in sizes]
+        return [one for one in found if one is not None][:1] or self.pools[sizes[0]][:1]
 
     def _keeps(self, candidate: Candidate, share: float) -> bool:
         """Tell whether models keep a share of their gain on the best candidates."""
         best = self.pools[candidate.required][0]
-        return keeps(self.search, candidate, best, share=share, of_gain=self._best_gain)
+        return keeps(self.search, candidate, best, share=share, of_gain=self.best_gain)
 
     @cached_property
-    def _best_gain(self) -> float:
+    def best_gain(self) -> float:
+        """Largest gain of models over the zero rule on any candidate of enough splits."""
+        found = [*(self.settled or ()), *(one for pool in self.pools.values() for one in pool)]
         return max(
-            (gain(self.search, pool[0]) for pool in self.pools.values() if pool), default=0.0
+            (
+                gain(self.search, candidate)
+                for candidate in found
+                if is_trained(self.search, candidate, self.pools[candidate.required][0])
+            ),
+            default=0.0,
         )
 
 

@@ -21,6 +21,7 @@ from dbt_anonymize.extensions.search.losses.measures.loss import Loss
 from dbt_anonymize.extensions.search.reasons import Burden, GivenUp
 from dbt_anonymize.extensions.trial.alternatives import Alternative, Trial
 from dbt_anonymize.extensions.trial.sample import Sampled
+from dbt_anonymize.extensions.trial.uncertainty import Uncertainty
 from dbt_anonymize.hierarchies.seed_csv import hierarchy_csv
 from dbt_anonymize.privacy.registry import compile_guarantees
 from dbt_anonymize.versions import command_version
@@ -77,6 +78,7 @@ def remember(file: Path, trial: Trial) -> None:
             "given": {name: asdict(given) for name, given in one.given.items()},
             "detail": one.detail,
             "alike": one.alike,
+            "uncertainty": one.uncertainty and asdict(one.uncertainty),
         }
         for one in trial.alternatives
     ]
@@ -99,6 +101,7 @@ def recall(file: Path, spec: Spec, counted: DistinctLevels, drawn: Drawn) -> Tri
         node, required, raced = tuple(one.pop("node")), one.pop("required"), one.pop("raced")
         classes, suppressed = checker.suppressed_classes(node, required)
         given = {name: GivenUp(**given) for name, given in one.pop("given").items()}
+        uncertainty = one.pop("uncertainty")
         alternatives.append(
             Alternative(
                 tuple(one.pop("names")),
@@ -107,11 +110,13 @@ def recall(file: Path, spec: Spec, counted: DistinctLevels, drawn: Drawn) -> Tri
                 classes.table_rows(suppressed)[drawn.rows],
                 raced and WinnerScores(**{**raced, "interval": tuple(raced["interval"])}),
                 given,
+                uncertainty=uncertainty and Uncertainty(**uncertainty),
                 **one,
             )
         )
     burdens = tuple(Burden(**burden) for burden in content.pop("burdens"))
-    return Trial(tuple(alternatives), burdens=burdens, **content)
+    pairs = tuple((one, other) for one, other in content.pop("chance_pairs"))
+    return Trial(tuple(alternatives), burdens=burdens, chance_pairs=pairs, **content)
 
 
 def _plain(value: Any) -> Any:

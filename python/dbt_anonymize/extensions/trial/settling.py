@@ -7,17 +7,20 @@ from collections.abc import Sequence
 from dbt_anonymize.extensions.search.by_quality import QualitySearch
 from dbt_anonymize.extensions.search.detail import give_back
 from dbt_anonymize.extensions.search.exchange import exchange_columns
-from dbt_anonymize.extensions.search.race import Budget, Candidate, Track
-from dbt_anonymize.extensions.trial.choice import Choice, Named
+from dbt_anonymize.extensions.search.race import SPLITS, Budget, Candidate, Track
+from dbt_anonymize.extensions.trial.choice import Choice
 
 # Shares of the remaining budget for two rounds, and of each for exchanges. Scores change in the
-# first, so that others may be chosen in the second.
-_ROUNDS = (0.75, 1.0)
+# first, so that others may be chosen in the second; the rest confirms what is chosen.
+_ROUNDS = (0.7, 0.8)
 _SHARE_OF_EXCHANGES = 0.4
 
 
-def settle(search: QualitySearch, track: Track, sizes: Sequence[int], budget: Budget) -> Named:
-    """Choose candidates, exchange their columns, give detail back; and choose among the results."""
+def settle(search: QualitySearch, track: Track, sizes: Sequence[int], budget: Budget) -> Choice:
+    """Choose candidates, exchange their columns, give detail back; and choose among the results.
+
+    What is chosen is trained on all splits, and chosen again, as far as the budget goes.
+    """
     pools = {k: [*search.raced(k)] for k in sizes}
     settled: list[Candidate] = []
     for share in _ROUNDS:
@@ -42,4 +45,11 @@ def settle(search: QualitySearch, track: Track, sizes: Sequence[int], budget: Bu
                 for at in [at for at, candidate in enumerate(pool) if candidate is before]:
                     pool[at : at + 1] = results
         budget.pay(part)
-    return Choice(search, pools, settled).chosen
+    choice = Choice(search, pools, settled)
+    while not budget.is_spent:
+        waiting = [one for _, one in choice.chosen if track.splits(one) < SPLITS]
+        if not waiting:
+            break
+        track.advance(waiting, range(SPLITS), budget)
+        choice = Choice(search, pools, settled)
+    return choice

@@ -188,7 +188,8 @@ def _propose_roles(
     takes_all: bool,
 ) -> list[Proposal]:
     """Return a role for each column; the warehouse is closed during prompts."""
-    from dbt_anonymize.extensions.drafting.roles import decide_all, propose, target_guess_reason  # noqa: PLC0415
+    from dbt_anonymize.extensions.drafting.guessed_target import target_guess_reason  # noqa: PLC0415
+    from dbt_anonymize.extensions.drafting.roles import decide_all, propose  # noqa: PLC0415
 
     proposals = propose(facts, aim.predict, aim.time, is_guessed=is_tested)
     target = next((proposal for proposal in proposals if proposal.is_target), None)

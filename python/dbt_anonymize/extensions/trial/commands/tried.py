@@ -40,6 +40,23 @@ def count(warehouse: Warehouse, relation: Any, spec: Spec, drafted: Draft) -> Di
     return with_distinct_levels(warehouse, relation, counted)
 
 
+def guessed_text(aim: Aim, drafted: Draft) -> str:
+    """Say that the target was guessed, and what could be named instead; "" where it was named."""
+    from dbt_anonymize.extensions.drafting.guessed_target import guess_text  # noqa: PLC0415 (keeps --help fast)
+    from dbt_anonymize.extensions.drafting.proposal import KEY  # noqa: PLC0415 (as above)
+    from dbt_anonymize.extensions.drafting.roles import propose_role  # noqa: PLC0415 (as above)
+
+    if aim.predict is not None or drafted.target is None:
+        return ""
+    # Without a target no column follows from it, nor is one left out for what it tells.
+    plain = [
+        propose_role(one.facts)
+        for one in drafted.proposals
+        if one.role != KEY and one.reason != "left out by --drop"
+    ]
+    return guess_text(drafted.target, plain)
+
+
 def open_identifiers(warehouse: Warehouse, relation: Any, spec: Spec) -> list[str]:
     """Return the identifiers of a table in the warehouse file, which `dbt build` warns of, too."""
     stored = warehouse.find(relation) if warehouse.is_duckdb else None
@@ -81,6 +98,11 @@ class Tried:
     times: list[tuple[str, str]]
     open_identifiers: list[str]
     singled: tuple[int, int]
+
+    @cached_property
+    def guessed(self) -> str:
+        """Sentence on a guessed target, or ""."""
+        return guessed_text(self.aim, self.drafted)
 
     @cached_property
     def words(self) -> Words:

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.cli.common import SafeConsole, figures_table
+from dbt_anonymize.extensions.trial.commands.alternatives_table import (
+    levels_in_words,
+    print_alternatives,
+    score_text,
+    untouched_text,
+)
 from dbt_anonymize.extensions.trial.commands.tried import Tried
 from dbt_anonymize.pluralize import pluralized
 
 if TYPE_CHECKING:
     from dbt_anonymize.extensions.drafting.proposal import Proposal
-    from dbt_anonymize.extensions.search.by_quality import WinnerScores
     from dbt_anonymize.extensions.trial.alternatives import Alternative
 
 # Most characters of a printed value.
@@ -35,15 +40,13 @@ def print_trial(console: SafeConsole, tried: Tried, seconds: float, *, verbose: 
     _print_roles(console, tried)
     for line in warnings(tried):
         console.print(line)
-    _print_alternatives(console, tried)
-    console.print(_legend(tried, seconds))
-    for line in less_than_wanted(tried.trial.alternatives):
-        console.print(line)
+    print_alternatives(console, tried, seconds)
     alternatives = tried.trial.alternatives
     for line in (
         *_uneven_suppression(tried, alternatives),
         *_homogeneous_text(tried),
         *_missed_gains(tried, verbose=verbose),
+        *known_to_you_alone(tried, levels_in_words(tried)),
     ):
         console.print(line)
     printed = (
@@ -60,8 +63,8 @@ def print_alternative(console: SafeConsole, tried: Tried, alternative: Alternati
     measure = f"{tried.spec.shown_measure} {1 - alternative.checked.loss:.3f}"
     if alternative.raced is not None:
         measure = (
-            f"{tried.spec.measure} {alternative.raced.score:.3f} (untouched "
-            f"{alternative.raced.untouched:.3f}, zero rule {alternative.raced.zero_rule:.3f})"
+            f"{tried.spec.measure} {score_text(alternative)} (untouched "
+            f"{untouched_text(alternative)}, zero rule {alternative.raced.zero_rule:.3f})"
         )
     console.print(
         f"{', '.join(alternative.names)}: k = {alternative.checked.k}, "
@@ -118,6 +121,8 @@ def warnings(tried: Tried) -> Iterator[str]:
     from dbt_anonymize.extensions.drafting.names import name_indicates  # noqa: PLC0415 (see above)
 
     proposals = tried.drafted.proposals
+    if tried.guessed:
+        yield tried.guessed
     if names := ", ".join(tried.open_identifiers):
         yield (
             f"The table lies in the warehouse file, which analysts open, with {names}. Before "
@@ -151,20 +156,7 @@ def warnings(tried: Tried) -> Iterator[str]:
         )
     yield from _times_beside_classes(proposals)
     yield from _sensitive_together(tried)
-    copies = {kept: (quasi, count) for quasi, kept, count in tried.copies}
-    for column in (column for column in proposals if column.is_telling or column.name in copies):
-        singled = pluralized(column.facts.singled, "record has", "records have")
-        what = [f"{singled} a value that no other has"] * column.is_telling
-        coarsen = "Round" if column.facts.kind == "number" else "Merge rare values of"
-        remedy = f"{coarsen} {column.name} in a dbt model before"
-        if column.name in copies:
-            quasi, count = copies[column.name]
-            what.append(f"{count:,} equal {quasi}")
-            remedy += f", or --drop {shlex.quote(quasi)} if nobody could know that"
-        yield (
-            f"{column.name} is released as it is: {', '.join(what)}. Who knows it finds them, "
-            f"whatever k is. {remedy}."
-        )
+    yield from _telling(tried)
     target = tried.drafted.target
     if target and not target.is_telling and name_indicates(target.name, "quasi_identifier"):
         yield (
@@ -172,6 +164,43 @@ def warnings(tried: Tried) -> Iterator[str]:
             "it, and k does not count it. Predict something else, or make its values coarse in a "
             "dbt model before."
         )
+
+
+def _telling(tried: Tried) -> Iterator[str]:
+    """Yield the columns that are released as they are, and by themselves find records."""
+    copies = {kept: (quasi, count) for quasi, kept, count in tried.copies}
+    alone: dict[str, list[Proposal]] = {}
+    for column in tried.drafted.proposals:
+        coarsen = "Round" if column.facts.kind == "number" else "Merge rare values of"
+        if column.name in copies:
+            quasi, count = copies[column.name]
+            what = [f"{_singled(column)} a value that no other has"] * column.is_telling
+            what.append(f"{count:,} equal {quasi}")
+            yield (
+                f"{column.name} is released as it is: {', '.join(what)}. Who knows it finds them, "
+                f"whatever k is. {coarsen} {column.name} in a dbt model before, or --drop "
+                f"{shlex.quote(quasi)} if nobody could know that."
+            )
+        elif column.is_telling:
+            alone.setdefault(coarsen, []).append(column)
+    for coarsen, (column, *others) in alone.items():
+        names = ", ".join(one.name for one in (column, *others))
+        if others:
+            counts = ", ".join(f"{one.facts.singled:,}" for one in (column, *others))
+            yield (
+                f"{names} are released as they are: {counts} records have a value that no other "
+                f"has. Who knows one of them finds them, whatever k is. {coarsen} them in a dbt "
+                "model before."
+            )
+        else:
+            yield (
+                f"{names} is released as it is: {_singled(column)} a value that no other has. Who "
+                f"knows it finds them, whatever k is. {coarsen} {names} in a dbt model before."
+            )
+
+
+def _singled(column: Proposal) -> str:
+    return pluralized(column.facts.singled, "record has", "records have")
 
 
 def _sensitive_together(tried: Tried) -> Iterator[str]:
@@ -195,90 +224,6 @@ def _times_beside_classes(proposals: Sequence[Proposal]) -> Iterator[str]:
             f"others could know the day, cast {'it' if one else 'them'} to a date in a dbt model "
             "before: dates are generalized."
         )
-
-
-def _print_alternatives(console: SafeConsole, tried: Tried) -> None:
-    """Print figures and levels of the alternatives side by side."""
-    alternatives = tried.trial.alternatives
-    table = figures_table((), ["", *("\n".join(alternative.names) for alternative in alternatives)])
-    table.add_row("k", *(str(alternative.checked.k) for alternative in alternatives))
-    table.add_row(
-        "left out", *(f"{alternative.checked.suppressed:,}" for alternative in alternatives)
-    )
-    table.add_row(tried.spec.shown_measure, *map(_score, alternatives))
-    if any(alternative.raced for alternative in alternatives):
-        table.add_row(
-            "untouched",
-            *(
-                f"{alternative.raced.untouched:.3f}"
-                for alternative in alternatives
-                if alternative.raced
-            ),
-        )
-        table.add_row("detail", *(f"{alternative.detail:.0%}" for alternative in alternatives))
-    table.add_section()
-    levels = _levels(tried)
-    for name, words in levels.items():
-        if {*words} != {_ROOT}:
-            table.add_row(name, *words)
-    console.print(table)
-    if generalized_away := [name for name, words in levels.items() if {*words} == {_ROOT}]:
-        console.print(f"`*` in every alternative: {', '.join(generalized_away)}")
-
-
-def _score(alternative: Alternative) -> str:
-    """Return the score of models, with their share of the gain on the untouched table."""
-    if alternative.raced is None:
-        return f"{1 - alternative.checked.loss:.3f}"
-    share = _share(alternative.raced)
-    return f"{alternative.raced.score:.3f}" + ("" if share is None else f" ({share:.0%})")
-
-
-def _levels(tried: Tried) -> dict[str, list[str]]:
-    """Return, by quasi-identifier, its detail in each alternative, in words."""
-    from dbt_anonymize.hierarchies.words import AS_IT_IS  # noqa: PLC0415 (keeps --help fast)
-
-    return {
-        name: [
-            [AS_IT_IS, *words][alternative.checked.node[place]]
-            for alternative in tried.trial.alternatives
-        ]
-        for place, (name, words) in enumerate(tried.words.items())
-    }
-
-
-def _legend(tried: Tried, seconds: float) -> str:
-    from dbt_anonymize.spec.tested import NO_MODEL  # noqa: PLC0415 (keeps --help fast)
-
-    first = tried.trial.alternatives[0].raced
-    if first is None:
-        return (
-            f"{tried.spec.shown_measure} is the share of detail that is left, 1 where nothing is "
-            f"missing or generalized; {NO_MODEL}. Searched in {seconds:.0f} s."
-        )
-    sample = len(tried.sampled.rows)
-    used = "" if sample == tried.counted.table.total else f" on {sample:,} records"
-    return (
-        f"{tried.spec.measure} of models scored on untouched records, beside that of the same "
-        f"columns untouched, on the same splits; {first.zero_rule:.3f} for the zero rule; % is of "
-        "what lies between. Detail is what is left of quasi-identifiers, 1 - loss. "
-        f"{tried.trial.trained} models{used} in {seconds:.0f} s."
-    )
-
-
-def less_than_wanted(alternatives: Sequence[Alternative]) -> Iterator[str]:
-    """Yield that alternatives keep less of what models learn than their names say."""
-    from dbt_anonymize.extensions.trial.choice import SHARES  # noqa: PLC0415 (keeps --help fast)
-
-    texts = []
-    for alternative in alternatives:
-        share = None if alternative.raced is None else _share(alternative.raced)
-        wanted = max(SHARES[name] for name in alternative.names)
-        # As they are printed.
-        if share is not None and round(100 * share) < round(100 * wanted):
-            texts.append(f"{alternative.names[0]} keeps {share:.0%}: its {wanted:.0%}")
-    if texts:
-        yield f"Of what models learn untouched, {'; '.join(texts)} is of the best that was found."
 
 
 def _uneven_suppression(tried: Tried, alternatives: Sequence[Alternative]) -> Iterator[str]:
@@ -333,6 +278,29 @@ def _missed_gains(tried: Tried, *, verbose: bool) -> Iterator[str]:
     yield from (alternative.option for alternative in burdens[:1])
 
 
+def known_to_you_alone(tried: Tried, levels: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield the columns that others may not know, where most that they could know are given up."""
+    from dbt_anonymize.extensions.drafting.names import name_indicates  # noqa: PLC0415 (see above)
+
+    number, names = next(
+        (place, alternative.names)
+        for place, alternative in enumerate(tried.trial.alternatives)
+        if "balanced" in alternative.names
+    )
+    away = [name for name, words in levels.items() if words[number] == _ROOT]
+    unknown = [
+        name
+        for name in away
+        if not any(name_indicates(name, kind) for kind in ("quasi_identifier", "sensitive"))
+    ]
+    if unknown and 2 * len(away) > len(levels):
+        yield (
+            f"{len(away)} of {len(levels)} columns that others could know are `*` in "
+            f"{', '.join(names)}. If only you know {', '.join(unknown)}, release them as they are, "
+            f"so that the others keep more: --sensitive {shlex.quote(','.join(unknown))}"
+        )
+
+
 def _print_records(console: SafeConsole, tried: Tried, alternative: Alternative) -> None:
     """Print five records as an alternative releases them, without the columns that it gives up."""
     from dbt_anonymize.extensions.trial.example_rows import (  # noqa: PLC0415 (keeps --help fast)
@@ -346,7 +314,7 @@ def _print_records(console: SafeConsole, tried: Tried, alternative: Alternative)
         tried.sampled, tried.counted.plans, alternative.checked.node, places
     )
     number = tried.trial.alternatives.index(alternative)
-    hidden = {name for name, levels in _levels(tried).items() if levels[number] == _ROOT}
+    hidden = {name for name, levels in levels_in_words(tried).items() if levels[number] == _ROOT}
     visible = {name: values for name, values in labels.items() if name not in hidden}
     note = ", without what is `*`" if hidden else ""
     console.print(f"Five records as {', '.join(alternative.names)} would release them{note}:")
@@ -364,9 +332,3 @@ def _records_table(columns: dict[str, list[str]]) -> Any:
         cells = (value if len(value) <= _WIDEST else f"{value[: _WIDEST - 1]}…" for value in values)
         table.add_row(name, *cells)
     return table
-
-
-def _share(scores: WinnerScores) -> float | None:
-    """Return the kept share of the gain of the untouched table over the zero rule."""
-    gain = scores.untouched - scores.zero_rule
-    return (scores.score - scores.zero_rule) / gain if gain > 0 else None
