@@ -370,11 +370,22 @@ def test_a_larger_k_needs_no_efforts_that_keep_it(shop: Project) -> None:
     assert all(effort.k is None or effort.k > 20 for effort in efforts_of(shop))
 
 
-def test_another_quasi_identifier_needs_no_level_in_old_efforts(shop: Project) -> None:
+@pytest.mark.parametrize("is_declared", [True, False])
+def test_another_quasi_identifier_needs_no_level_in_old_efforts(
+    shop: Project, *, is_declared: bool
+) -> None:
     """One message says everything that is to be done before the search."""
     seed = "customers_hierarchy_order"
-    new = f"order: {{role: quasi_identifier, hierarchy: {{ref: {seed}, kind: interval}}}}"
-    shop.edit(SPEC, lambda text: text.replace("order: {role: insensitive}", new))
+    declared = f"{{role: quasi_identifier, hierarchy: {{ref: {seed}, kind: interval}}}}"
+    column = declared if is_declared else "{role: quasi_identifier}"
+    shop.edit(SPEC, lambda text: text.replace("order: {role: insensitive}", f"order: {column}"))
+    is_added = (
+        "run `dbt-anonymize hierarchy growing --whole --ref customers --column order -o "
+        f"seeds/{seed}.csv`"
+    )
+    if not is_declared:
+        key = f"`hierarchy: {{ref: {seed}, kind: interval}}`"
+        is_added = f"add {key} to its column and {is_added}"
     result = run(shop, "--dry-run")
     assert result.exit_code == 2
     build = (
@@ -383,12 +394,13 @@ def test_another_quasi_identifier_needs_no_level_in_old_efforts(shop: Project) -
         "+customers_frequencies`."
     )
     assert text_of(result) == (
-        "customers: a search must have every hierarchy and the frequencies by it: "
-        f"- seeds/{seed}.csv, the hierarchy of order, must be written; there is none. Run "
-        "`dbt-anonymize hierarchy growing --whole --ref customers --column order -o "
-        f"seeds/{seed}.csv`. - customers_frequencies must be built with it. {build} "
+        "customers: a search must have every hierarchy, and the frequencies by it: "
+        f"- order must have a hierarchy; there is none. {is_added[0].upper()}{is_added[1:]}. "
+        f"- customers_frequencies must be built with it. {build} "
         "Then run `dbt-anonymize search customers` again."
     )
+    if not is_declared:
+        shop.edit(SPEC, lambda text: text.replace(f"order: {column}", f"order: {declared}"))
     (shop.folder / "seeds" / f"{seed}.csv").write_text(
         "lower_bound,upper_bound,level_1,level_2\n0,10,a,*\n10,1000,b,*\n"
     )
