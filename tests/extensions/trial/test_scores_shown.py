@@ -114,16 +114,16 @@ def test_scores_that_differ_by_less_than_their_uncertainty_are_pairs() -> None:
             ((0, 1), (1, 2)),
             "The scores of more-use and balanced, and of balanced and more-privacy",
         ),
-        (((0, 1), (0, 2), (1, 2)), "The scores of all alternatives"),
+        (((0, 1), (0, 2), (1, 2)), "All scores"),
     ],
 )
 def test_differences_that_may_be_chance_are_said(
     pairs: tuple[tuple[int, int], ...], expected: str | None
 ) -> None:
-    end = "differ by less than their uncertainty: which is better may be chance."
+    end = "differ by less than their uncertainty, so maybe by chance."
     said = [*differ_by_chance(trial(0.79, 0.78, 0.7, pairs=pairs))]
     assert said == ([] if expected is None else [f"{expected} {end}"])
-    assert f"The scores of all alternatives {end}" in page()
+    assert f"All scores {end}" in page()
 
 
 @pytest.mark.parametrize(("score", "share"), [(0.8, 1.0), (0.95, 1.0), (0.65, 0.5), (0.4, 0.0)])

@@ -181,8 +181,8 @@ def test_where_most_is_given_up_columns_that_others_may_not_know_are_said(
     alternatives = [SimpleNamespace(names=("more-use",)), SimpleNamespace(names=("balanced",))]
     tried = SimpleNamespace(trial=SimpleNamespace(alternatives=alternatives))
     assert [*known_to_you_alone(tried, levels)] == [  # type: ignore[arg-type]
-        "3 of 4 columns that others could know are `*` in balanced. If only you know afb, sho, "
-        "release them as they are, so that the others keep more: --sensitive afb,sho"
+        "3 of 4 columns are `*` in balanced. Are some known to you alone? They need no hiding: "
+        "--sensitive afb,sho"
     ] * is_said
 
 

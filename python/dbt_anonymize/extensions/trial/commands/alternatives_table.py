@@ -110,10 +110,10 @@ def _legend(tried: Tried, seconds: float) -> str:
     sample = len(tried.sampled.rows)
     used = "" if sample == tried.counted.table.total else f" on {sample:,} records"
     return (
-        f"{tried.spec.measure} of models scored on untouched records, with its 95% interval, "
-        "beside that of the same columns untouched, on the same splits; kept is the share of what "
-        f"untouched adds to {first.zero_rule:.3f} of the zero rule. Detail is what is left of "
-        f"quasi-identifiers, 1 - loss. {tried.trial.trained} models{used} in {seconds:.0f} s."
+        f"{tried.spec.measure} of models scored on untouched records, ± its 95% interval, beside "
+        "the same columns untouched, on the same splits; kept: of what that adds to "
+        f"{first.zero_rule:.3f} of the zero rule. Detail: what is left of quasi-identifiers, "
+        f"1 - loss. {tried.trial.trained} models{used} in {seconds:.0f} s."
     )
 
 
@@ -147,10 +147,10 @@ def differ_by_chance(trial: Trial) -> Iterator[str]:
     ):
         return
     if len(names) > 2 and len(trial.chance_pairs) == len(names) * (len(names) - 1) // 2:
-        text = "The scores of all alternatives"
+        text = "All scores"
     else:
         text = f"The scores of {_pairs_text(names, trial.chance_pairs)}"
-    yield f"{text} differ by less than their uncertainty: which is better may be chance."
+    yield f"{text} differ by less than their uncertainty, so maybe by chance."
 
 
 def _pairs_text(names: Sequence[str], pairs: Sequence[tuple[int, int]]) -> str:

@@ -295,9 +295,8 @@ def known_to_you_alone(tried: Tried, levels: Mapping[str, Sequence[str]]) -> Ite
     ]
     if unknown and 2 * len(away) > len(levels):
         yield (
-            f"{len(away)} of {len(levels)} columns that others could know are `*` in "
-            f"{', '.join(names)}. If only you know {', '.join(unknown)}, release them as they are, "
-            f"so that the others keep more: --sensitive {shlex.quote(','.join(unknown))}"
+            f"{len(away)} of {len(levels)} columns are `*` in {', '.join(names)}. Are some known "
+            f"to you alone? They need no hiding: --sensitive {shlex.quote(','.join(unknown))}"
         )
 
 
