@@ -21,8 +21,6 @@ from dbt_anonymize.pluralize import pluralized
 SHARE = 0.3
 # Columns of an effort that are trained together, so that a short budget completes some of them.
 _COLUMNS_AT_ONCE = 5
-# What levels with large classes may do.
-_BREAKS = "a guarantee beside k breaks"
 # Most columns that are named with their gain.
 _MOST_NAMED = 3
 
@@ -55,6 +53,11 @@ class GivenUp:
     def is_small(self) -> bool:
         """Tell whether the gain is negligible."""
         return self.adds is not None and self.adds < EQUAL
+
+    @property
+    def cost(self) -> str:
+        """Reason why the effort may not have the finer level."""
+        return "a guarantee beside k breaks" if self.breaks_other else f"k is {self.k}"
 
     @property
     def amount(self) -> str:
@@ -110,14 +113,12 @@ def given_up(
         column = trained[name]
         if column.is_feasible:
             large_texts.append(f"{name} (would {several} {column.amount}{end}{feasible})")
-        elif column.breaks_other:
-            large_texts.append(f"{name} (would {several} {column.amount}{end}, but then {_BREAKS})")
-        elif sized:
+        elif sized and not column.breaks_other:
             large_texts.append(f"{name} ({column.amount}, {column.k})")
         else:
-            sized = True
+            sized |= not column.breaks_other
             large_texts.append(
-                f"{name} (would {several} {column.amount}{end}, but then k is {column.k})"
+                f"{name} (would {several} {column.amount}{end}, but then {column.cost})"
             )
     texts.append(", ".join(large_texts))
     return f"gives up {'; '.join(filter(None, texts))}"
@@ -151,7 +152,7 @@ def missed(columns: Mapping[str, GivenUp], measure: str) -> str:
     texts = [
         f"{name} {column.amount} (allowed: k {column.k}, {column.suppressed:,} left out)"
         if column.is_feasible
-        else f"{name} {column.amount} (then {_BREAKS if column.breaks_other else f'k is {column.k}'})"
+        else f"{name} {column.amount} (then {column.cost})"
         for name in large[:_MOST_NAMED]
         for column in [trained[name]]
     ]
