@@ -112,7 +112,7 @@ def _legend(tried: Tried, seconds: float) -> str:
     return (
         f"{tried.spec.measure} of models scored on untouched records, ± its 95% interval, beside "
         "the same columns untouched, on the same splits; kept: of what that adds to "
-        f"{first.zero_rule:.3f} of the zero rule. Detail: what is left of quasi-identifiers, "
+        f"{first.zero_rule:.3f} of the zero rule. Detail: of quasi-identifiers, "
         f"1 - loss. {tried.trial.trained} models{used} in {seconds:.0f} s."
     )
 
