@@ -10,7 +10,7 @@ import pytest
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.extensions.search.declared import has_outdated_efforts
 from dbt_anonymize.extensions.search.editing import write_efforts
-from dbt_anonymize.extensions.search.outdated import load_to_search
+from dbt_anonymize.extensions.search.outdated import Unwritten, load_to_search
 from dbt_anonymize.spec import Effort, load_spec
 from tests.extensions import has
 from tests.spec.declarations import spec, write_project
@@ -106,7 +106,7 @@ def test_hierarchies_that_nobody_wrote_are_listed(tmp_path: Path, *, is_outdated
     efforts = [{"age": 1, "city": 0} | ({} if is_outdated else {"income": 1})]
     path = declared(tmp_path, columns=columns, efforts=efforts)
     searched = load_to_search(path)
-    assert searched.unwritten == {"income": "incomes"}
+    assert searched.unwritten == {"income": Unwritten("incomes")}
     assert has_outdated_efforts(searched.spec) == is_outdated
     # Of a model only its properties are missing.
     (path.parent.parent / "models").mkdir()
@@ -114,3 +114,17 @@ def test_hierarchies_that_nobody_wrote_are_listed(tmp_path: Path, *, is_outdated
     with pytest.raises(SpecError, match=r"income\.hierarchy\.levels: must be given") as error:
         load_to_search(path)
     assert "efforts" not in str(error.value)
+
+
+@pytest.mark.parametrize("has_seed", [False, True])
+def test_a_quasi_identifier_without_hierarchy_is_listed(tmp_path: Path, *, has_seed: bool) -> None:
+    columns = spec()["columns"] | {"income": {"role": "quasi_identifier"}}
+    path = declared(tmp_path, columns=columns)
+    ref = "visits_hierarchy_income"
+    if has_seed:
+        (path.parent.parent / "seeds").mkdir()
+        (path.parent.parent / "seeds" / f"{ref}.csv").write_text(
+            "lower_bound,upper_bound,level_1\n0,9,*\n"
+        )
+    expected = Unwritten(ref, is_declared=False, has_seed=has_seed)
+    assert load_to_search(path).unwritten == {"income": expected}

@@ -59,8 +59,9 @@ def count_combinations(
     """Count the records of each combination of leaves, for at most ``limit`` combinations.
 
     With a ``subject``, a column, combinations also differ by person, and by the values of the
-    ``sensitive`` columns. Raw values are coded as leaves, since no raw number is released. A search
-    may use levels up to ``highest``.
+    ``sensitive`` columns. Raw values are coded as leaves, so that level 0 of numbers and dates is
+    that of leaves (`equal_levels` knows where these are the same). A search may use levels up to
+    ``highest``.
     """
     codes = [leaf_sql(warehouse, plan, place) for place, plan in enumerate(plans)]
     ranked = [*([subject] if subject else []), *sensitive]

@@ -7,6 +7,7 @@ stop it. What no search finds stays: efforts of other kinds, and all of a frozen
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,11 +28,20 @@ _COPIES = frozenset({"target", "dbt_packages"})
 
 
 @dataclass(frozen=True)
+class Unwritten:
+    """A hierarchy of which the seed, or the key of the column, is not written yet."""
+
+    ref: str
+    is_declared: bool = True
+    has_seed: bool = False
+
+
+@dataclass(frozen=True)
 class Searched:
-    """A spec to search, and by quasi-identifier the seeds of hierarchies that nobody wrote yet."""
+    """A spec to search, and by column the hierarchies that nobody wrote yet."""
 
     spec: Spec
-    unwritten: Mapping[str, str] = field(default_factory=dict)
+    unwritten: Mapping[str, Unwritten] = field(default_factory=dict)
 
 
 def load_to_search(path: Path) -> Searched:
@@ -80,7 +90,7 @@ class _Changed:
     def __init__(self, path: Path) -> None:
         self._root = project_folder(path.resolve().parent)
         self.keeps_efforts = False
-        self.unwritten: dict[str, str] = {}
+        self.unwritten: dict[str, Unwritten] = {}
 
     def without_efforts(self, raw: dict[str, Any]) -> dict[str, Any]:
         """Return the content without the efforts that a search replaces."""
@@ -101,8 +111,17 @@ class _Changed:
             tree = mapping(mapping(column).get("hierarchy"))
             ref = text(tree.get("ref"))
             if ref and tree.get("levels") is None and self._is_unwritten(ref):
-                self.unwritten[str(name)] = ref
-                columns[name] = {**column, "hierarchy": {**tree, "levels": MOST_LEVELS}}
+                self.unwritten[str(name)] = Unwritten(ref)
+            elif not tree and mapping(column).get("role") == "quasi_identifier":
+                plain = re.sub(r"[^a-z0-9]+", "_", str(name).lower()).strip("_")
+                ref = f"{raw.get('name')}_hierarchy_{plain}"
+                has_seed = not self._is_unwritten(ref)
+                self.unwritten[str(name)] = Unwritten(ref, is_declared=False, has_seed=has_seed)
+                # A name of no seed, whose levels would count.
+                tree, ref = {"kind": "interval"}, f"{ref}_undeclared"
+            else:
+                continue
+            columns[name] = {**column, "hierarchy": {**tree, "ref": ref, "levels": MOST_LEVELS}}
         return {**raw, "columns": columns} if self.unwritten else raw
 
     def _is_unwritten(self, ref: str) -> bool:

@@ -39,17 +39,25 @@ class GivenUp:
         True if the effort would still keep its guarantees.
     suppressed : int
         Suppressed records.
+    breaks_other : bool
+        True if classes would be large enough, but another guarantee would break.
     """
 
     adds: float | None
     k: int
     is_feasible: bool
     suppressed: int = 0
+    breaks_other: bool = False
 
     @property
     def is_small(self) -> bool:
         """Tell whether the gain is negligible."""
         return self.adds is not None and self.adds < EQUAL
+
+    @property
+    def cost(self) -> str:
+        """Reason why the effort may not have the finer level."""
+        return "a guarantee beside k breaks" if self.breaks_other else f"k is {self.k}"
 
     @property
     def amount(self) -> str:
@@ -80,6 +88,9 @@ def given_up(
     'gives up age, which adds less than 0.002'
     >>> given_up([*given][1:], given, "roc_auc")
     'gives up sex, which adds less than 0.002; job (would add 0.1, but then k is 3), zip (0.013, 4)'
+    >>> other = {"age": GivenUp(0.01, k=24, is_feasible=False, breaks_other=True)}
+    >>> given_up(["age"], other, "roc_auc")
+    'gives up age (would add 0.01, but then a guarantee beside k breaks)'
     >>> given_up([*given][:2], given, "roc_auc")
     'gives up age, sex, which add less than 0.002 each'
     >>> given_up(["zip", "city"], given, "rmse")
@@ -97,15 +108,17 @@ def given_up(
         verb, each = (several, " each") if small[1:] else (one, "")
         texts.append(f"{', '.join(small)}, which {verb} less than {EQUAL:g}{end}{each}")
     large_texts: list[str] = []
+    sized = False
     for name in large:
         column = trained[name]
         if column.is_feasible:
             large_texts.append(f"{name} (would {several} {column.amount}{end}{feasible})")
-        elif large_texts:
+        elif sized and not column.breaks_other:
             large_texts.append(f"{name} ({column.amount}, {column.k})")
         else:
+            sized |= not column.breaks_other
             large_texts.append(
-                f"{name} (would {several} {column.amount}{end}, but then k is {column.k})"
+                f"{name} (would {several} {column.amount}{end}, but then {column.cost})"
             )
     texts.append(", ".join(large_texts))
     return f"gives up {'; '.join(filter(None, texts))}"
@@ -139,7 +152,7 @@ def missed(columns: Mapping[str, GivenUp], measure: str) -> str:
     texts = [
         f"{name} {column.amount} (allowed: k {column.k}, {column.suppressed:,} left out)"
         if column.is_feasible
-        else f"{name} {column.amount} (then k is {column.k})"
+        else f"{name} {column.amount} (then {column.cost})"
         for name in large[:_MOST_NAMED]
         for column in [trained[name]]
     ]
@@ -236,6 +249,7 @@ def find_reasons(
                     candidate.checked.k,
                     candidate.checked.is_feasible,
                     candidate.checked.suppressed,
+                    not candidate.checked.is_feasible and candidate.checked.k >= winner.required,
                 )
                 for axis, candidate in finer.items()
             }

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shlex
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.errors import AnonymizeError, SearchError
 from dbt_anonymize.extensions.search.source import rebuild
@@ -15,6 +17,8 @@ from dbt_anonymize.spec.hierarchy_levels import command_for
 
 if TYPE_CHECKING:
     from dbt_anonymize.cli.place import Place
+    from dbt_anonymize.extensions.search.outdated import Unwritten
+    from dbt_anonymize.project.warehouse import Warehouse
     from dbt_anonymize.spec import Spec
 
 # Whole numbers of so few values are leaves of their own, as in drafts.
@@ -23,32 +27,44 @@ _NUMBERS = re.compile(r"int|decimal|numeric|float|double|real|number", re.IGNORE
 _DATES = re.compile(r"date|timestamp", re.IGNORECASE)
 
 
-def check_written(place: Place, spec: Spec, path: Path, unwritten: Mapping[str, str]) -> None:
-    """Raise a `SearchError` that says how to write the seeds, by column, and what comes then."""
+@dataclass(frozen=True)
+class _Way:
+    """A kind of hierarchy that fits a column, and its builder."""
+
+    kind: str
+    builder: str
+
+
+def check_written(place: Place, spec: Spec, path: Path, unwritten: Mapping[str, Unwritten]) -> None:
+    """Raise a `SearchError` that says how to write the hierarchies, and what comes then."""
     if not unwritten:
         return
-    noted = {name: command_for(path, ref) for name, ref in unwritten.items()}
-    builders = {} if all(noted.values()) else _builders(place, spec, unwritten)
+    ways = _ways(place, spec, unwritten)
     folder = place.relative_name(place.project.seeds)
     lines = []
-    for name, ref in unwritten.items():
-        built = noted[name] or (
-            f"dbt-anonymize hierarchy {builders[name]} {_relation(spec)} "
-            f"--column {shlex.quote(name)} -o {folder}/{ref}.csv"
-            if name in builders
-            else None
-        )
-        how = f"Run `{built}`." if built else "`dbt-anonymize hierarchy --help` lists ways."
-        lines.append(
-            f"- {folder}/{ref}.csv, the hierarchy of {name}, must be written; there is none. {how}"
-        )
+    for name, one in unwritten.items():
+        command, way = command_for(path, one.ref), ways.get(name)
+        if command is None and way is not None:
+            command = (
+                f"dbt-anonymize hierarchy {way.builder} {_relation(spec)} "
+                f"--column {shlex.quote(name)} -o {folder}/{one.ref}.csv"
+            )
+        steps = []
+        if not one.is_declared:
+            kind = way.kind if way else "interval or categorical"
+            steps.append(f"add `hierarchy: {{ref: {one.ref}, kind: {kind}}}` to its column")
+        if not one.has_seed:
+            lists = f"write {folder}/{one.ref}.csv (`dbt-anonymize hierarchy --help` lists ways)"
+            steps.append(f"run `{command}`" if command else lists)
+        how = " and ".join(steps)
+        lines.append(f"- {name} must have a hierarchy; there is none. {how[0].upper()}{how[1:]}.")
+    them = "it" if len(unwritten) == 1 else "them"
     raise SearchError(
         "\n".join(
             [
-                f"{spec.name}: a search must have every hierarchy and the frequencies by it:",
+                f"{spec.name}: a search must have every hierarchy, and the frequencies by it:",
                 *lines,
-                f"- {spec.name}_frequencies must be built with "
-                f"{'it' if len(unwritten) == 1 else 'them'}. {rebuild(spec)}",
+                f"- {spec.name}_frequencies must be built with {them}. {rebuild(spec)}",
                 f"Then run `dbt-anonymize search {spec.name}` again.",
             ]
         )
@@ -61,27 +77,31 @@ def _relation(spec: Spec) -> str:
     return f"--ref {source.ref}" if source.ref else f"--source {'.'.join(source.source or ())}"
 
 
-def _builders(place: Place, spec: Spec, unwritten: Mapping[str, str]) -> dict[str, str]:
-    """Return the builder of the hierarchy of each column whose type fits one."""
-    found = {}
-    try:
-        with place.reading() as warehouse:
-            relation = warehouse.relation_of(spec.source)
-            types = dict(warehouse.columns(relation))
-            for name in unwritten:
-                kind = types.get(name, "")
-                tree = spec.columns[name].hierarchy
-                is_interval = tree is not None and tree.kind == "interval"
-                if is_interval and _NUMBERS.search(kind):
-                    sql = f"select count(distinct {quote_name(name)}) from {relation}"  # noqa: S608
-                    is_whole = "int" in kind.lower()
-                    is_few = is_whole and int(warehouse.rows(sql)[0][0]) <= _FEW_INTEGERS
-                    words = "growing --whole" if is_whole else "growing"
-                    found[name] = "integers" if is_few else words
-                elif is_interval and _DATES.search(kind):
-                    found[name] = "dates"
-                elif kind and tree is not None and not is_interval:
-                    found[name] = "others"
-    except AnonymizeError:
-        return found  # without the source there is no type
+def _ways(place: Place, spec: Spec, unwritten: Mapping[str, Unwritten]) -> dict[str, _Way]:
+    """Return the hierarchy of each column whose type says which; none without the source."""
+    found: dict[str, _Way] = {}
+    with contextlib.suppress(AnonymizeError), place.reading() as warehouse:
+        relation = warehouse.relation_of(spec.source)
+        types = dict(warehouse.columns(relation))
+        for name, one in unwritten.items():
+            tree = spec.columns[name].hierarchy
+            if tree is None or name not in types:
+                continue
+            way = _way_of(warehouse, relation, name, types[name].lower())
+            if one.is_declared and tree.kind == "categorical":
+                way = _Way("categorical", "others")
+            if not one.is_declared or way.kind == tree.kind:
+                found[name] = way
     return found
+
+
+def _way_of(warehouse: Warehouse, relation: Any, name: str, data_type: str) -> _Way:
+    if _NUMBERS.search(data_type):
+        if "int" not in data_type:
+            return _Way("interval", "growing")
+        sql = f"select count(distinct {quote_name(name)}) from {relation}"  # noqa: S608 (quoted)
+        is_few = int(warehouse.rows(sql)[0][0]) <= _FEW_INTEGERS
+        return _Way("interval", "integers" if is_few else "growing --whole")
+    if _DATES.search(data_type):
+        return _Way("interval", "dates")
+    return _Way("categorical", "others")
