@@ -105,6 +105,7 @@ def test_scores_that_differ_by_less_than_their_uncertainty_are_pairs() -> None:
     assert chance_pairs(few, few.candidates) == ((0, 1),), "of one split nothing is known"
 
 
+@pytest.mark.needs("installation", "report")  # of the page
 @pytest.mark.parametrize(
     ("pairs", "expected"),
     [
@@ -131,6 +132,7 @@ def test_no_more_is_kept_than_there_is(score: float, share: float) -> None:
     assert kept_share(alternatives(score)[0].raced) == pytest.approx(share)
 
 
+@pytest.mark.needs("installation", "report")  # of the page
 @pytest.mark.parametrize(
     ("scores", "expected"),
     [
