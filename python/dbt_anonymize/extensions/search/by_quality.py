@@ -213,13 +213,13 @@ class QualitySearch:
         """
         by_key: dict[Key, Candidate] = {}
         winners = self.winner_by_size
+        losses = {k: self.loss(winner) for k, winner in winners.items()}
         for k, winner in winners.items():
-            larger = [other for other in winners.values() if other.checked.k >= k]
+            larger = {size: other for size, other in winners.items() if other.checked.k >= k}
             if not winner.rounds:
                 # Rounds of larger classes raced against it already.
-                larger = [other for other in larger if not other.rounds]
-            loss = self.loss(winner)
-            as_detailed = [other for other in larger if self.loss(other) <= loss]
+                larger = {size: other for size, other in larger.items() if not other.rounds}
+            as_detailed = [other for size, other in larger.items() if losses[size] <= losses[k]]
             best = self._track.preferred([winner, *as_detailed])
             by_key.setdefault(best.key, replace(best, required=max(k, best.required)))
         return sorted(by_key.values(), key=lambda winner: winner.required)

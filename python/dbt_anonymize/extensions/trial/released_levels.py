@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from dbt_anonymize.evaluation.problem import EffortData
 from dbt_anonymize.extensions.search.race import Candidate, Track
 from dbt_anonymize.privacy.table import Node
 
 
-def as_is(node: Node) -> Node:
-    """Return levels as they are."""
-    return node
-
-
 @dataclass
 class ReleasedLevels(Track):
     """Trainer of candidates with the levels that ``finest`` makes of theirs."""
 
-    finest: Callable[[Node], Node] = as_is
+    finest: Callable[[Node], Node] = field(kw_only=True)
 
     def effort(self, candidate: Candidate) -> EffortData:
         """Return the data of a candidate."""
