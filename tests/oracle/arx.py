@@ -16,14 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from dbt_anonymize.arrays import IntArray
 from dbt_anonymize.privacy.guarantees import Guarantees, ReleaseRule
 from dbt_anonymize.privacy.registry import compile_guarantees
-from dbt_anonymize.privacy.table import (
-    Attribute,
-    IntArray,
-    SensitiveAttribute,
-    Table,
-)
+from dbt_anonymize.privacy.table import Attribute, SensitiveAttribute, Table
 from tests.oracle.uniqueness import population_uniques
 
 _REPOSITORY = Path(__file__).resolve().parents[2]

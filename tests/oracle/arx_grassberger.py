@@ -8,13 +8,9 @@ from itertools import accumulate
 
 import numpy as np
 
+from dbt_anonymize.arrays import BoolArray
 from dbt_anonymize.privacy.distances import grassberger
-from dbt_anonymize.privacy.table import (
-    BoolArray,
-    Classes,
-    Node,
-    Table,
-)
+from dbt_anonymize.privacy.table import Classes, Node, Table
 from tests.oracle.arx import Expectation, records_of_adult
 
 

@@ -19,7 +19,7 @@ from types import MappingProxyType
 import numpy as np
 from scipy.special import digamma
 
-from dbt_anonymize.privacy.table import FloatArray, IntArray
+from dbt_anonymize.arrays import FloatArray, IntArray
 
 # Sampled fraction up to which Dankar's rule trusts the Pitman model.
 _SMALL_FRACTION = 0.1

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from dbt_anonymize.privacy.table import Attribute, IntArray, Node, SensitiveAttribute, Table
+from dbt_anonymize.arrays import IntArray
+from dbt_anonymize.privacy.table import Attribute, Node, SensitiveAttribute, Table
 
 
 @st.composite

@@ -21,11 +21,10 @@ from importlib import import_module, resources
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.arrays import BoolArray, FloatArray, np
 from dbt_anonymize.errors import EvaluationError
-from dbt_anonymize.evaluation.arrays import Bools, Floats
 
 # Set by the evaluation (seed, workers), impossible in YAML (estimator), or without effect on a
 # score (verbose, oob_score, warm_start).
@@ -256,7 +255,7 @@ def estimator_type(model: str, task: str = "classification") -> EstimatorType:
     )
 
 
-def survival_target(event: Bools, time: Floats) -> NDArray[np.void]:
+def survival_target(event: BoolArray, time: FloatArray) -> NDArray[np.void]:
     """Return events (False: censored) and times as survival models are fitted to them.
 
     Examples

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.arrays import BoolArray, FloatArray, IntArray
 from dbt_anonymize.evaluation import estimators
-from dbt_anonymize.evaluation.arrays import Bools, Codes, Floats
 from dbt_anonymize.evaluation.measures import Predicted, Predictions
 from dbt_anonymize.evaluation.problem import Target
 from dbt_anonymize.evaluation.unsupervised import unsupervised_answers
@@ -42,10 +42,10 @@ class TrainingSet:
         Which features are numbers; the others are 0 or 1, or shares.
     """
 
-    rows: Floats
-    codes: Codes
-    records: Codes
-    has_unit: Bools
+    rows: FloatArray
+    codes: IntArray
+    records: IntArray
+    has_unit: BoolArray
 
     @cached_property
     def standard(self) -> Standard:
@@ -67,16 +67,16 @@ class TrainingSet:
 class Standard:
     """Rows less a center, divided by a scale."""
 
-    center: Floats
-    scale: Floats
-    rows: Floats
+    center: FloatArray
+    scale: FloatArray
+    rows: FloatArray
 
 
 def fit_predict(
     estimator: Any,
     training: TrainingSet,
     target: Target,
-    test_rows: Floats,
+    test_rows: FloatArray,
     *,
     is_scaled: bool = False,
 ) -> Predictions:
@@ -107,7 +107,7 @@ def fit_predict(
 
 
 def _classify(
-    estimator: Any, training: TrainingSet, true: Codes, classes: int, test_rows: Floats
+    estimator: Any, training: TrainingSet, true: IntArray, classes: int, test_rows: FloatArray
 ) -> Predicted:
     rows, codes = training.rows, training.codes
     for train in trainers():
@@ -132,12 +132,12 @@ def _classify(
     return Predicted(labels)
 
 
-def _by_probability(seen: Codes, probabilities: Floats, classes: int) -> Predicted:
+def _by_probability(seen: IntArray, probabilities: FloatArray, classes: int) -> Predicted:
     labels = np.asarray(seen.take(np.argmax(probabilities, axis=1)), dtype=np.int64)
     return Predicted(labels, _spread(probabilities, seen, classes, missing=0.0))
 
 
-def _spread(values: Floats, seen: Codes, classes: int, missing: float) -> Floats:
+def _spread(values: FloatArray, seen: IntArray, classes: int, missing: float) -> FloatArray:
     """Return a column for every class; those without training records hold ``missing``."""
     if len(seen) == classes:
         return np.asarray(values, dtype=np.float64)

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from dbt_anonymize.privacy.table import FloatArray
+from dbt_anonymize.arrays import FloatArray
 
 # Functions of losses (.., attributes) and weights with a mean of 1. If every loss is 1, the result
 # is 1, or for the sum the number of attributes.

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 
-import numpy as np
-
+from dbt_anonymize.arrays import FloatArray, IntArray, np
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.privacy.guarantees import AttributeRule, Guarantees, RecordLimit
-from dbt_anonymize.privacy.table import FloatArray, IntArray, Table
+from dbt_anonymize.privacy.table import Table
 
 
 @dataclass

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 
-import numpy as np
-
-from dbt_anonymize.privacy.table import BoolArray, FloatArray, IntArray, ValueCounts
+from dbt_anonymize.arrays import BoolArray, FloatArray, IntArray, np
+from dbt_anonymize.privacy.table import ValueCounts
 
 # Rounds that tighten the limit of released records.
 _ROUNDS = 3

@@ -9,14 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dbt_anonymize.privacy.table import (
-    Classes,
-    FloatArray,
-    IntArray,
-    Node,
-    Table,
-    ValueCounts,
-)
+from dbt_anonymize.arrays import FloatArray, IntArray
+from dbt_anonymize.privacy.table import Classes, Node, Table, ValueCounts
 
 # Up to this many cells per counted pair a dense count is faster than sorting the pairs.
 DENSE = 16

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import numpy as np
-
+from dbt_anonymize.arrays import BoolArray, FloatArray, IntArray, np
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.privacy.distances import Distribution
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray
+from dbt_anonymize.privacy.table import Classes
 
 # Rounding must not reject values that meet a limit exactly. SQL has the same tolerance.
 TOLERANCE = 1e-12

@@ -8,12 +8,13 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
+from dbt_anonymize.arrays import BoolArray
 from dbt_anonymize.privacy import distances
 from dbt_anonymize.privacy.compiler import Compiler
 from dbt_anonymize.privacy.distances import Distribution
 from dbt_anonymize.privacy.guarantees import TOLERANCE
 from dbt_anonymize.privacy.model import AttributeModel, Positive, Shares, Weakest
-from dbt_anonymize.privacy.table import BoolArray, Table
+from dbt_anonymize.privacy.table import Table
 from dbt_anonymize.validation import rule_error
 
 _STEPS = 200

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dbt_anonymize.privacy.table import FloatArray, IntArray
+from dbt_anonymize.arrays import FloatArray, IntArray
 
 
 def width(difference: Any) -> float:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
+from dbt_anonymize.arrays import FloatArray
 from dbt_anonymize.privacy.compiler import Compiler
-from dbt_anonymize.privacy.table import FloatArray, Table
+from dbt_anonymize.privacy.table import Table
 from dbt_anonymize.validation import ColumnName, Strict
 
 Share = Annotated[float, Field(gt=0, lt=1)]

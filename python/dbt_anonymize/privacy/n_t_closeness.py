@@ -7,12 +7,12 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from dbt_anonymize.arrays import BoolArray
 from dbt_anonymize.privacy.compiler import Compiler
 from dbt_anonymize.privacy.distances import Distribution
 from dbt_anonymize.privacy.guarantees import TOLERANCE
 from dbt_anonymize.privacy.model import AttributeModel, Probability, Weakest
 from dbt_anonymize.privacy.t_closeness import Distance, closeness
-from dbt_anonymize.privacy.table import BoolArray
 
 
 class NTCloseness(AttributeModel):

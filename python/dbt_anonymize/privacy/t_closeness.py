@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, Literal
 
+from dbt_anonymize.arrays import FloatArray
 from dbt_anonymize.privacy import distances
 from dbt_anonymize.privacy.compiler import Compiler
 from dbt_anonymize.privacy.distances import Distribution
 from dbt_anonymize.privacy.guarantees import TOLERANCE
 from dbt_anonymize.privacy.model import AttributeModel, Probability, Shares, Weakest
-from dbt_anonymize.privacy.table import FloatArray
 
 Distance = Literal["equal", "ordered", "hierarchical"]
 _MEASURES = {"equal": "t", "ordered": "ordered_t", "hierarchical": "hierarchical_t"}

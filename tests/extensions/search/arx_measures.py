@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dbt_anonymize.arrays import BoolArray
 from dbt_anonymize.extensions.search.losses.base import InformationLoss, TableSums
 from dbt_anonymize.extensions.search.losses.measures.discernibility import Discernibility
 from dbt_anonymize.extensions.search.losses.measures.non_uniform_entropy import NonUniformEntropy
 from dbt_anonymize.extensions.search.losses.per_attribute import rounded_down
 from dbt_anonymize.extensions.search.losses.registry import make_loss
 from dbt_anonymize.extensions.search.losses.suppressed import Suppressed
-from dbt_anonymize.privacy.table import BoolArray, Classes
+from dbt_anonymize.privacy.table import Classes
 
 
 class MonotoneDiscernibility(Discernibility):

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from dbt_anonymize.arrays import IntArray
 from dbt_anonymize.extensions.search.losses.base import InformationLoss
 from dbt_anonymize.extensions.search.results import CheckedNode
 from dbt_anonymize.extensions.search.unavoidable import is_impossible
 from dbt_anonymize.privacy.grouping import classes_of
 from dbt_anonymize.privacy.guarantees import Guarantees
-from dbt_anonymize.privacy.table import Attribute, IntArray, Node, SensitiveAttribute, Table
+from dbt_anonymize.privacy.table import Attribute, Node, SensitiveAttribute, Table
 
 
 def nodes_of(table: Table) -> Iterator[Node]:

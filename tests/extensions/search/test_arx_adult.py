@@ -13,12 +13,13 @@ from functools import partial
 
 import pytest
 
+from dbt_anonymize.arrays import BoolArray
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.search.optimum import search
 from dbt_anonymize.extensions.search.results import SearchResult
 from dbt_anonymize.extensions.search.unavoidable import is_impossible
 from dbt_anonymize.privacy.grouping import classes_of
-from dbt_anonymize.privacy.table import BoolArray, Classes, Node, Table
+from dbt_anonymize.privacy.table import Classes, Node, Table
 from tests.extensions.search.arx_measures import make_arx_loss
 from tests.oracle import arx_grassberger
 from tests.oracle.arx import (

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dbt_anonymize.arrays import BoolArray
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.search.hashing import distinct, slots
 from dbt_anonymize.extensions.search.lattice import Lattice
@@ -19,7 +20,7 @@ from dbt_anonymize.extensions.search.losses.registry import make_loss
 from dbt_anonymize.extensions.search.rollup import Grouper
 from dbt_anonymize.privacy import grouping
 from dbt_anonymize.privacy.grouping import classes_of, group, labels_of, value_counts
-from dbt_anonymize.privacy.table import BoolArray, Node, SensitiveAttribute, Table, ValueCounts
+from dbt_anonymize.privacy.table import Node, SensitiveAttribute, Table, ValueCounts
 from tests.extensions.search.brute_force import nodes_of, numbered_table, tables
 from tests.sampling import examples
 

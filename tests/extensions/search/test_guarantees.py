@@ -10,13 +10,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from dbt_anonymize.arrays import BoolArray
 from dbt_anonymize.privacy.grouping import classes_of
 from dbt_anonymize.privacy.registry import MODELS, compile_guarantees
-from dbt_anonymize.privacy.table import (
-    BoolArray,
-    Classes,
-    Table,
-)
+from dbt_anonymize.privacy.table import Classes, Table
 from tests.extensions.search.guaranteed import Declared, presence, violating_of
 from tests.oracle import search as recount
 from tests.sampling import examples

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dbt_anonymize.arrays import BoolArray
 from dbt_anonymize.extensions.search.losses.registry import LOSSES, make_loss
 from dbt_anonymize.privacy.aggregates import AGGREGATES
 from dbt_anonymize.privacy.grouping import classes_of, labels_of
-from dbt_anonymize.privacy.table import Attribute, BoolArray, Classes, Node, Table
+from dbt_anonymize.privacy.table import Attribute, Classes, Node, Table
 from tests.extensions.search.brute_force import numbered_table
 from tests.oracle import records
 from tests.oracle import search as recount

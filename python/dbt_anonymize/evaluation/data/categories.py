@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dbt_anonymize.arrays import FloatArray, IntArray
 from dbt_anonymize.errors import EvaluationError
-from dbt_anonymize.evaluation.arrays import Codes, Floats
 from dbt_anonymize.evaluation.data import features
 from dbt_anonymize.evaluation.data.features import (
     Arrays,
@@ -80,7 +80,7 @@ class Category:
         places = self._places(texts, levels, codes)
         return self._column(codes, levels, places, raw=first.raw, first=first)
 
-    def _levels(self, levels: Floats) -> Codes:
+    def _levels(self, levels: FloatArray) -> IntArray:
         if np.isnan(levels).any():
             raise EvaluationError(
                 f"column `{self.name}_level` must hold the level of every record; it is missing in "
@@ -88,7 +88,7 @@ class Category:
             )
         return levels.astype(np.int64)
 
-    def _levels_of_modes(self, texts: Sequence[str | None], levels: Codes) -> Codes:
+    def _levels_of_modes(self, texts: Sequence[str | None], levels: IntArray) -> IntArray:
         labels = [set(self.hierarchy.labels(level)) for level in range(self.hierarchy.levels + 1)]
         return np.array(
             [
@@ -98,7 +98,7 @@ class Category:
             dtype=np.int64,
         )
 
-    def _places(self, texts: Sequence[str | None], levels: Codes, codes: Codes) -> Codes:
+    def _places(self, texts: Sequence[str | None], levels: IntArray, codes: IntArray) -> IntArray:
         """Return the position of each label in its level; `UNKNOWN` for ``*`` and NULL."""
         places = np.full(len(texts), UNKNOWN)
         is_stray = np.zeros(len(texts), dtype=np.bool_)
@@ -122,11 +122,11 @@ class Category:
 
     def _column(
         self,
-        codes: Codes,
-        levels: Codes,
-        places: Codes,
+        codes: IntArray,
+        levels: IntArray,
+        places: IntArray,
         *,
-        raw: Codes,
+        raw: IntArray,
         first: Column | None = None,
     ) -> Column:
         size = len(places)
@@ -157,7 +157,7 @@ class Category:
             coarser=coarser,
         )
 
-    def _readable_level(self, level: int, occurring: Codes) -> int:
+    def _readable_level(self, level: int, occurring: IntArray) -> int:
         """Return the finest level from this one upward with few enough occurring labels."""
         for at in range(level, self.hierarchy.levels + 1):
             labels = np.unique(self.hierarchy.positions(at)[occurring])
@@ -167,7 +167,7 @@ class Category:
         return level
 
     def _one_hot(
-        self, levels: Codes, places: Codes, raw: Codes, level: int, read: Mapping[int, int]
+        self, levels: IntArray, places: IntArray, raw: IntArray, level: int, read: Mapping[int, int]
     ) -> tuple[OneHot, OneHot]:
         """Return a feature for each label of a level that occurs in the effort."""
         tree = self.hierarchy
@@ -187,7 +187,12 @@ class Category:
         return own, original
 
     def _shares(
-        self, levels: Codes, places: Codes, raw: Codes, occurring: Codes, raw_codes: Codes
+        self,
+        levels: IntArray,
+        places: IntArray,
+        raw: IntArray,
+        occurring: IntArray,
+        raw_codes: IntArray,
     ) -> tuple[Shares, Shares]:
         """Return a feature for each leaf that occurs."""
         check_categories(self.name, len(occurring))

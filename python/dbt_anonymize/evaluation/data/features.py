@@ -38,9 +38,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.arrays import FloatArray, IntArray
 from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation import estimators
-from dbt_anonymize.evaluation.arrays import Codes, Floats
 from dbt_anonymize.evaluation.data.relations import (
     column_kind,
     number_sql,
@@ -106,7 +106,7 @@ class Column:
         Levels with too many labels, and the level at which each is read.
     """
 
-    codes: Codes
+    codes: IntArray
     own: Blocks
     original: Blocks
     hidden: int | None = None
@@ -153,7 +153,7 @@ class Plain:
         """Return the column of another effort, in which it is masked; ``first`` is of effort 0."""
         return self._numbers(arrays, first.raw)
 
-    def _numbers(self, arrays: Arrays, untouched: Floats | None = None) -> Column:
+    def _numbers(self, arrays: Arrays, untouched: FloatArray | None = None) -> Column:
         """Return a column of numbers; ``untouched`` are those of effort 0, None for the same."""
         check_numbers(self.name, arrays["value"])
         values, codes = np.unique(arrays["value"], return_inverse=True)
@@ -176,12 +176,12 @@ def level_sql(relation: duckdb.DuckDBPyRelation, name: str) -> dict[str, str]:
     return {"level": f"cast({quote_name(column)} as double)"}
 
 
-def has_nan(values: Floats) -> bool:
+def has_nan(values: FloatArray) -> bool:
     """Tell whether a number is unknown."""
     return bool(np.isnan(values).any())
 
 
-def check_numbers(name: str, values: Floats) -> None:
+def check_numbers(name: str, values: FloatArray) -> None:
     """Refuse infinite numbers, and those that are infinite in single precision."""
     bad = int(np.isinf(values).sum())
     if bad:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from dbt_anonymize.arrays import FloatArray, IntArray
 from dbt_anonymize.extensions.drafting.plans import Plan
 from dbt_anonymize.hierarchies.bounds import Bound
 from dbt_anonymize.hierarchies.model import (
@@ -23,13 +24,7 @@ from dbt_anonymize.hierarchies.model import (
 )
 from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.privacy.label_shares import shares_of_labels, width
-from dbt_anonymize.privacy.table import (
-    Attribute,
-    FloatArray,
-    IntArray,
-    SensitiveAttribute,
-    Table,
-)
+from dbt_anonymize.privacy.table import Attribute, SensitiveAttribute, Table
 from dbt_anonymize.project.engines import engine_of
 from dbt_anonymize.project.warehouse import Warehouse
 

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from dbt_anonymize.arrays import IntArray
 from dbt_anonymize.extensions.drafting.coded_table import CodedTable
 from dbt_anonymize.extensions.drafting.plans import Plan
 from dbt_anonymize.literals import quote_name
-from dbt_anonymize.privacy.table import Attribute, IntArray, Node
+from dbt_anonymize.privacy.table import Attribute, Node
 from dbt_anonymize.project.warehouse import Warehouse
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dbt_anonymize.arrays import IntArray
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.extension import draft_of
 from dbt_anonymize.extensions.drafting.coded_table import leaf_sql, whole_attribute
@@ -19,7 +20,6 @@ from dbt_anonymize.extensions.drafting.plans import Plan
 from dbt_anonymize.extensions.drafting.table import K
 from dbt_anonymize.hierarchies.model import ROOT, CategoricalHierarchy
 from dbt_anonymize.literals import quote_name
-from dbt_anonymize.privacy.table import IntArray
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec.of_extensions import owner_of
 

@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.arrays import FloatArray
 from dbt_anonymize.evaluation.data.relations import unmasked
 from dbt_anonymize.extensions.attacks.rates import Rate, with_rates
 from dbt_anonymize.extensions.attacks.result import AttackResult
 from dbt_anonymize.extensions.attacks.trial import Column, Trial
-from dbt_anonymize.extensions.external_efforts.nearness import AT_ONCE, Floats
+from dbt_anonymize.extensions.external_efforts.nearness import AT_ONCE
 from dbt_anonymize.literals import quote_text
 
 
@@ -43,7 +44,7 @@ def attack_closest(trial: Trial, guesses: int) -> AttackResult:
     return with_rates(result, main, control, Rate(main.guesses, 2 * main.guesses))
 
 
-def closest_distances(trial: Trial, targets: str) -> tuple[NDArray[np.bool_], Floats]:
+def closest_distances(trial: Trial, targets: str) -> tuple[NDArray[np.bool_], FloatArray]:
     """Return which targets are members, and the distance of each to the closest row."""
     columns = [_Compared(trial, column) for column in trial.columns]
     names = ", ".join(column.row_name for column in trial.columns)
@@ -119,7 +120,7 @@ class _Compared:
 
     def distances(
         self, people: dict[str, NDArray[Any]], rows: dict[str, NDArray[Any]], some: slice
-    ) -> Floats:
+    ) -> FloatArray:
         """Return the distance of some people to each row, 0 to 1."""
         known, low, high = people[self.name], rows[self.name], rows[f"{self.name}_high"]
         value = known[some, None]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from dbt_anonymize.privacy.table import Classes, FloatArray, Table
+from dbt_anonymize.arrays import FloatArray, np
+from dbt_anonymize.privacy.table import Classes, Table
 
 
 class LabelLosses:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-import numpy as np
 from pydantic import Field
 
+from dbt_anonymize.arrays import BoolArray, FloatArray, np
 from dbt_anonymize.extensions.payouts.label_losses import LabelLosses
 from dbt_anonymize.extensions.payouts.no_attack import size_without_attack
 from dbt_anonymize.privacy.compiler import Compiler
 from dbt_anonymize.privacy.guarantees import TOLERANCE
 from dbt_anonymize.privacy.model import Positive, PrivacyModel, Weakest
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Table
+from dbt_anonymize.privacy.table import Classes, Table
 
 
 class Profitable(PrivacyModel):

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.arrays import BoolArray, IntArray
 from dbt_anonymize.extensions.recoding.judging import Judge
 from dbt_anonymize.extensions.recoding.levels import read_levels
 from dbt_anonymize.extensions.recoding.records import Source
 from dbt_anonymize.extensions.recoding.runs import run_positions
-from dbt_anonymize.privacy.table import BoolArray, IntArray
 
 if TYPE_CHECKING:
     import duckdb

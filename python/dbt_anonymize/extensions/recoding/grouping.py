@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
 import numpy as np
 
+from dbt_anonymize.arrays import IntArray
 from dbt_anonymize.errors import RecodingError
 from dbt_anonymize.extensions.recoding.judging import Judge
 from dbt_anonymize.extensions.recoding.mdav import mdav
@@ -17,7 +18,6 @@ from dbt_anonymize.extensions.recoding.released_groups import released_labels
 from dbt_anonymize.extensions.recoding.systematic import systematic_clusters
 from dbt_anonymize.extensions.recoding.tuples import Category, Number, Tuples
 from dbt_anonymize.privacy.grouping import distinct_rows
-from dbt_anonymize.privacy.table import IntArray
 
 if TYPE_CHECKING:
     import duckdb

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from dbt_anonymize.arrays import BoolArray, IntArray
 from dbt_anonymize.errors import RecodingError, SearchError
 from dbt_anonymize.evaluation.data.relations import value_text
 from dbt_anonymize.extensions.recoding.records import Records
 from dbt_anonymize.privacy.grouping import count_classes
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.registry import compile_guarantees, model_of
-from dbt_anonymize.privacy.table import BoolArray, IntArray, Table
+from dbt_anonymize.privacy.table import Table
 
 
 @dataclass(frozen=True)

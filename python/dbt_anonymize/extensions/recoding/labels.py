@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from dbt_anonymize.arrays import FloatArray, IntArray
 from dbt_anonymize.errors import RecodingError
 from dbt_anonymize.extensions.recoding.leaves import Leaves, Texts
 from dbt_anonymize.privacy.grouping import distinct_rows
-from dbt_anonymize.privacy.table import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

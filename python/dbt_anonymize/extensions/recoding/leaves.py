@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dbt_anonymize.arrays import FloatArray, IntArray
 from dbt_anonymize.errors import RecodingError
 from dbt_anonymize.evaluation.data.relations import SOURCE, column_kind, number_sql, query
-from dbt_anonymize.privacy.table import FloatArray, IntArray
 
 if TYPE_CHECKING:
     import duckdb

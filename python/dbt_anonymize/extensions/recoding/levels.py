@@ -9,10 +9,11 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from dbt_anonymize.arrays import BoolArray, FloatArray, IntArray
 from dbt_anonymize.extensions.recoding.labels import Labels
 from dbt_anonymize.extensions.recoding.leaves import Texts
 from dbt_anonymize.extensions.recoding.records import Key, Records, Source
-from dbt_anonymize.privacy.table import Attribute, BoolArray, FloatArray, IntArray
+from dbt_anonymize.privacy.table import Attribute
 
 
 def read_levels(

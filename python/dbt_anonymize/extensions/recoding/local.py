@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dbt_anonymize.arrays import BoolArray, IntArray
 from dbt_anonymize.extensions.recoding.judging import Judge, select_rows
 from dbt_anonymize.extensions.recoding.levels import read_levels
 from dbt_anonymize.extensions.recoding.records import Source
 from dbt_anonymize.privacy.grouping import classes_by_labels, group, labels_of
 from dbt_anonymize.privacy.guarantees import Guarantees
-from dbt_anonymize.privacy.table import BoolArray, IntArray, Node, Table
+from dbt_anonymize.privacy.table import Node, Table
 
 if TYPE_CHECKING:
     import duckdb

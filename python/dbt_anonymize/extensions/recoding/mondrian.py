@@ -23,9 +23,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dbt_anonymize.arrays import BoolArray, FloatArray, IntArray
 from dbt_anonymize.extensions.recoding.leaves import Leaves
 from dbt_anonymize.extensions.recoding.runs import run_positions, run_starts, running_sums
-from dbt_anonymize.privacy.table import BoolArray, FloatArray, IntArray
 
 # From rows, the class of each and the number of classes: a mask of classes that break a guarantee.
 Violating = Callable[[IntArray, IntArray, int], BoolArray]

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dbt_anonymize.arrays import IntArray
 from dbt_anonymize.extensions.recoding.judging import Judge
 from dbt_anonymize.extensions.recoding.labels import Labels, span_labels
 from dbt_anonymize.extensions.recoding.mondrian import mondrian
 from dbt_anonymize.extensions.recoding.records import Records, Source
-from dbt_anonymize.privacy.table import IntArray
 
 if TYPE_CHECKING:
     import duckdb

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.arrays import BoolArray, FloatArray, IntArray
 from dbt_anonymize.errors import RecodingError
 from dbt_anonymize.extensions.recoding.judging import Judge
 from dbt_anonymize.extensions.recoding.levels import Ladder, read_levels
@@ -17,7 +18,7 @@ from dbt_anonymize.extensions.recoding.runs import running_sums
 from dbt_anonymize.privacy.grouping import distinct_codes, sums
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.registry import model_of
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray
+from dbt_anonymize.privacy.table import Classes
 
 if TYPE_CHECKING:
     import duckdb

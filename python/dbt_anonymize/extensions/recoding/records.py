@@ -10,12 +10,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dbt_anonymize.arrays import FloatArray, IntArray
 from dbt_anonymize.errors import RecodingError
 from dbt_anonymize.evaluation.data.relations import SOURCE, query
 from dbt_anonymize.extensions.recoding.labels import Labels, check_labels
 from dbt_anonymize.extensions.recoding.leaves import Leaves, Texts
 from dbt_anonymize.literals import quote_name
-from dbt_anonymize.privacy.table import Attribute, FloatArray, IntArray, SensitiveAttribute, Table
+from dbt_anonymize.privacy.table import Attribute, SensitiveAttribute, Table
 
 if TYPE_CHECKING:
     import duckdb

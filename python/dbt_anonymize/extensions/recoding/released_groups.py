@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.arrays import BoolArray, FloatArray, IntArray
 from dbt_anonymize.extensions.recoding.labels import Labels
 from dbt_anonymize.extensions.recoding.leaves import Leaves
 from dbt_anonymize.extensions.recoding.records import Records
 from dbt_anonymize.privacy.grouping import distinct_codes, distinct_rows
-from dbt_anonymize.privacy.table import BoolArray, FloatArray, IntArray
 
 # 1,000,000, 500,000, 100,000, ..., 5, 1.
 _STEPS = [u * 10.0**n for n in reversed(range(7)) for u in (5, 1)][1:]

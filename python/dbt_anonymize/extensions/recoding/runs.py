@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dbt_anonymize.privacy.table import IntArray
+from dbt_anonymize.arrays import IntArray
 
 
 def running_sums(numbers: NDArray[Any], starts: IntArray, group_of: IntArray) -> NDArray[Any]:

@@ -11,9 +11,10 @@ from collections import OrderedDict
 
 import numpy as np
 
+from dbt_anonymize.arrays import FloatArray
 from dbt_anonymize.extensions.search.grouped import GroupedClasses
 from dbt_anonymize.extensions.search.open_nodes import OpenNodes
-from dbt_anonymize.privacy.table import FloatArray, Node
+from dbt_anonymize.privacy.table import Node
 
 # Most bases in the cache: with more, looking one up takes longer.
 MOST = 256

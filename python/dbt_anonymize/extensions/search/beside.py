@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from dbt_anonymize.arrays import IntArray
 from dbt_anonymize.extension import searched
-from dbt_anonymize.privacy.table import IntArray, Node
+from dbt_anonymize.privacy.table import Node
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 

@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from dbt_anonymize.arrays import BoolArray, IntArray
 from dbt_anonymize.extensions.search.candidates import WORTHWHILE
 from dbt_anonymize.extensions.search.checking import Checker
 from dbt_anonymize.extensions.search.clock import Clock
@@ -29,7 +30,7 @@ from dbt_anonymize.extensions.search.race import Candidate, Key
 from dbt_anonymize.extensions.search.results import CheckedNode
 from dbt_anonymize.privacy.grouping import classes_by_labels, group, labels_of
 from dbt_anonymize.privacy.guarantees import Guarantees
-from dbt_anonymize.privacy.table import Attribute, BoolArray, Classes, IntArray, Node, Table
+from dbt_anonymize.privacy.table import Attribute, Classes, Node, Table
 
 # In rounds suppression is cheap, because the next round takes up the records; ARX recommends 0 to
 # 0.05. First nodes are searched with each of these factors.

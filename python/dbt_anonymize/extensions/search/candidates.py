@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dbt_anonymize.arrays import BoolArray
 from dbt_anonymize.extensions.search.checking import Checker
 from dbt_anonymize.extensions.search.grouped import GroupedClasses
 from dbt_anonymize.extensions.search.lattice import Lattice
 from dbt_anonymize.extensions.search.race import Candidate
 from dbt_anonymize.extensions.search.results import CheckedNode
-from dbt_anonymize.privacy.table import BoolArray, Node
+from dbt_anonymize.privacy.table import Node
 
 # A column is worth a trial without it if classes are then at least this many times larger.
 WORTHWHILE = 2

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from dbt_anonymize.arrays import BoolArray, IntArray
 from dbt_anonymize.extensions.search.grouped import GroupedClasses
 from dbt_anonymize.extensions.search.lattice import Lattice
 from dbt_anonymize.extensions.search.losses.base import InformationLoss
@@ -13,7 +14,7 @@ from dbt_anonymize.extensions.search.results import CheckedNode
 from dbt_anonymize.extensions.search.rollup import Grouper, UngroupedNode
 from dbt_anonymize.extensions.search.unavoidable import is_impossible, least_suppressed
 from dbt_anonymize.privacy.guarantees import Guarantees
-from dbt_anonymize.privacy.table import BoolArray, IntArray, Node, Table
+from dbt_anonymize.privacy.table import Node, Table
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dbt_anonymize.privacy.table import FloatArray, Table
+from dbt_anonymize.arrays import FloatArray
+from dbt_anonymize.privacy.table import Table
 
 
 def label_entropies(table: Table) -> tuple[FloatArray, ...]:

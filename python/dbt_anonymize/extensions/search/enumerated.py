@@ -17,6 +17,7 @@ import math
 
 import numpy as np
 
+from dbt_anonymize.arrays import BoolArray, IntArray
 from dbt_anonymize.extensions.search.checking import Check, Checker
 from dbt_anonymize.extensions.search.clock import Clock
 from dbt_anonymize.extensions.search.grouped import GroupedClasses
@@ -26,7 +27,7 @@ from dbt_anonymize.extensions.search.leaders import Leaders
 from dbt_anonymize.extensions.search.losses.base import of_levels
 from dbt_anonymize.extensions.search.results import CheckedNode, Progress, Status, VisitedNodes
 from dbt_anonymize.extensions.search.witnesses import Witnesses
-from dbt_anonymize.privacy.table import BoolArray, IntArray, Node
+from dbt_anonymize.privacy.table import Node
 
 # A member of an enumeration is looked up at every use.
 _OPEN = int(Status.OPEN)

@@ -15,11 +15,12 @@ from collections.abc import Collection
 
 import numpy as np
 
+from dbt_anonymize.arrays import FloatArray
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.search.lattice import Lattice
 from dbt_anonymize.extensions.search.rollup import Grouper
 from dbt_anonymize.privacy.model import Mechanism
-from dbt_anonymize.privacy.table import FloatArray, Node, Table
+from dbt_anonymize.privacy.table import Node, Table
 
 MOST_NODES = 100_000
 _BITS = 53

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from dbt_anonymize.arrays import FloatArray
 from dbt_anonymize.extensions.search.lattice import Lattice
-from dbt_anonymize.privacy.table import FloatArray
 
 # Ridge penalty; latest observations that are fitted.
 PENALTY, LOOK_BACK = 0.3, 512

@@ -13,17 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.arrays import BoolArray, FloatArray, IntArray
 from dbt_anonymize.extensions.search.hashing import Words
 from dbt_anonymize.privacy.grouping import column_sums, labels_of, value_counts
-from dbt_anonymize.privacy.table import (
-    BoolArray,
-    Classes,
-    FloatArray,
-    IntArray,
-    Node,
-    Table,
-    ValueCounts,
-)
+from dbt_anonymize.privacy.table import Classes, Node, Table, ValueCounts
 
 
 @dataclass(frozen=True)

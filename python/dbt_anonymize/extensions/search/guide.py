@@ -12,10 +12,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.arrays import FloatArray
 from dbt_anonymize.extensions.search.forecast import Forecast, box_counts, chances
 from dbt_anonymize.extensions.search.lattice import Box, Lattice
 from dbt_anonymize.extensions.search.results import Status
-from dbt_anonymize.privacy.table import FloatArray
 
 Statuses = NDArray[np.uint8]
 # A member of an enumeration is looked up at every use.

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dbt_anonymize.arrays import BoolArray, FloatArray, IntArray
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.search.losses.base import InformationLoss, TableSums, of_levels
 from dbt_anonymize.extensions.search.measure_names import GUIDED
 from dbt_anonymize.privacy.grouping import column_sums, distinct_codes
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray, Table
+from dbt_anonymize.privacy.table import Classes, Table
 
 # Sums in another order differ by less.
 _NOTHING = 1e-9

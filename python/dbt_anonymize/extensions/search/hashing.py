@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbt_anonymize.privacy.table import BoolArray, IntArray
+from dbt_anonymize.arrays import BoolArray, IntArray
 
 Words = tuple[IntArray, ...]
 # Few rows get many slots, so that hardly any go through another round.

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from dbt_anonymize.arrays import IntArray
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.search.beside import Beside, Found, LevelSearch
 from dbt_anonymize.extensions.search.by_quality import ladder
@@ -19,7 +20,7 @@ from dbt_anonymize.extensions.search.efforts import Task
 from dbt_anonymize.extensions.search.lattice import Lattice
 from dbt_anonymize.extensions.search.optimum import MOST_ENUMERATED, lattice_search
 from dbt_anonymize.extensions.search.results import CheckedNode, Progress, ProgressCallback
-from dbt_anonymize.privacy.table import IntArray, Node
+from dbt_anonymize.privacy.table import Node
 from dbt_anonymize.spec import Effort, Spec
 
 # Shares of the time of an effort in which good levels are found before all are searched through:

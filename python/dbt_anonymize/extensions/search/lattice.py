@@ -9,8 +9,9 @@ from functools import cached_property
 
 import numpy as np
 
+from dbt_anonymize.arrays import FloatArray, IntArray
 from dbt_anonymize.errors import SearchError
-from dbt_anonymize.privacy.table import FloatArray, IntArray, Node, Table
+from dbt_anonymize.privacy.table import Node, Table
 
 Box = tuple[slice, ...]
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from dbt_anonymize.arrays import BoolArray, FloatArray, IntArray
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.search.declared import search_of
 from dbt_anonymize.extensions.search.packed_keys import packed_keys, unpack_keys
@@ -19,14 +20,7 @@ from dbt_anonymize.extensions.search.preconditions import check_readable
 from dbt_anonymize.extensions.search.source import Source, rebuild
 from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.privacy.label_shares import shares_of_labels, width
-from dbt_anonymize.privacy.table import (
-    Attribute,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    SensitiveAttribute,
-    Table,
-)
+from dbt_anonymize.privacy.table import Attribute, SensitiveAttribute, Table
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Hierarchy, Spec
 

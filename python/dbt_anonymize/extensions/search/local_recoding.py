@@ -8,6 +8,7 @@ from decimal import Decimal
 
 import numpy as np
 
+from dbt_anonymize.arrays import BoolArray
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.recoding.judging import select_rows
 from dbt_anonymize.extensions.recoding.local import protected_rows
@@ -21,7 +22,7 @@ from dbt_anonymize.extensions.search.optimum import search
 from dbt_anonymize.extensions.search.results import ProgressCallback
 from dbt_anonymize.privacy.grouping import classes_of
 from dbt_anonymize.privacy.guarantees import Guarantees
-from dbt_anonymize.privacy.table import BoolArray, Node, Table
+from dbt_anonymize.privacy.table import Node, Table
 
 # At most fifty rounds. The share in ARX is of the remaining records, and gives hundreds of rounds.
 SMALLEST_SHARE = Decimal("0.02")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.arrays import FloatArray
 from dbt_anonymize.extensions.search.forecast import box_counts
 from dbt_anonymize.extensions.search.lattice import Lattice
-from dbt_anonymize.privacy.table import FloatArray, Node
+from dbt_anonymize.privacy.table import Node
 
 # Lookups between two counts of the open nodes.
 BETWEEN = 32

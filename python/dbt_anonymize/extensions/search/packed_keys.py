@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dbt_anonymize.privacy.table import IntArray
+from dbt_anonymize.arrays import IntArray
 
 # A key is a bigint; one bit is left so that no sum of codes comes near its end.
 LARGEST_KEY = 2**62

@@ -6,6 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
+from dbt_anonymize.arrays import BoolArray, FloatArray
 from dbt_anonymize.extensions.search.losses.base import (
     SLIGHTLY_LESS,
     InformationLoss,
@@ -13,7 +14,7 @@ from dbt_anonymize.extensions.search.losses.base import (
     suppressed_records,
 )
 from dbt_anonymize.extensions.search.losses.suppressed import Suppressed, bounds_by_level
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Node, Table
+from dbt_anonymize.privacy.table import Classes, Node, Table
 
 
 class LabelLosses(Protocol):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.arrays import IntArray
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.evaluation.data.features import Reading
 from dbt_anonymize.evaluation.data.hierarchy import ROOT
@@ -31,7 +32,7 @@ from dbt_anonymize.extensions.search.load import Loaded
 from dbt_anonymize.extensions.search.source import rebuild
 from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.privacy.grouping import distinct_codes
-from dbt_anonymize.privacy.table import IntArray, Table
+from dbt_anonymize.privacy.table import Table
 from dbt_anonymize.project.engines import Drawn, engine_of
 from dbt_anonymize.project.rows import draw, feature_columns
 from dbt_anonymize.project.warehouse import Warehouse

@@ -12,13 +12,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.arrays import FloatArray, IntArray
 from dbt_anonymize.extensions.search.bases import Bases
 from dbt_anonymize.extensions.search.grouped import CountedColumns, GroupedClasses
 from dbt_anonymize.extensions.search.hashing import Words, distinct, slots
 from dbt_anonymize.extensions.search.keys import Keys
 from dbt_anonymize.extensions.search.lattice import Lattice
 from dbt_anonymize.extensions.search.open_nodes import OpenNodes
-from dbt_anonymize.privacy.table import FloatArray, IntArray, Node, Table
+from dbt_anonymize.privacy.table import Node, Table
 
 MEMORY = 1 << 30
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from dbt_anonymize.arrays import IntArray
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.search.declared import has_outdated_efforts
-from dbt_anonymize.privacy.table import IntArray
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 

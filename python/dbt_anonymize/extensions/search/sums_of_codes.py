@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dbt_anonymize.privacy.table import IntArray, Node
+from dbt_anonymize.arrays import IntArray
+from dbt_anonymize.privacy.table import Node
 
 
 class SumsOfCodes:

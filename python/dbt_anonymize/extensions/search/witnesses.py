@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from dbt_anonymize.arrays import FloatArray, IntArray
 from dbt_anonymize.extensions.search.forecast import box_counts
 from dbt_anonymize.extensions.search.lattice import Lattice
-from dbt_anonymize.privacy.table import FloatArray, IntArray, Table
+from dbt_anonymize.privacy.table import Table
 
 
 class Witnesses:

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from dbt_anonymize.extensions.tables.cube import Floats, Integers
+    from dbt_anonymize.arrays import FloatArray, IntArray
 
 
 def telling_knowledge(
-    everybody: Floats,
-    largest: Floats,
-    cells: Integers,
+    everybody: FloatArray,
+    largest: FloatArray,
+    cells: IntArray,
     *,
     are_apart: bool,
-    tells: Callable[[Floats], bool],
-) -> Iterator[Floats]:
+    tells: Callable[[FloatArray], bool],
+) -> Iterator[FloatArray]:
     """Yield what contributors know of hidden cells, at least, where it tells others too closely.
 
     Parameters

@@ -10,6 +10,7 @@ from itertools import combinations, product
 
 import numpy as np
 
+from dbt_anonymize.arrays import FloatArray, IntArray
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.extensions.tables.suppression import (
     LARGEST_CHECKED,
@@ -17,7 +18,7 @@ from dbt_anonymize.extensions.tables.suppression import (
     MOST_MODULAR_DIMENSIONS,
 )
 from dbt_anonymize.literals import plain_yaml_text
-from dbt_anonymize.privacy.table import FloatArray, IntArray, Table
+from dbt_anonymize.privacy.table import Table
 
 MINIMUM_FREQUENCY = 5
 # Of all cells with somebody, totals included, at most so many are small: about three are hidden for

@@ -15,7 +15,8 @@ from scipy.optimize import (  # type: ignore[import-untyped]
 )
 from scipy.sparse.csgraph import connected_components  # type: ignore[import-untyped]
 
-from dbt_anonymize.extensions.tables.cube import Booleans, Cube, Dimension, Floats, Integers
+from dbt_anonymize.arrays import BoolArray, FloatArray, IntArray
+from dbt_anonymize.extensions.tables.cube import Cube, Dimension
 from dbt_anonymize.extensions.tables.errors import TableError
 
 # Inner cells that are solved together as whole numbers; above that bounds are those of fractions,
@@ -34,12 +35,12 @@ _WHOLE = 1e-6
 class Known:
     """Bounds of each cell that an attacker knows, infinite where nothing is: two arrays by cell."""
 
-    lowest: Floats
-    highest: Floats
+    lowest: FloatArray
+    highest: FloatArray
 
     @classmethod
     def of_published(
-        cls, values: Floats, *, within: float = 0.0, least: Floats | float = -np.inf
+        cls, values: FloatArray, *, within: float = 0.0, least: FloatArray | float = -np.inf
     ) -> Known:
         """Return what published values tell, each true within a distance.
 
@@ -52,7 +53,7 @@ class Known:
         )
 
     @classmethod
-    def of_hidden(cls, values: Floats, is_hidden: Booleans, least: Floats) -> Known:
+    def of_hidden(cls, values: FloatArray, is_hidden: BoolArray, least: FloatArray) -> Known:
         """Return what is told where some cells are hidden, and all others are what they are."""
         return cls(np.where(is_hidden, least, values), np.where(is_hidden, np.inf, values))
 
@@ -66,9 +67,9 @@ class Program:
     """
 
     members: sparse.csr_matrix
-    lower: Floats
-    upper: Floats
-    group: Integers
+    lower: FloatArray
+    upper: FloatArray
+    group: IntArray
     groups: tuple[_Group, ...]
     are_integers: bool = False
 
@@ -110,7 +111,7 @@ class Program:
             )
         return cls(members, lower, upper, group, tuple(groups))
 
-    def solution(self, weights: Floats) -> Floats | None:
+    def solution(self, weights: FloatArray) -> FloatArray | None:
         """Return inner cells of a possible table with the largest weighted sum, None if unbounded.
 
         NaN in groups without a weight. With ``are_integers`` whole numbers, as far as no more than
@@ -133,21 +134,21 @@ class Program:
 class _Group:
     """Inner cells that hang together, their bounds (cells by 2), and what is told of their sums."""
 
-    inner: Integers
-    bounds: Floats
+    inner: IntArray
+    bounds: FloatArray
     matrix: sparse.csr_matrix
-    least: Floats
-    most: Floats
+    least: FloatArray
+    most: FloatArray
 
-    def least_cost(self, costs: Floats, *, is_whole: bool) -> Floats | None:
+    def least_cost(self, costs: FloatArray, *, is_whole: bool) -> FloatArray | None:
         """Return the cheapest values, None where costs have no end."""
         found = self._fractions(costs)
         if found is None or not is_whole:
             return found
-        whole: Floats = np.round(found)
+        whole: FloatArray = np.round(found)
         return whole if np.abs(found - whole).max() < _WHOLE else self._integers(costs)
 
-    def _fractions(self, costs: Floats) -> Floats | None:
+    def _fractions(self, costs: FloatArray) -> FloatArray | None:
         is_equal = self.least == self.most
         is_above, is_below = ~is_equal & np.isfinite(self.least), ~is_equal & np.isfinite(self.most)
         rows = sparse.vstack([self.matrix[is_below], -self.matrix[is_above]]).tocsr()
@@ -174,7 +175,7 @@ class _Group:
                 return None
         raise _unsolved(solved.status)
 
-    def _integers(self, costs: Floats) -> Floats | None:
+    def _integers(self, costs: FloatArray) -> FloatArray | None:
         solved = milp(
             costs,
             integrality=np.ones(len(costs)),
@@ -189,7 +190,7 @@ class _Group:
         return np.asarray(np.round(solved.x))
 
 
-def _connected(constraints: sparse.csr_matrix) -> tuple[Integers, Integers]:
+def _connected(constraints: sparse.csr_matrix) -> tuple[IntArray, IntArray]:
     """Return the numbers of the groups of rows and of columns, -1 of a column without rows."""
     rows, columns = constraints.shape
     graph = sparse.block_array([[None, constraints], [constraints.T, None]])
@@ -204,7 +205,7 @@ def _connected(constraints: sparse.csr_matrix) -> tuple[Integers, Integers]:
     return of_rows, of_columns
 
 
-def _places(numbers: Integers) -> list[Integers]:
+def _places(numbers: IntArray) -> list[IntArray]:
     """Return the places of each number from 0, in their order; -1 has none."""
     order = np.argsort(numbers, kind="stable")
     order = order[numbers[order] >= 0]

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from dbt_anonymize.extensions.tables.cube import Booleans, Cube, Dimension, Floats, Integers
+from dbt_anonymize.arrays import BoolArray, FloatArray, IntArray, np
+from dbt_anonymize.extensions.tables.cube import Cube, Dimension
 from dbt_anonymize.extensions.tables.errors import TableError, UnknownLabelError
 from dbt_anonymize.extensions.tables.totals import unnamed_totals
 
@@ -30,10 +29,10 @@ class Published:
     """
 
     cube: Cube
-    values: Floats
-    is_hidden: Booleans
-    is_shown: Booleans
-    of_row: Integers
+    values: FloatArray
+    is_hidden: BoolArray
+    is_shown: BoolArray
+    of_row: IntArray
 
     def beside(self, counts: Sequence[object]) -> Published:
         """Return the table of other counts of the same rows."""
@@ -156,7 +155,7 @@ def _trees(
         yield trees[name] if name in trees else Dimension.flat(name, sorted(own))
 
 
-def _categories(labels: Sequence[Sequence[str | None]], cube: Cube) -> Integers:
+def _categories(labels: Sequence[Sequence[str | None]], cube: Cube) -> IntArray:
     """Return the number of each label in its tree, 0 of a total: rows by dimensions."""
     columns = []
     for place, tree in enumerate(cube.dimensions):
@@ -172,7 +171,7 @@ def _categories(labels: Sequence[Sequence[str | None]], cube: Cube) -> Integers:
 
 
 def _published(
-    cube: Cube, of_row: Integers, is_shown: Booleans, counts: Sequence[object]
+    cube: Cube, of_row: IntArray, is_shown: BoolArray, counts: Sequence[object]
 ) -> Published:
     figures = np.array([np.nan if count is None else _figure(count) for count in counts])
     if np.isinf(figures).any():

@@ -17,17 +17,11 @@ import numpy as np
 from scipy import sparse  # type: ignore[import-untyped]
 from scipy.optimize import linprog  # type: ignore[import-untyped]
 
+from dbt_anonymize.arrays import BoolArray, FloatArray, IntArray
 from dbt_anonymize.extensions.tables import tau
 from dbt_anonymize.extensions.tables.audit import intervals, known_of_totals
 from dbt_anonymize.extensions.tables.calls import call, private_folder
-from dbt_anonymize.extensions.tables.cube import (
-    ROOT,
-    Booleans,
-    Cube,
-    Dimension,
-    Floats,
-    Integers,
-)
+from dbt_anonymize.extensions.tables.cube import ROOT, Cube, Dimension
 from dbt_anonymize.extensions.tables.errors import TableError
 from dbt_anonymize.extensions.tables.primary import Primary
 from dbt_anonymize.extensions.tables.programs import Known
@@ -54,14 +48,14 @@ _MOST_CHECKED = 1e4
 
 def suppress(
     cube: Cube,
-    values: Floats,
+    values: FloatArray,
     primary: Primary,
-    cost: Floats,
-    least: Floats,
+    cost: FloatArray,
+    least: FloatArray,
     *,
     seconds: float,
     folder: Path,
-) -> Booleans:
+) -> BoolArray:
     """Return the cells to hide: the primary ones, and others that cost least.
 
     Parameters
@@ -102,7 +96,7 @@ def suppress(
     .. [2] de Wolf 2002, Inference Control in Statistical Databases, 74-82 (the modular one).
     """
     _refuse_unfit(cube, values, primary, cost)
-    is_hidden: Booleans = primary.is_primary | ((cost == 0) & (values > 0))
+    is_hidden: BoolArray = primary.is_primary | ((cost == 0) & (values > 0))
     if not primary.is_primary.any():
         return is_hidden
     if find_spec("pytauargus") is None:
@@ -152,9 +146,9 @@ def method_of(cube: Cube) -> str:
 
 def _refuse_unfit(
     cube: Cube,
-    values: Floats,
+    values: FloatArray,
     primary: Primary,
-    cost: Floats,
+    cost: FloatArray,
 ) -> None:
     for name, array in (
         ("values", values),
@@ -191,13 +185,13 @@ def _refuse_unfit(
         )
 
 
-def reachable(cube: Cube, values: Floats, primary: Primary, least: Floats) -> Primary:
+def reachable(cube: Cube, values: FloatArray, primary: Primary, least: FloatArray) -> Primary:
     """Demand of no total that it could be less than what everybody knows of its parts."""
     room = np.maximum(values - known_of_totals(cube, least, values == 0), 0)
     return primary._replace(lower=np.minimum(primary.lower, room))
 
 
-def _prepared(cube: Cube, method: str) -> tuple[Integers, Cube]:
+def _prepared(cube: Cube, method: str) -> tuple[IntArray, Cube]:
     """Return the table to solve, and the number in it of each cell.
 
     A category with a single child is the same as its child. Whatever has no other is left out.
@@ -213,7 +207,7 @@ def _prepared(cube: Cube, method: str) -> tuple[Integers, Cube]:
     return numbers, solved
 
 
-def _tree(dimension: Dimension, most: int) -> tuple[Integers, Dimension]:
+def _tree(dimension: Dimension, most: int) -> tuple[IntArray, Dimension]:
     """Return the category of each one in a tree with at most so many children, in its order.
 
     Examples
@@ -233,7 +227,7 @@ def _tree(dimension: Dimension, most: int) -> tuple[Integers, Dimension]:
         else:
             split(children, number)
 
-    def split(children: Integers, number: int) -> None:
+    def split(children: IntArray, number: int) -> None:
         groups = min(most, -(-len(children) // most))
         if len(children) <= most:
             groups = len(children)
@@ -250,13 +244,13 @@ def _tree(dimension: Dimension, most: int) -> tuple[Integers, Dimension]:
 
 def _cells(
     solved: Cube,
-    numbers: Integers,
-    values: Floats,
+    numbers: IntArray,
+    values: FloatArray,
     primary: Primary,
     *,
-    cost: Floats,
-    least: Floats,
-) -> dict[str, Floats]:
+    cost: FloatArray,
+    least: FloatArray,
+) -> dict[str, FloatArray]:
     """Return the cells as the package takes them: values in whole units, whole costs."""
     inner, demanded = np.zeros(solved.size), np.zeros(solved.size, dtype=bool)
     (costs, known), bounds = np.zeros((2, solved.size)), np.zeros((2, solved.size))
@@ -281,27 +275,27 @@ def _cells(
     }
 
 
-def _whole_costs(cost: Floats, method: str) -> Floats:
+def _whole_costs(cost: FloatArray, method: str) -> FloatArray:
     """Return costs that the package keeps apart, 0 or 1 of what is not shown."""
     shown = cost[cost > 0]
     if not len(shown):
         return cost
     if method == tau.MODULAR:  # what costs 2,000 times as much as the cheapest costs no more
-        steps: Floats = np.ceil(cost / shown.min() * _STEPS_OF_CHEAPEST)
+        steps: FloatArray = np.ceil(cost / shown.min() * _STEPS_OF_CHEAPEST)
         return np.clip(steps, 1, _LARGEST_MODULAR_COST)
     if (cost == np.round(cost)).all() and cost.sum() <= _LARGEST_SUM_OF_COSTS:
         return cost
-    scaled: Floats = np.round(cost * (_LARGEST_SUM_OF_COSTS / cost.sum()))
+    scaled: FloatArray = np.round(cost * (_LARGEST_SUM_OF_COSTS / cost.sum()))
     return np.where(cost > 0, np.maximum(scaled, 1), 0.0)
 
 
 def narrow_cells(
     cube: Cube,
-    values: Floats,
+    values: FloatArray,
     primary: Primary,
-    is_hidden: Booleans,
-    least: Floats,
-) -> Booleans:
+    is_hidden: BoolArray,
+    least: FloatArray,
+) -> BoolArray:
     """Tell of each cell, below and above, if an attacker's interval ends too early: 2 by cells."""
     is_narrow = np.zeros((2, cube.size), dtype=bool)
     cells = np.flatnonzero(primary.is_primary)
@@ -319,7 +313,7 @@ def narrow_cells(
     return is_narrow
 
 
-def _room(values: Floats) -> float:
+def _room(values: FloatArray) -> float:
     """Return by how much solvers may miss a value; whole numbers differ by more."""
     room = _TOLERANCE * max(1.0, float(values.max()))
     return min(room, 0.5) if (values == np.round(values)).all() else room
@@ -327,13 +321,13 @@ def _room(values: Floats) -> float:
 
 def _widened(
     cube: Cube,
-    values: Floats,
+    values: FloatArray,
     primary: Primary,
-    is_narrow: Booleans,
+    is_narrow: BoolArray,
     *,
-    cost: Floats,
-    least: Floats,
-) -> Booleans:
+    cost: FloatArray,
+    least: FloatArray,
+) -> BoolArray:
     """Return further cells to hide: the modular method leaves them out, looking at parts alone.
 
     One cell after the other is moved to where its interval must reach, below and above, by the

@@ -19,7 +19,7 @@ from dbt_anonymize.extensions.tables.suppression import LARGEST_CHECKED, narrow_
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dbt_anonymize.extensions.tables.cube import Booleans, Floats, Integers
+    from dbt_anonymize.arrays import BoolArray, FloatArray, IntArray
     from dbt_anonymize.extensions.tables.reading import Published
 
 
@@ -31,10 +31,10 @@ class Told:
     """
 
     measure: str
-    rows: Integers
-    lowest: Floats
-    highest: Floats
-    demanded: Floats
+    rows: IntArray
+    lowest: FloatArray
+    highest: FloatArray
+    demanded: FloatArray
 
 
 def qnf_of(told: Sequence[Told]) -> float:
@@ -49,8 +49,8 @@ def qnf_of(told: Sequence[Told]) -> float:
 def told_of_hidden(
     measure: str,
     table: Published,
-    judgement: tuple[Measure, Floats],
-    is_hidden: Booleans,
+    judgement: tuple[Measure, FloatArray],
+    is_hidden: BoolArray,
 ) -> Told:
     """Return what is told to everybody of one measure of a table with hidden cells.
 
@@ -76,8 +76,8 @@ def told_by_earlier() -> TableError:
 
 
 def _ends_of_hidden(
-    table: Published, figures: Floats, is_hidden: Booleans, least: Floats, cells: Integers
-) -> tuple[Floats, Floats]:
+    table: Published, figures: FloatArray, is_hidden: BoolArray, least: FloatArray, cells: IntArray
+) -> tuple[FloatArray, FloatArray]:
     """Return the smallest and the largest value that readers of all shown cells cannot exclude."""
     known = Known.of_hidden(figures, is_hidden, least)
     are_integers = bool((figures == np.round(figures)).all())
@@ -85,7 +85,7 @@ def _ends_of_hidden(
 
 
 def told_of_changed(
-    table: Published, cells: pd.DataFrame, likely: tuple[Integers, Integers], rules: TableRules
+    table: Published, cells: pd.DataFrame, likely: tuple[IntArray, IntArray], rules: TableRules
 ) -> Told:
     """Return what is told where each shown count is likely of counts between two ends.
 
@@ -117,7 +117,7 @@ def told_of_changed(
     return Told(PEOPLE, _rows(table)[found], *ends, np.full(len(found), demanded))
 
 
-def _rows(table: Published) -> Integers:
+def _rows(table: Published) -> IntArray:
     """Return the row of each cell; each that somebody is in has one."""
     rows = np.full(table.cube.size, -1)
     rows[table.of_row] = np.arange(len(table.of_row))

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from dbt_anonymize.evaluation.arrays import Codes
+from dbt_anonymize.arrays import BoolArray, IntArray
 from dbt_anonymize.evaluation.problem import Target
 from dbt_anonymize.extensions.drafting.coded_table import CodedTable
 from dbt_anonymize.extensions.drafting.plans import Plan
@@ -26,7 +26,6 @@ from dbt_anonymize.extensions.search.records import Records
 from dbt_anonymize.extensions.trial.alternatives import Alternative
 from dbt_anonymize.hierarchies.model import IntervalHierarchy
 from dbt_anonymize.privacy.registry import compile_guarantees
-from dbt_anonymize.privacy.table import BoolArray
 from dbt_anonymize.spec import Spec
 
 
@@ -50,7 +49,7 @@ def target_left_out(records: Records, is_suppressed: BoolArray) -> LeftOut | Non
 
 
 def _tenth_left_out(
-    target: Target, is_suppressed: BoolArray, subjects: Codes | None
+    target: Target, is_suppressed: BoolArray, subjects: IntArray | None
 ) -> LeftOut | None:
     """Return the end of a number that stands out among suppressed records."""
     numbers, groups = target.numbers, list[Group]()

@@ -8,18 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from dbt_anonymize.arrays import BoolArray, FloatArray, IntArray
 from dbt_anonymize.privacy.compiler import Compiler
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.registry import MODELS, model_of
-from dbt_anonymize.privacy.table import (
-    BoolArray,
-    Classes,
-    FloatArray,
-    IntArray,
-    SensitiveAttribute,
-    Table,
-    ValueCounts,
-)
+from dbt_anonymize.privacy.table import Classes, SensitiveAttribute, Table, ValueCounts
 
 _NOBODY: IntArray = np.zeros(0, dtype=np.int64)
 

@@ -8,12 +8,12 @@ from functools import cached_property
 
 import numpy as np
 
+from dbt_anonymize.arrays import BoolArray, FloatArray, IntArray
 from dbt_anonymize.extensions.linked.levels.coded import (
     Aim,
     CodedColumn,
     CodedTable,
     CodedTables,
-    Floats,
     Node,
 )
 from dbt_anonymize.extensions.linked.suppression.kernel import (
@@ -23,8 +23,6 @@ from dbt_anonymize.extensions.linked.suppression.kernel import (
     Suppression,
 )
 from dbt_anonymize.extensions.linked.suppression.records import (
-    Booleans,
-    Integers,
     LinkError,
     Links,
     combined_codes,
@@ -58,12 +56,12 @@ class _Part:
     """
 
     table: CodedTable
-    rows: Integers
-    subject: Integers
-    parent: Integers
-    weight: Floats
+    rows: IntArray
+    subject: IntArray
+    parent: IntArray
+    weight: FloatArray
     scale: float
-    rows_of_nobody: Integers
+    rows_of_nobody: IntArray
     _lost_beside: dict[tuple[int, int], float] = field(default_factory=dict)
 
     @property
@@ -82,17 +80,17 @@ class _Part:
         counted = lost + (1 - table.spared) * self.of_nobody
         return not self.records or counted / self.records <= table.most_lost
 
-    def lost(self, is_lost: Booleans) -> float:
+    def lost(self, is_lost: BoolArray) -> float:
         """Return how many records of released subjects are lost."""
         return float(self.weight[is_lost].sum()) * self.scale
 
-    def shares(self, place: int, level: int) -> Floats:
+    def shares(self, place: int, level: int) -> FloatArray:
         """Return the share that the label of each record covers, of a column at a level."""
         return self._shares_of(place, level, self.rows)
 
-    def _shares_of(self, place: int, level: int, rows: Integers) -> Floats:
+    def _shares_of(self, place: int, level: int, rows: IntArray) -> FloatArray:
         column = self.columns[place]
-        shares: Floats = column.shares[level][column.leaves[rows]]
+        shares: FloatArray = column.shares[level][column.leaves[rows]]
         return shares
 
     @cached_property
@@ -100,7 +98,9 @@ class _Part:
         """The quasi-identifiers."""
         return [*self.table.columns.values()]
 
-    def loss(self, place: int, level: int, costs: Floats, factors: tuple[float, float]) -> float:
+    def loss(
+        self, place: int, level: int, costs: FloatArray, factors: tuple[float, float]
+    ) -> float:
         """Return the loss of a column at a level, of what each counted record costs in it.
 
         See ``information_loss/loss.sql``.
@@ -120,7 +120,7 @@ class Forecast:
     and small ones lose more. Of classes that are too large themselves some subjects are counted.
     """
 
-    def __init__(self, tables: CodedTables, classes: Integers, aim: Aim) -> None:
+    def __init__(self, tables: CodedTables, classes: IntArray, aim: Aim) -> None:
         self.tables = tables
         self.aim = aim
         gs = aim.generalization_suppression_factor
@@ -131,15 +131,15 @@ class Forecast:
         self._own = np.unique(classes[counted], return_inverse=True)[1].astype(np.int64)
         self._parts = self._read(classes, weights, counted)
         self._sensitive = self._read_sensitive(counted) if aim.diversity else None
-        self._rare: dict[tuple[int, Node], Booleans] = {}
+        self._rare: dict[tuple[int, Node], BoolArray] = {}
         self._outcomes: dict[Nodes, list[TableOutcome] | None] = {}
 
-    def _read(self, classes: Integers, weights: Floats, counted: Integers) -> list[_Part]:
+    def _read(self, classes: IntArray, weights: FloatArray, counted: IntArray) -> list[_Part]:
         place = np.full(len(classes), -1)
         place[counted] = np.arange(len(counted))
         parts: list[_Part] = []
         # The place of each record among the counted ones of all tables.
-        places: list[Integers] = []
+        places: list[IntArray] = []
         first = 0
         for table in self.tables.listed:
             of_record = weights[table.subject]
@@ -157,7 +157,7 @@ class Forecast:
             parts.append(_Part(table, rows, subject, parent, weight, scale, of_nobody))
         return parts
 
-    def _read_sensitive(self, counted: Integers) -> Sensitive:
+    def _read_sensitive(self, counted: IntArray) -> Sensitive:
         """Return the sensitive values of counted subjects and their records."""
         everybody, nothing = np.arange(len(counted)), np.full(len(counted), -1)
         columns = [(everybody, nothing, codes[counted]) for codes in self.tables.sensitive]
@@ -169,7 +169,7 @@ class Forecast:
             first += len(part.rows)
         return sensitive_of(self.aim.diversity or 0, columns)
 
-    def free_bounds(self, place: int) -> Floats:
+    def free_bounds(self, place: int) -> FloatArray:
         """Return the loss of each node of a table if none of its released records were lost.
 
         It is a lower bound, which rises with the levels.
@@ -209,7 +209,7 @@ class Forecast:
             losses.append(part.loss(at, level, costs, self._factors))
         return float(self._aggregated(np.array(losses)))
 
-    def _is_rare(self, place: int, node: Node) -> Booleans:
+    def _is_rare(self, place: int, node: Node) -> BoolArray:
         """Tell of each record whether fewer than k subjects of its class have its labels."""
         if (place, node) not in self._rare:
             part = self._parts[place]
@@ -232,7 +232,7 @@ class Forecast:
             self._outcomes[nodes] = self._table_outcomes(nodes, status) if status else None
         return self._outcomes[nodes]
 
-    def _suppressed(self, nodes: Nodes, most: float) -> list[Integers] | None:
+    def _suppressed(self, nodes: Nodes, most: float) -> list[IntArray] | None:
         """Return the status of counted records by table; None as soon as it is hopeless."""
         sizes = [len(part.rows) for part in self._parts]
         ends = np.cumsum(sizes)[:-1]
@@ -270,7 +270,7 @@ class Forecast:
         parts = np.split(suppression.status, ends)
         return parts if self._is_hopeful(nodes, parts, np.inf) else None
 
-    def _is_hopeful(self, nodes: Nodes, status: Sequence[Integers], most: float) -> bool:
+    def _is_hopeful(self, nodes: Nodes, status: Sequence[IntArray], most: float) -> bool:
         of_tables = zip(self._parts, status, strict=True)
         if not all(part.is_within_limit(part.lost(s >= HIDDEN)) for part, s in of_tables):
             return False
@@ -280,7 +280,7 @@ class Forecast:
         return sum(outcome.loss for outcome in outcomes) < most
 
     def _table_outcomes(
-        self, nodes: Nodes, status: Sequence[Integers], *, at_best: bool = False
+        self, nodes: Nodes, status: Sequence[IntArray], *, at_best: bool = False
     ) -> list[TableOutcome]:
         """Return the outcome of each table; ``at_best`` raised records may be lost if that is less.
 
@@ -309,17 +309,17 @@ class Forecast:
             )
         return outcomes
 
-    def _aggregated(self, losses: Floats) -> Floats:
+    def _aggregated(self, losses: FloatArray) -> FloatArray:
         return AGGREGATES[self.aim.aggregate](losses, np.ones(losses.shape[-1]))
 
 
-def cost_if_lost(shares: Floats, factors: tuple[float, float]) -> Floats:
+def cost_if_lost(shares: FloatArray, factors: tuple[float, float]) -> FloatArray:
     """Return what records cost that are hidden or left out, by the factor of suppression."""
-    costs: Floats = shares + factors[1] * (1.0 - shares)
+    costs: FloatArray = shares + factors[1] * (1.0 - shares)
     return costs
 
 
-def _weights(classes: Integers, aim: Aim, sensitive: Sequence[Integers]) -> Floats:
+def _weights(classes: IntArray, aim: Aim, sensitive: Sequence[IntArray]) -> FloatArray:
     """Return how many subjects each stands for; 0 for those who are not counted."""
     is_released = classes >= 0
     number = int(is_released.sum())
@@ -349,8 +349,8 @@ def _weights(classes: Integers, aim: Aim, sensitive: Sequence[Integers]) -> Floa
 
 
 def _diverse(
-    taken: Integers, classes: Integers, sensitive: Sequence[Integers], diversity: int
-) -> Integers:
+    taken: IntArray, classes: IntArray, sensitive: Sequence[IntArray], diversity: int
+) -> IntArray:
     """Return subjects without some whose own values a part of their class tells, by chance.
 
     No own value may be held by more than a share of 1 / ``diversity`` of a class.

@@ -10,8 +10,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from dbt_anonymize.arrays import BoolArray, FloatArray, IntArray
 from dbt_anonymize.privacy.grouping import distinct_codes
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray, Node, Table
+from dbt_anonymize.privacy.table import Classes, Node, Table
 
 # Bounds and losses are summed in different orders, and round differently.
 SLIGHTLY_LESS = 1.0 - 1e-12

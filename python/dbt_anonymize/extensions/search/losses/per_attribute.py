@@ -7,10 +7,11 @@ from abc import abstractmethod
 
 import numpy as np
 
+from dbt_anonymize.arrays import BoolArray, FloatArray
 from dbt_anonymize.extensions.search.losses.base import InformationLoss, TableSums
 from dbt_anonymize.extensions.search.losses.suppressed import Suppressed, bounds_by_level
 from dbt_anonymize.privacy.aggregates import AGGREGATES
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Node, Table
+from dbt_anonymize.privacy.table import Classes, Node, Table
 
 # ARX rounds the loss of an attribute down to this many parts of 1.
 _PARTS = 1e10

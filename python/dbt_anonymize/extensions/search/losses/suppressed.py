@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from dbt_anonymize.arrays import BoolArray, FloatArray
 from dbt_anonymize.extensions.search.losses.base import TableSums, bincount
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Node
+from dbt_anonymize.privacy.table import Classes, Node
 
 
 class Suppressed:

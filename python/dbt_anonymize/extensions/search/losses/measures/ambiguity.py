@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from dbt_anonymize.arrays import BoolArray, FloatArray, IntArray
 from dbt_anonymize.extensions.search.losses.base import (
     SLIGHTLY_LESS,
     InformationLoss,
@@ -14,7 +15,7 @@ from dbt_anonymize.extensions.search.losses.base import (
 )
 from dbt_anonymize.privacy.grouping import distinct_codes, distinct_rows
 from dbt_anonymize.privacy.grouping import sums as group_sums
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray
+from dbt_anonymize.privacy.table import Classes
 
 # From this many nodes on, the matrix product of `_summed_products` pays off.
 _MANY = 64

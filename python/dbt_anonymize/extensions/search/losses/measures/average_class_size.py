@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 
+from dbt_anonymize.arrays import BoolArray, FloatArray, IntArray
 from dbt_anonymize.extensions.search.losses.base import SLIGHTLY_LESS, InformationLoss, TableSums
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray, Table
+from dbt_anonymize.privacy.table import Classes, Table
 
 
 class AverageClassSize(InformationLoss):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dbt_anonymize.arrays import BoolArray, FloatArray, IntArray
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.search.losses.base import (
     SLIGHTLY_LESS,
@@ -17,7 +18,7 @@ from dbt_anonymize.extensions.search.losses.base import (
 )
 from dbt_anonymize.privacy.distances import Distribution
 from dbt_anonymize.privacy.grouping import DENSE
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray, ValueCounts
+from dbt_anonymize.privacy.table import Classes, ValueCounts
 
 
 @dataclass(frozen=True)

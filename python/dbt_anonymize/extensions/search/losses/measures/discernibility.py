@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dbt_anonymize.arrays import BoolArray, FloatArray, IntArray
 from dbt_anonymize.extensions.search.losses.base import (
     InformationLoss,
     TableSums,
     suppressed_records,
 )
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray
+from dbt_anonymize.privacy.table import Classes
 
 
 class Discernibility(InformationLoss):

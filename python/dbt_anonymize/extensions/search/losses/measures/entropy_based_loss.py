@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from dbt_anonymize.arrays import BoolArray, FloatArray, IntArray
 from dbt_anonymize.extensions.search.losses.base import (
     SLIGHTLY_LESS,
     InformationLoss,
     TableSums,
     suppressed_records,
 )
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray, Table
+from dbt_anonymize.privacy.table import Classes, Table
 
 
 class EntropyBasedLoss(InformationLoss):

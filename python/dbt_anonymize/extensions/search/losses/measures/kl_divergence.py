@@ -6,12 +6,13 @@ import math
 
 import numpy as np
 
+from dbt_anonymize.arrays import BoolArray, FloatArray, IntArray
 from dbt_anonymize.extensions.search.losses.base import (
     InformationLoss,
     TableSums,
     suppressed_records,
 )
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray
+from dbt_anonymize.privacy.table import Classes
 
 # Bits; above the rounding error of sums of logarithms.
 _ROUNDING = 1e-9
