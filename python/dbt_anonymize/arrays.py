@@ -5,15 +5,15 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["BoolArray", "FloatArray", "IntArray", "np"]
+__all__ = ["Bools", "Floats", "Ints", "np"]
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    IntArray = NDArray[np.int64]
-    FloatArray = NDArray[np.float64]
-    BoolArray = NDArray[np.bool_]
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+    Bools = NDArray[np.bool_]
 else:
 
     class _Numpy:
@@ -23,4 +23,4 @@ else:
             return value
 
     np = _Numpy()
-    IntArray = FloatArray = BoolArray = Any
+    Ints = Floats = Bools = Any

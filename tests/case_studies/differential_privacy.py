@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import brier_score_loss, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
-from dbt_anonymize.arrays import FloatArray
+from dbt_anonymize.arrays import Floats
 from dbt_anonymize.extensions.differential_privacy.model import k_of, largest_beta
 from tests.case_studies.preparation import wisconsin_grades
 
@@ -59,7 +59,7 @@ class Outcome:
 
 
 @cache
-def tables(features: tuple[str, ...]) -> tuple[FloatArray, FloatArray, NDArray[np.int64]]:
+def tables(features: tuple[str, ...]) -> tuple[Floats, Floats, NDArray[np.int64]]:
     """Return grades as they are, chromatin in pairs by midpoint, and whether a tumour is malignant.
 
     A missing grade is a value of its own; as a feature it is the median.

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.optimize import curve_fit
 from sklearn.metrics import r2_score
 
-from dbt_anonymize.arrays import FloatArray
+from dbt_anonymize.arrays import Floats
 from tests.case_studies.plots import WIDTH
 
 Representative = Literal["lower bound", "midpoint"]
@@ -43,18 +43,18 @@ class Fit:
     original: float
 
 
-def records() -> tuple[FloatArray, FloatArray]:
+def records() -> tuple[Floats, Floats]:
     """Return x and y of all records, each of shape (80,)."""
     x = STEP * (np.arange(RECORDS) + 0.5)
     return x, logistic(x, 46.0, 2.5)
 
 
-def logistic(x: FloatArray, centre: float, scale: float) -> FloatArray:
+def logistic(x: Floats, centre: float, scale: float) -> Floats:
     """Return ``10 / (1 + exp(-(x - centre) / scale))``, written so that nothing overflows."""
     return 5 * (1 + np.tanh((x - centre) / (2 * scale)))
 
 
-def anonymized(k: int, representative: Representative) -> FloatArray:
+def anonymized(k: int, representative: Representative) -> Floats:
     """Return x of all records as they are released in groups of k, shape (80,).
 
     A record of number i stands for the interval ``[1.25 i, 1.25 (i + 1))``, so that a group covers

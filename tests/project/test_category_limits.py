@@ -11,7 +11,7 @@ import yaml
 from typer.testing import CliRunner
 
 from dbt_anonymize.cli import app
-from dbt_anonymize.evaluation.data import features
+from dbt_anonymize.evaluation import limits
 from dbt_anonymize.project.category_limits import limits_in_seeds
 from dbt_anonymize.spec import load_specs
 from dbt_anonymize.spec.hierarchy_levels import ProjectFiles
@@ -20,7 +20,7 @@ from tests.spec.declarations import SPEC, write_project
 
 @pytest.fixture(autouse=True)
 def _few(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(features, "MOST_CATEGORIES", 4)
+    monkeypatch.setattr(limits, "MOST_CATEGORIES", 4)
 
 
 def seeds(tmp_path: Path, cities: int, incomes: list[str], **changes: Any) -> Path:

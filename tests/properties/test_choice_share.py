@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from dbt_anonymize.arrays import FloatArray
+from dbt_anonymize.arrays import Floats
 from tests.properties.statements import RANDOM_STATE, results_model
 from tests.properties.test_results import FEWEST, Effort, candidates_of, half_interval, load
 from tests.properties.warehouse import Row, Warehouse
@@ -42,7 +42,7 @@ def draws(units: int, random_state: int = RANDOM_STATE) -> Places:
     return np.array(places).reshape(RESAMPLES, units)
 
 
-def chosen(qfs: FloatArray, ks: FloatArray, alpha: float | str, rule: str) -> int:
+def chosen(qfs: Floats, ks: Floats, alpha: float | str, rule: str) -> int:
     """Return the position of the best; without ties, which the scores of these tests lack."""
     given = alpha
     if alpha == "auto" or rule == "pareto_knee":
@@ -55,9 +55,7 @@ def chosen(qfs: FloatArray, ks: FloatArray, alpha: float | str, rule: str) -> in
     return int(top[np.argmax(qfs[top] if is_by_chord else ks[top])])
 
 
-def recounted(
-    scores: FloatArray, ks: FloatArray, places: Places, rule: tuple[float | str, str]
-) -> FloatArray:
+def recounted(scores: Floats, ks: Floats, places: Places, rule: tuple[float | str, str]) -> Floats:
     """Return how often each effort is chosen; scores by effort, unit and split within it."""
     means = scores.mean(axis=2)
     wins = [chosen(means[:, drawn].mean(axis=1), ks, *rule) for drawn in places]
@@ -65,7 +63,7 @@ def recounted(
 
 
 def results(
-    warehouse: Warehouse, scores: FloatArray, ks: list[int], rule: tuple[float | str, str]
+    warehouse: Warehouse, scores: Floats, ks: list[int], rule: tuple[float | str, str]
 ) -> list[Row]:
     """Return the results of efforts; effort 0 scores as the first of them."""
     rows = [tuple(map(float, effort.ravel())) for effort in scores]
@@ -84,7 +82,7 @@ def is_undetermined(found: list[Row], rule: tuple[float | str, str]) -> bool:
 
 
 @st.composite
-def close_efforts(draw: st.DrawFn) -> tuple[FloatArray, list[int]]:
+def close_efforts(draw: st.DrawFn) -> tuple[Floats, list[int]]:
     """Draw efforts that are about as good, so that splits decide; in repetitions and folds."""
     generator = np.random.default_rng(draw(st.integers(0, 10**6)))
     ks = draw(st.lists(st.integers(3, 30), min_size=1, max_size=5, unique=True))
@@ -98,7 +96,7 @@ def close_efforts(draw: st.DrawFn) -> tuple[FloatArray, list[int]]:
 @COSTLY
 @given(experiment=close_efforts())
 def test_the_share_is_that_of_a_recount_of_the_same_resamples(
-    warehouse: Warehouse, rule: tuple[float | str, str], experiment: tuple[FloatArray, list[int]]
+    warehouse: Warehouse, rule: tuple[float | str, str], experiment: tuple[Floats, list[int]]
 ) -> None:
     scores, ks = experiment
     found = results(warehouse, scores, ks, rule)
@@ -178,7 +176,7 @@ def _p_value(counts: NDArray[np.int64]) -> float:
 @COSTLY
 @given(experiment=close_efforts())
 def test_the_second_best_is_compared_in_the_same_splits(
-    warehouse: Warehouse, experiment: tuple[FloatArray, list[int]]
+    warehouse: Warehouse, experiment: tuple[Floats, list[int]]
 ) -> None:
     scores, ks = experiment
     found = results(warehouse, scores, ks, RULES[0])

@@ -19,12 +19,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module, resources
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from numpy.typing import NDArray
-
-from dbt_anonymize.arrays import BoolArray, FloatArray, np
+from dbt_anonymize.arrays import Bools, Floats, np
 from dbt_anonymize.errors import EvaluationError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 # Set by the evaluation (seed, workers), impossible in YAML (estimator), or without effect on a
 # score (verbose, oob_score, warm_start).
@@ -255,7 +256,7 @@ def estimator_type(model: str, task: str = "classification") -> EstimatorType:
     )
 
 
-def survival_target(event: BoolArray, time: FloatArray) -> NDArray[np.void]:
+def survival_target(event: Bools, time: Floats) -> NDArray[np.void]:
     """Return events (False: censored) and times as survival models are fitted to them.
 
     Examples

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from dbt_anonymize.arrays import FloatArray, IntArray
+from dbt_anonymize.arrays import Floats, Ints
 from dbt_anonymize.evaluation.facts import Detail, Fact
 from dbt_anonymize.evaluation.measures import Predictions
 from dbt_anonymize.evaluation.problem import Model, Target
@@ -32,7 +32,7 @@ class Answers:
     """
 
     target: Target
-    records: IntArray
+    records: Ints
     predicted: Mapping[str, Predictions]
     further: Predictions
 
@@ -50,7 +50,7 @@ class Question:
     """
 
     details: Callable[[Answers], Iterator[Detail]]
-    rows: FloatArray | None = None
+    rows: Floats | None = None
 
 
 class Inspection:
@@ -60,7 +60,7 @@ class Inspection:
         """Return rows that do not depend on models."""
         return ()
 
-    def points(self, split: tuple[int, int]) -> Sequence[IntArray]:
+    def points(self, split: tuple[int, int]) -> Sequence[Ints]:
         """Return records to predict in a split, made up of codes of the untouched effort.
 
         ``split`` is repetition and fold, from 1; the codes, each of shape (points,), are one per
@@ -69,7 +69,7 @@ class Inspection:
         return ()
 
     def question(
-        self, model: Model, view: View, points: FloatArray, seed: tuple[int, int]
+        self, model: Model, view: View, points: Floats, seed: tuple[int, int]
     ) -> Question | None:
         """Return the question to a model, or None.
 

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dbt_anonymize.arrays import BoolArray, FloatArray, IntArray
+from dbt_anonymize.arrays import Bools, Floats, Ints
 
 # Measures that count errors: QF is their negative.
 LOWER_IS_BETTER = frozenset({"brier_score", "log_loss", "mae", "rmse"})
@@ -45,7 +45,7 @@ class Predicted:
     Attributes
     ----------
     labels : array of int, shape (n,)
-        IntArray of the predicted classes, 0 .. classes - 1.
+        Ints of the predicted classes, 0 .. classes - 1.
     probabilities : array of float, shape (n, classes), optional
         0.0 for a class without training records.
     ranks : array of float, shape (n, classes), optional
@@ -55,12 +55,12 @@ class Predicted:
         Whether measures are those of the best constant answer.
     """
 
-    labels: IntArray
-    probabilities: FloatArray | None = None
-    ranks: FloatArray | None = None
+    labels: Ints
+    probabilities: Floats | None = None
+    ranks: Floats | None = None
     is_zero_rule: bool = False
 
-    def __getitem__(self, rows: IntArray | slice) -> Predicted:
+    def __getitem__(self, rows: Ints | slice) -> Predicted:
         """Return the predictions of some records, as an array of numbers would."""
         probabilities, ranks = self.probabilities, self.ranks
         return Predicted(
@@ -71,12 +71,12 @@ class Predicted:
         )
 
 
-Predictions = Predicted | FloatArray
+Predictions = Predicted | Floats
 """Predictions of records: those of a class, or numbers, one per record."""
 
 
 def classification_measures(
-    true: IntArray, predicted: Predicted, classes: int, positive: int | None
+    true: Ints, predicted: Predicted, classes: int, positive: int | None
 ) -> dict[tuple[str, int | None], float]:
     """Return all measures of a classification, by measure and class.
 
@@ -120,7 +120,7 @@ def classification_measures(
     return measures
 
 
-def regression_measures(true: FloatArray, predicted: FloatArray) -> dict[str, float]:
+def regression_measures(true: Floats, predicted: Floats) -> dict[str, float]:
     """Return ``r2``, ``mae`` and ``rmse`` of n >= 1 finite numbers.
 
     ``predicted`` of the zero rule has shape (n, 2): a mean, and a median for ``mae``.
@@ -150,7 +150,7 @@ def regression_measures(true: FloatArray, predicted: FloatArray) -> dict[str, fl
     }
 
 
-def survival_measures(event: BoolArray, time: FloatArray, risk: FloatArray) -> dict[str, float]:
+def survival_measures(event: Bools, time: Floats, risk: Floats) -> dict[str, float]:
     """Return Harrell's ``concordance_index``, 0 .. 1; NaN if no two records are comparable.
 
     Two records are comparable if one has an event (``event``; else it was censored at ``time``) and
@@ -183,7 +183,7 @@ def survival_measures(event: BoolArray, time: FloatArray, risk: FloatArray) -> d
     return {"concordance_index": (lower + not_higher) / (2 * pairs)}
 
 
-def _count_below(ranks: IntArray, starts: IntArray, limits: IntArray) -> IntArray:
+def _count_below(ranks: Ints, starts: Ints, limits: Ints) -> Ints:
     """Count for each query the positions from its start on whose rank is below its limit.
 
     A wavelet matrix: stably sorted by one bit after the other, the positions of a query stay one
@@ -203,14 +203,14 @@ def _count_below(ranks: IntArray, starts: IntArray, limits: IntArray) -> IntArra
     return counts
 
 
-def _roc_aucs(true: IntArray, predicted: Predicted, classes: int) -> FloatArray:
+def _roc_aucs(true: Ints, predicted: Predicted, classes: int) -> Floats:
     ranks = predicted.probabilities if predicted.ranks is None else predicted.ranks
     if ranks is None:
         return np.full(classes, math.nan)
     return np.array([_roc_auc(true == code, ranks[:, code]) for code in range(classes)])
 
 
-def _roc_auc(is_member: BoolArray, ranks: FloatArray) -> float:
+def _roc_auc(is_member: Bools, ranks: Floats) -> float:
     """Return the share of (member, other) pairs in which the member ranks higher; a tie is half."""
     members = int(is_member.sum())
     others = len(ranks) - members
@@ -227,12 +227,12 @@ def _roc_auc(is_member: BoolArray, ranks: FloatArray) -> float:
     return halves / (2 * members * others)
 
 
-def _nan_mean(values: FloatArray) -> float:
+def _nan_mean(values: Floats) -> float:
     known = values[~np.isnan(values)]
     return float(known.mean()) if len(known) else math.nan
 
 
-def _brier_score(true: IntArray, probabilities: FloatArray | None, classes: int) -> float:
+def _brier_score(true: Ints, probabilities: Floats | None, classes: int) -> float:
     if probabilities is None:
         return math.nan
     if classes == 2:
@@ -242,7 +242,7 @@ def _brier_score(true: IntArray, probabilities: FloatArray | None, classes: int)
     return float(np.mean(np.sum(probabilities**2, axis=1) - own**2 + (1 - own) ** 2))
 
 
-def _log_loss(true: IntArray, probabilities: FloatArray | None) -> float:
+def _log_loss(true: Ints, probabilities: Floats | None) -> float:
     if probabilities is None:
         return math.nan
     limit = float(np.finfo(probabilities.dtype).eps)
@@ -250,7 +250,7 @@ def _log_loss(true: IntArray, probabilities: FloatArray | None) -> float:
     return float(-np.mean(np.log(np.clip(own, limit, 1 - limit))))
 
 
-def confusion_counts(true: IntArray, predicted: IntArray, classes: int) -> IntArray:
+def confusion_counts(true: Ints, predicted: Ints, classes: int) -> Ints:
     """Count records by true class (rows) and predicted class (columns), as codes.
 
     Examples
@@ -264,7 +264,7 @@ def confusion_counts(true: IntArray, predicted: IntArray, classes: int) -> IntAr
     )
 
 
-def _measures_by_class(counts: IntArray) -> dict[str, FloatArray]:
+def _measures_by_class(counts: Ints) -> dict[str, Floats]:
     """Return the measures of each class against the rest; NaN for a class that does not occur."""
     hits, true, predicted = np.diag(counts), counts.sum(axis=1), counts.sum(axis=0)
     others = counts.sum() - true
@@ -282,7 +282,7 @@ def _measures_by_class(counts: IntArray) -> dict[str, FloatArray]:
     }
 
 
-def _constant_measures_by_class(counts: IntArray) -> dict[str, FloatArray]:
+def _constant_measures_by_class(counts: Ints) -> dict[str, Floats]:
     """Return the measures of always predicting a class (specificity: never); same NaN rules."""
     true = counts.sum(axis=1)
     share = np.where(true == 0, np.nan, true / counts.sum())
@@ -296,7 +296,7 @@ def _constant_measures_by_class(counts: IntArray) -> dict[str, FloatArray]:
     }
 
 
-def _matthews_correlation(counts: IntArray) -> float:
+def _matthews_correlation(counts: Ints) -> float:
     """Return the correlation of predicted and true classes, -1 to 1; 0 where either is constant."""
     true, predicted = counts.sum(axis=1).astype(float), counts.sum(axis=0).astype(float)
     total, right = float(true.sum()), float(np.trace(counts))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dbt_anonymize.arrays import BoolArray, FloatArray, IntArray
+from dbt_anonymize.arrays import Bools, Floats, Ints
 from dbt_anonymize.evaluation.columns import OUTER_QUALITY
 from dbt_anonymize.evaluation.data.features import Reading
 from dbt_anonymize.evaluation.data.reading import Effort, EffortReader, FeatureColumn
@@ -104,7 +104,7 @@ class _RecordingScorer(SplitScorer):
     predicted: dict[tuple[int, int, str, str], Predictions] = field(default_factory=dict)
     released: dict[tuple[int, str], int] = field(default_factory=dict)
 
-    def fits(self, effort: int) -> Iterator[tuple[tuple[str, ...], BoolArray | None, bool]]:
+    def fits(self, effort: int) -> Iterator[tuple[tuple[str, ...], Bools | None, bool]]:
         for fits, released, per_split in super().fits(effort):
             count = 0 if released is None else int(released.sum())
             self.released |= {(effort, fit): count for fit in fits}
@@ -185,7 +185,7 @@ class HeldOut:
         outcomes = [outcome for effort in task.efforts for outcome in scorer.score_effort(effort)]
         return scorer, {o.effort: o.reason for o in outcomes if (o.model, o.fit) == (0, fit)}
 
-    def qf(self, judge: Target | None, predicted: Predictions | None, rows: IntArray) -> float:
+    def qf(self, judge: Target | None, predicted: Predictions | None, rows: Ints) -> float:
         """Return the QF of predictions for a resample of the outer records."""
         if judge is None or predicted is None:
             return np.nan
@@ -193,7 +193,7 @@ class HeldOut:
         value = prediction_measures(judge, self.split.test[rows], predictions)[self.measure, None]
         return -value if self.measure in LOWER_IS_BETTER else value
 
-    def resamples(self) -> Iterator[IntArray]:
+    def resamples(self) -> Iterator[Ints]:
         """Yield the outer records of resampled subjects, drawn with replacement."""
         test, groups = self.split.test, self.problem.groups
         subject = np.arange(len(test)) if groups is None else groups[test]
@@ -206,7 +206,7 @@ class HeldOut:
             picked = draws.integers(len(sizes), size=len(sizes))
             yield picked if groups is None else np.concatenate([of_subject[at] for at in picked])
 
-    def interval(self, values: FloatArray) -> tuple[float, float]:
+    def interval(self, values: Floats) -> tuple[float, float]:
         """Return both ends of the interval, skipping resamples with an undefined measure."""
         defined = values[~np.isnan(values)]
         if not len(defined):

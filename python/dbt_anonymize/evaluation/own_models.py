@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.naive_bayes import GaussianNB
 
-from dbt_anonymize.arrays import FloatArray, IntArray
+from dbt_anonymize.arrays import Floats, Ints
 from dbt_anonymize.errors import EvaluationError
 
 # Agglomerative clustering keeps the distance of each pair: 400 MB.
@@ -31,9 +31,9 @@ class NaiveBayes(GaussianNB):  # type: ignore[misc]  # scikit-learn has no types
 
     def fit(
         self,
-        X: FloatArray,  # noqa: N803
+        X: Floats,  # noqa: N803
         y: NDArray[Any],
-        sample_weight: FloatArray | None = None,
+        sample_weight: Floats | None = None,
     ) -> NaiveBayes:
         """Fit as scikit-learn does; with variances of 1 if all are 0."""
         super().fit(X, y, sample_weight)
@@ -45,11 +45,11 @@ class NaiveBayes(GaussianNB):  # type: ignore[misc]  # scikit-learn has no types
 class Constant(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """The zero-rule baseline without classes or numbers: one risk, cluster or score for all."""
 
-    def fit(self, rows: FloatArray, target: NDArray[np.void] | None = None) -> Constant:
+    def fit(self, rows: Floats, target: NDArray[np.void] | None = None) -> Constant:
         """Learn nothing."""
         return self
 
-    def predict(self, rows: FloatArray) -> FloatArray:
+    def predict(self, rows: Floats) -> Floats:
         """Return 0.0 for each row."""
         return np.zeros(len(rows))
 
@@ -78,7 +78,7 @@ class Agglomerative(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         self.n_clusters = n_clusters
         self.linkage = linkage
 
-    def fit(self, rows: FloatArray) -> Agglomerative:
+    def fit(self, rows: Floats) -> Agglomerative:
         """Cluster the rows; too many are an `EvaluationError`."""
         from sklearn.cluster import AgglomerativeClustering  # noqa: PLC0415 (slow to import)
 
@@ -95,9 +95,9 @@ class Agglomerative(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         )
         return self
 
-    def predict(self, rows: FloatArray) -> IntArray:
+    def predict(self, rows: Floats) -> Ints:
         """Return the cluster with the closest mean for each row."""
         from sklearn.metrics import pairwise_distances_argmin  # noqa: PLC0415
 
-        closest: IntArray = pairwise_distances_argmin(rows, self.means_)
+        closest: Ints = pairwise_distances_argmin(rows, self.means_)
         return closest

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dbt_anonymize.arrays import BoolArray, FloatArray, IntArray
+from dbt_anonymize.arrays import Bools, Floats, Ints
 from dbt_anonymize.evaluation.data.design import Design
 from dbt_anonymize.evaluation.data.features import VALUES
 from dbt_anonymize.evaluation.data.spaces import Space
@@ -48,8 +48,8 @@ class Target:
     task: str
     classes: tuple[str, ...] = ()
     positive: int | None = None
-    codes: IntArray | None = None
-    numbers: FloatArray | None = None
+    codes: Ints | None = None
+    numbers: Floats | None = None
     top_share: float = 0.05
 
     @property
@@ -59,7 +59,7 @@ class Target:
         return 0 if values is None else len(values)
 
     @cached_property
-    def known(self) -> IntArray:
+    def known(self) -> Ints:
         """Positions of the records with a target; only these train and are scored."""
         is_known = np.ones(self.records, dtype=np.bool_)
         if self.codes is not None:
@@ -69,11 +69,7 @@ class Target:
         return np.flatnonzero(is_known)
 
     def splits(
-        self,
-        splitting: Splitting,
-        seed: int,
-        groups: IntArray | None,
-        among: IntArray | None = None,
+        self, splitting: Splitting, seed: int, groups: Ints | None, among: Ints | None = None
     ) -> list[Split]:
         """Draw the splits of a repetition among the records with a target, or some of these.
 
@@ -130,10 +126,10 @@ class EffortData:
     design: Design
     own: Mapping[str, Space]
     original: Mapping[str, Space]
-    suppressed: BoolArray
-    means: FloatArray | None = None
+    suppressed: Bools
+    means: Floats | None = None
     is_recoded: bool = False
-    classes: IntArray | None = None
+    classes: Ints | None = None
     k: int | None = None
     coarser: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
     targets: Sequence[Target] | None = None
@@ -161,12 +157,12 @@ class Problem:
     splitting: Splitting
     random_state: int
     keeps_suppressed: bool = False
-    groups: IntArray | None = None
+    groups: Ints | None = None
     recount: Recount | None = None
     inspections: Sequence[Inspection] = ()
     confidence: float = 0.95
     read_seconds: Sequence[float] = field(default=(), compare=False)
-    tested: BoolArray | None = None
+    tested: Bools | None = None
 
     def splits(self, target: Target, seed: int) -> list[Split]:
         """Draw the splits of a repetition for a target."""

@@ -17,7 +17,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dbt_anonymize.arrays import BoolArray
+from dbt_anonymize.arrays import Bools
 from dbt_anonymize.errors import EvaluationError, SearchError
 from dbt_anonymize.evaluation import estimators
 from dbt_anonymize.evaluation.facts import Detail
@@ -164,7 +164,7 @@ class SplitScorer:
                     yield replace(outcome, fit=fit, seconds=seconds)
                     seconds = {}
 
-    def fits(self, effort: int) -> Iterator[tuple[tuple[str, ...], BoolArray | None, bool]]:
+    def fits(self, effort: int) -> Iterator[tuple[tuple[str, ...], Bools | None, bool]]:
         """Yield fits, their released training records, and True where only these are counted.
 
         Equal fits share a tuple; released is None where the guarantees can never hold.
@@ -182,7 +182,7 @@ class SplitScorer:
         yield (once,), released, False
         yield (per_split,), own, True
 
-    def _released_by_recount(self, effort: int, data: EffortData) -> BoolArray | None:
+    def _released_by_recount(self, effort: int, data: EffortData) -> Bools | None:
         """Return the records released on their own; None if the guarantees can never hold."""
         if data.classes is None:
             return None
@@ -195,7 +195,7 @@ class SplitScorer:
         self.suppressed[effort] = max(share, self.suppressed.get(effort, 0.0))
         return ~suppressed
 
-    def _untrainable_reason(self, effort: int, released: BoolArray | None) -> str | None:
+    def _untrainable_reason(self, effort: int, released: Bools | None) -> str | None:
         if released is None:
             return NEVER_HOLDS
         split, target = self.training(effort)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dbt_anonymize.arrays import BoolArray, FloatArray, IntArray
+from dbt_anonymize.arrays import Bools, Floats, Ints
 from dbt_anonymize.evaluation import estimators
 from dbt_anonymize.evaluation.measures import Predicted, Predictions
 from dbt_anonymize.evaluation.problem import Target
@@ -42,10 +42,10 @@ class TrainingSet:
         Which features are numbers; the others are 0 or 1, or shares.
     """
 
-    rows: FloatArray
-    codes: IntArray
-    records: IntArray
-    has_unit: BoolArray
+    rows: Floats
+    codes: Ints
+    records: Ints
+    has_unit: Bools
 
     @cached_property
     def standard(self) -> Standard:
@@ -67,16 +67,16 @@ class TrainingSet:
 class Standard:
     """Rows less a center, divided by a scale."""
 
-    center: FloatArray
-    scale: FloatArray
-    rows: FloatArray
+    center: Floats
+    scale: Floats
+    rows: Floats
 
 
 def fit_predict(
     estimator: Any,
     training: TrainingSet,
     target: Target,
-    test_rows: FloatArray,
+    test_rows: Floats,
     *,
     is_scaled: bool = False,
 ) -> Predictions:
@@ -107,7 +107,7 @@ def fit_predict(
 
 
 def _classify(
-    estimator: Any, training: TrainingSet, true: IntArray, classes: int, test_rows: FloatArray
+    estimator: Any, training: TrainingSet, true: Ints, classes: int, test_rows: Floats
 ) -> Predicted:
     rows, codes = training.rows, training.codes
     for train in trainers():
@@ -132,12 +132,12 @@ def _classify(
     return Predicted(labels)
 
 
-def _by_probability(seen: IntArray, probabilities: FloatArray, classes: int) -> Predicted:
+def _by_probability(seen: Ints, probabilities: Floats, classes: int) -> Predicted:
     labels = np.asarray(seen.take(np.argmax(probabilities, axis=1)), dtype=np.int64)
     return Predicted(labels, _spread(probabilities, seen, classes, missing=0.0))
 
 
-def _spread(values: FloatArray, seen: IntArray, classes: int, missing: float) -> FloatArray:
+def _spread(values: Floats, seen: Ints, classes: int, missing: float) -> Floats:
     """Return a column for every class; those without training records hold ``missing``."""
     if len(seen) == classes:
         return np.asarray(values, dtype=np.float64)

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from dbt_anonymize.arrays import FloatArray, IntArray
+from dbt_anonymize.arrays import Floats, Ints
 from dbt_anonymize.evaluation.problem import Target
 
 # The silhouette compares each of its records with all others.
@@ -41,17 +41,17 @@ class Reference:
     """
 
     target: Target
-    sampled: IntArray
-    rows: FloatArray
+    sampled: Ints
+    rows: Floats
 
 
-def sample_for_silhouette(test_records: int, seed: int) -> IntArray:
+def sample_for_silhouette(test_records: int, seed: int) -> Ints:
     """Draw at most `MOST_SILHOUETTE_RECORDS` positions among test records, ascending."""
     order = np.random.default_rng(seed).permutation(test_records)
     return np.sort(order[:MOST_SILHOUETTE_RECORDS])
 
 
-def unsupervised_answers(fitted: Any, rows: FloatArray, task: str) -> FloatArray:
+def unsupervised_answers(fitted: Any, rows: Floats, task: str) -> Floats:
     """Return the cluster of each row, or its anomaly score, higher for rarer ones."""
     if task == "clustering":
         return np.asarray(fitted.predict(rows), dtype=np.float64)
@@ -61,7 +61,7 @@ def unsupervised_answers(fitted: Any, rows: FloatArray, task: str) -> FloatArray
     return -np.asarray(score(rows), dtype=np.float64)
 
 
-def clustering_measures(reference: FloatArray, clusters: FloatArray) -> dict[str, float]:
+def clustering_measures(reference: Floats, clusters: Floats) -> dict[str, float]:
     """Return the ``adjusted_rand_index`` of two partitions of n >= 1 records.
 
     1 for the same partition under any names, 0 on average for independent ones, at least -0.5.
@@ -76,7 +76,7 @@ def clustering_measures(reference: FloatArray, clusters: FloatArray) -> dict[str
     return {"adjusted_rand_index": float(adjusted_rand_score(reference, clusters))}
 
 
-def silhouette(rows: FloatArray, clusters: FloatArray) -> float:
+def silhouette(rows: Floats, clusters: Floats) -> float:
     """Return the mean silhouette, -1 .. 1, by Euclidean distance.
 
     0.0 where all records are in one cluster or each in its own: none has others to be closer to.
@@ -94,9 +94,7 @@ def silhouette(rows: FloatArray, clusters: FloatArray) -> float:
     return float(silhouette_score(rows, clusters))
 
 
-def anomaly_measures(
-    reference: FloatArray, scores: FloatArray, top_share: float
-) -> dict[str, float]:
+def anomaly_measures(reference: Floats, scores: Floats, top_share: float) -> dict[str, float]:
     """Return ``rank_correlation`` (Spearman) and ``top_overlap`` of two scores of n >= 1 records.
 
     The correlation is 0.0 where either score is the same for all records. The overlap is the share
@@ -117,7 +115,7 @@ def anomaly_measures(
     }
 
 
-def _rank_correlation(first: FloatArray, second: FloatArray) -> float:
+def _rank_correlation(first: Floats, second: Floats) -> float:
     from scipy.stats import rankdata  # type: ignore[import-untyped]  # noqa: PLC0415
 
     centered = [ranks - ranks.mean() for ranks in map(rankdata, (first, second))]
@@ -127,7 +125,7 @@ def _rank_correlation(first: FloatArray, second: FloatArray) -> float:
     return min(1.0, max(-1.0, float(np.sum(centered[0] * centered[1])) / spread))
 
 
-def _membership_of_top(scores: FloatArray, share: float) -> FloatArray:
+def _membership_of_top(scores: Floats, share: float) -> Floats:
     """Return the chance of each record to be among the highest, at least one of them."""
     size = max(1, round(share * len(scores)))
     edge = np.sort(scores)[-size]

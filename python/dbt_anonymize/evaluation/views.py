@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dbt_anonymize.arrays import BoolArray, FloatArray, IntArray
+from dbt_anonymize.arrays import Bools, Floats, Ints
 from dbt_anonymize.evaluation.data.closest import closest_rows
 from dbt_anonymize.evaluation.data.design import class_means, used_rows
 from dbt_anonymize.evaluation.data.spaces import Space, read_ends
@@ -35,8 +35,8 @@ class RowsToPredict:
     """
 
     test_on: tuple[str, ...]
-    rows: FloatArray
-    place: IntArray
+    rows: Floats
+    place: Ints
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,11 @@ class View:
 
     training: TrainingSet
     test_sets: tuple[RowsToPredict, ...]
-    columns: IntArray
-    points: tuple[FloatArray, ...] = ()
+    columns: Ints
+    points: tuple[Floats, ...] = ()
 
     @cached_property
-    def test_rows(self) -> FloatArray:
+    def test_rows(self) -> Floats:
         """All rows to predict, below each other."""
         return np.vstack([test_set.rows for test_set in self.test_sets])
 
@@ -62,11 +62,11 @@ def make_view(
     problem: Problem,
     position: int,
     split: Split,
-    released: BoolArray,
+    released: Bools,
     *,
     space: str,
     per_split: bool,
-    points: Sequence[Sequence[IntArray]] = (),
+    points: Sequence[Sequence[Ints]] = (),
 ) -> View:
     """Return the view of the effort at a position in a split.
 
@@ -122,12 +122,12 @@ def make_view(
     return View(training, tuple(test_sets), columns, further)
 
 
-def _rows_of_codes(space: Space, codes: Sequence[IntArray]) -> FloatArray:
+def _rows_of_codes(space: Space, codes: Sequence[Ints]) -> Floats:
     """Return rows of codes, one per column."""
     return space.take(codes, np.arange(len(codes[0])))
 
 
-def _fill_missing(rows: Sequence[FloatArray], place: IntArray, numbers: IntArray) -> None:
+def _fill_missing(rows: Sequence[Floats], place: Ints, numbers: Ints) -> None:
     """Replace each missing number, in place, by the median of the training records.
 
     ``rows[0]`` are the distinct training rows, ``place`` the row of each training record, and
@@ -144,12 +144,12 @@ def _fill_missing(rows: Sequence[FloatArray], place: IntArray, numbers: IntArray
             each[own, feature] = median
 
 
-def _select_features(rows: FloatArray, features: IntArray) -> FloatArray:
+def _select_features(rows: Floats, features: Ints) -> Floats:
     """Return some features of rows; a constant one if there are none, since models need one."""
     return rows[:, features] if len(features) else np.zeros((len(rows), 1))
 
 
-def _select_flags(flags: BoolArray, features: IntArray) -> BoolArray:
+def _select_flags(flags: Bools, features: Ints) -> Bools:
     return flags[features] if len(features) else np.zeros(1, dtype=np.bool_)
 
 
@@ -157,14 +157,14 @@ def _rows_to_predict(
     test_on: tuple[str, ...],
     effort: EffortData,
     space: Space,
-    test: IntArray,
-    means: FloatArray | None = None,
+    test: Ints,
+    means: Floats | None = None,
 ) -> RowsToPredict:
     used, place = used_rows(effort.design.codes[test], effort.design.size)
     return RowsToPredict(test_on, effort.design.take(space, used, means), place)
 
 
-def _quasi_groups(effort: EffortData, space: Space, rows: IntArray) -> tuple[IntArray, IntArray]:
+def _quasi_groups(effort: EffortData, space: Space, rows: Ints) -> tuple[Ints, Ints]:
     """Return the first row of each combination of quasi-identifiers, and the group of each row."""
     columns = zip(effort.design.columns, space.is_quasi, strict=True)
     parts = [codes[rows] for codes, is_quasi in columns if is_quasi]
@@ -175,9 +175,9 @@ def _quasi_groups(effort: EffortData, space: Space, rows: IntArray) -> tuple[Int
 
 def _generalize_by_closest(
     training: TrainingSet,
-    released: IntArray,
-    groups: tuple[tuple[IntArray, IntArray], tuple[IntArray, IntArray]],
-    quasi: BoolArray,
+    released: Ints,
+    groups: tuple[tuple[Ints, Ints], tuple[Ints, Ints]],
+    quasi: Bools,
     untouched: RowsToPredict,
 ) -> RowsToPredict:
     """Return untouched rows with the quasi-identifiers of the closest released training row.

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from dbt_anonymize.arrays import BoolArray
+from dbt_anonymize.arrays import Bools
 from dbt_anonymize.privacy import distances
 from dbt_anonymize.privacy.compiler import Compiler
 from dbt_anonymize.privacy.distances import Distribution
@@ -98,7 +98,7 @@ class LDiversity(AttributeModel):
         )
         floor = math.log(diversity) - TOLERANCE
         limit = (self.c or 0.0) * (1.0 - TOLERANCE)
-        fails: dict[str, Callable[[Distribution], BoolArray]] = {
+        fails: dict[str, Callable[[Distribution], Bools]] = {
             "entropy": lambda values: distances.entropy(values) < floor,
             "grassberger": lambda values: distances.grassberger_entropy(values) < floor,
             "recursive": lambda values: distances.recursive_ratio(values, least) >= limit,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, Literal
 
-from dbt_anonymize.arrays import FloatArray
+from dbt_anonymize.arrays import Floats
 from dbt_anonymize.privacy import distances
 from dbt_anonymize.privacy.compiler import Compiler
 from dbt_anonymize.privacy.distances import Distribution
@@ -70,7 +70,7 @@ class TCloseness(AttributeModel):
 
 def closeness(
     compiler: Compiler, position: int, distance: Distance
-) -> tuple[int, Callable[[Distribution], FloatArray]] | None:
+) -> tuple[int, Callable[[Distribution], Floats]] | None:
     """Return the cost and the distance of a sensitive attribute from the whole table.
 
     Without the hierarchy that the distance needs, record a problem and return None.

@@ -7,6 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dbt_anonymize.evaluation import limits
 from dbt_anonymize.literals import quote_name, quote_text
 
 if TYPE_CHECKING:
@@ -53,10 +54,8 @@ def _sizes(path: Path | None, columns: Sequence[str], *, is_typed: bool = False)
 
 def _is_long(path: Path) -> bool:
     """Tell whether a file has more lines than models read categories."""
-    from dbt_anonymize.evaluation.data import features  # noqa: PLC0415 (numpy takes a while)
-
     with path.open(encoding="utf-8", errors="replace") as lines:
-        return next(islice(lines, features.MOST_CATEGORIES, None), None) is not None
+        return next(islice(lines, limits.MOST_CATEGORIES, None), None) is not None
 
 
 def level_names(levels: int) -> list[str]:
@@ -71,11 +70,8 @@ def distinct_counts(columns: Sequence[str]) -> str:
 
 def consequences(spec: Spec, name: str, sizes: Sequence[int]) -> Iterator[str]:
     """Yield the consequence of too many labels, given the number of labels at each level."""
-    if not sizes:
-        return
-    from dbt_anonymize.evaluation.data import features  # noqa: PLC0415
-
-    if sizes[0] <= (limit := features.MOST_CATEGORIES):
+    limit = limits.MOST_CATEGORIES
+    if not sizes or sizes[0] <= limit:
         return
     start = f"{spec.name}: {name} has {sizes[0]:,} values, and models read at most {limit:,}"
     categories = spec.tests.categories

@@ -13,7 +13,7 @@ from functools import partial
 
 import pytest
 
-from dbt_anonymize.arrays import BoolArray
+from dbt_anonymize.arrays import Bools
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.search.optimum import search
 from dbt_anonymize.extensions.search.results import SearchResult
@@ -41,7 +41,7 @@ pytestmark = [
 ]
 
 
-Suppression = Callable[[Expectation, Table, Classes], BoolArray]
+Suppression = Callable[[Expectation, Table, Classes], Bools]
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,9 @@ class Difference:
     as_arx_in_search: Suppression | None = None
 
 
-def sample_uniques(_expected: Expectation, _table: Table, classes: Classes) -> BoolArray:
+def sample_uniques(_expected: Expectation, _table: Table, classes: Classes) -> Bools:
     """Suppress every record that is unique in the sample."""
-    found: BoolArray = classes.people == 1
+    found: Bools = classes.people == 1
     return found
 
 

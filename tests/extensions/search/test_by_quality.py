@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dbt_anonymize.arrays import IntArray
+from dbt_anonymize.arrays import Ints
 from dbt_anonymize.extensions.search import clock, efforts, optimum
 from dbt_anonymize.extensions.search.by_quality import (
     QualitySearch,
@@ -52,7 +52,7 @@ class Known(Track):
     is_level: bool = False
 
     @property
-    def rows(self) -> IntArray:
+    def rows(self) -> Ints:
         """Nobody."""
         return np.zeros(0, dtype=np.int64)
 

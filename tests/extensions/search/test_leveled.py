@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
-from dbt_anonymize.arrays import FloatArray
+from dbt_anonymize.arrays import Floats
 from dbt_anonymize.evaluation.data.features import SPACES, Reading
 from dbt_anonymize.evaluation.data.reading import (
     PER_RECORD,
@@ -55,7 +55,7 @@ def with_classes(relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
     return relation.project("*, concat(age, '/', job) as equivalence_class")
 
 
-def shown(data: EffortData, space: Space) -> FloatArray:
+def shown(data: EffortData, space: Space) -> Floats:
     """Return the features of each record."""
     return data.design.take(space, data.design.codes, data.means)
 

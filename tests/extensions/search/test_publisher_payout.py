@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dbt_anonymize.extensions.search.optimum as search_module
-from dbt_anonymize.arrays import BoolArray
+from dbt_anonymize.arrays import Bools
 from dbt_anonymize.extensions.search.optimum import search
 from dbt_anonymize.extensions.search.publisher_payout import PublisherPayout
 from dbt_anonymize.privacy.grouping import classes_of
@@ -35,7 +35,7 @@ GAMES = st.fixed_dictionaries(
 )
 
 
-def total_payout(table: Table, node: Node, game: dict[str, Any], suppressed: BoolArray) -> float:
+def total_payout(table: Table, node: Node, game: dict[str, Any], suppressed: Bools) -> float:
     """Add up the payouts of all released records."""
     return sum(
         len(found.records) * privacy.payout(game, one)

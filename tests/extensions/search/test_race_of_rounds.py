@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dbt_anonymize.arrays import IntArray
+from dbt_anonymize.arrays import Ints
 from dbt_anonymize.extensions.search import race
 from dbt_anonymize.extensions.search.by_quality import QualitySearch
 from dbt_anonymize.extensions.search.by_rounds import LocalCandidates, released_classes
@@ -48,7 +48,7 @@ class Known(Track):
     asked: list[Candidate] = field(default_factory=list)
 
     @property
-    def rows(self) -> IntArray:
+    def rows(self) -> Ints:
         """Nobody."""
         return np.zeros(0, dtype=np.int64)
 

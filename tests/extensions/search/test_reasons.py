@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dbt_anonymize.arrays import IntArray
+from dbt_anonymize.arrays import Ints
 from dbt_anonymize.extensions.search.by_quality import QualitySearch
 from dbt_anonymize.extensions.search.candidates import Candidates
 from dbt_anonymize.extensions.search.checking import Checker
@@ -39,7 +39,7 @@ class Scored(Track):
     asked: list[Node] = field(default_factory=list)
 
     @property
-    def rows(self) -> IntArray:
+    def rows(self) -> Ints:
         """Nobody."""
         return np.zeros(0, dtype=np.int64)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from dbt_anonymize.arrays import FloatArray
+from dbt_anonymize.arrays import Floats
 from dbt_anonymize.extensions.tables.audit import intervals
 from dbt_anonymize.extensions.tables.cube import Cube, Dimension
 from dbt_anonymize.extensions.tables.errors import TableError
@@ -37,7 +37,7 @@ def test_every_cell_is_the_sum_of_its_lines() -> None:
         assert values[0] == values[cube.is_inner].sum()
 
 
-def possible(cube: Cube, published: FloatArray, within: float = 0, least: int = 0) -> FloatArray:
+def possible(cube: Cube, published: Floats, within: float = 0, least: int = 0) -> Floats:
     """Return every table of small whole numbers that has the published values."""
     inner = np.flatnonzero(cube.is_inner)
     is_told = ~np.isnan(published)

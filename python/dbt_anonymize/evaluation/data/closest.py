@@ -10,7 +10,7 @@ from importlib import import_module
 
 import numpy as np
 
-from dbt_anonymize.arrays import FloatArray, IntArray
+from dbt_anonymize.arrays import Floats, Ints
 
 # Numbers per block of distances: 4 MB, which stay near the processor.
 _BLOCK = 500_000
@@ -23,7 +23,7 @@ _TREE_FEATURES = 8
 _EQUAL = 1e-9
 
 
-def closest_rows(queries: FloatArray, released: FloatArray, counts: IntArray) -> IntArray:
+def closest_rows(queries: Floats, released: Floats, counts: Ints) -> Ints:
     """Return for each row of ``queries`` the position of the closest row of ``released``.
 
     The distance is Euclidean after each feature is divided by its standard deviation over the
@@ -51,7 +51,7 @@ def closest_rows(queries: FloatArray, released: FloatArray, counts: IntArray) ->
     return _closest_by_tree(scaled_queries, scaled_released)
 
 
-def _closest_by_distance_matrix(queries: FloatArray, released: FloatArray) -> IntArray:
+def _closest_by_distance_matrix(queries: Floats, released: Floats) -> Ints:
     # The square of the query is constant; that of the released row is one more term of the sum.
     factors = np.vstack([-2.0 * released.T, np.einsum("ij,ij->i", released, released)])
     nearest = np.empty(len(queries), dtype=np.int64)
@@ -64,7 +64,7 @@ def _closest_by_distance_matrix(queries: FloatArray, released: FloatArray) -> In
     return nearest
 
 
-def _closest_by_tree(queries: FloatArray, released: FloatArray) -> IntArray:
+def _closest_by_tree(queries: Floats, released: Floats) -> Ints:
     """Search a k-d tree, which returns any of equally close rows."""
     tree = import_module("scipy.spatial").cKDTree(released)
     distances, rows = tree.query(queries, k=2)
@@ -76,6 +76,6 @@ def _closest_by_tree(queries: FloatArray, released: FloatArray) -> IntArray:
     return nearest
 
 
-def _tolerance(rows: FloatArray) -> FloatArray:
-    tolerance: FloatArray = _EQUAL * (1.0 + np.einsum("ij,ij->i", rows, rows))
+def _tolerance(rows: Floats) -> Floats:
+    tolerance: Floats = _EQUAL * (1.0 + np.einsum("ij,ij->i", rows, rows))
     return tolerance

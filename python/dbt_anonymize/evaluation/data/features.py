@@ -38,9 +38,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dbt_anonymize.arrays import FloatArray, IntArray
+from dbt_anonymize.arrays import Floats, Ints
 from dbt_anonymize.errors import EvaluationError
-from dbt_anonymize.evaluation import estimators
+from dbt_anonymize.evaluation import estimators, limits
 from dbt_anonymize.evaluation.data.relations import (
     column_kind,
     number_sql,
@@ -55,8 +55,6 @@ if TYPE_CHECKING:
 
     from dbt_anonymize.evaluation.data.reading import Effort
 
-# Each category is a column of the matrix that a model sees.
-MOST_CATEGORIES = 2000
 # Trees compute in single precision.
 LARGEST = float(np.finfo(np.float32).max)
 # The spaces of models that split, of other classifiers, and of all others.
@@ -106,7 +104,7 @@ class Column:
         Levels with too many labels, and the level at which each is read.
     """
 
-    codes: IntArray
+    codes: Ints
     own: Blocks
     original: Blocks
     hidden: int | None = None
@@ -153,7 +151,7 @@ class Plain:
         """Return the column of another effort, in which it is masked; ``first`` is of effort 0."""
         return self._numbers(arrays, first.raw)
 
-    def _numbers(self, arrays: Arrays, untouched: FloatArray | None = None) -> Column:
+    def _numbers(self, arrays: Arrays, untouched: Floats | None = None) -> Column:
         """Return a column of numbers; ``untouched`` are those of effort 0, None for the same."""
         check_numbers(self.name, arrays["value"])
         values, codes = np.unique(arrays["value"], return_inverse=True)
@@ -176,12 +174,12 @@ def level_sql(relation: duckdb.DuckDBPyRelation, name: str) -> dict[str, str]:
     return {"level": f"cast({quote_name(column)} as double)"}
 
 
-def has_nan(values: FloatArray) -> bool:
+def has_nan(values: Floats) -> bool:
     """Tell whether a number is unknown."""
     return bool(np.isnan(values).any())
 
 
-def check_numbers(name: str, values: FloatArray) -> None:
+def check_numbers(name: str, values: Floats) -> None:
     """Refuse infinite numbers, and those that are infinite in single precision."""
     bad = int(np.isinf(values).sum())
     if bad:
@@ -199,8 +197,8 @@ def check_numbers(name: str, values: FloatArray) -> None:
 
 
 def check_categories(name: str, categories: int) -> None:
-    """Refuse a feature with more than `MOST_CATEGORIES` categories."""
-    largest = MOST_CATEGORIES
+    """Refuse a feature with more than `limits.MOST_CATEGORIES` categories."""
+    largest = limits.MOST_CATEGORIES
     if categories > largest:
         raise EvaluationError(
             f"feature `{name}` must have at most {largest} categories, since each is a column of "

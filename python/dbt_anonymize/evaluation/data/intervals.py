@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dbt_anonymize.arrays import FloatArray, IntArray
+from dbt_anonymize.arrays import Floats, Ints
 from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation.data.features import (
     POSITIONS,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 # By space: numbers of the effort's codes, numbers of untouched codes, constructor of the block.
-Spaces = Mapping[str, tuple[FloatArray, FloatArray, Callable[[FloatArray, bool], Block]]]
+Spaces = Mapping[str, tuple[Floats, Floats, Callable[[Floats, bool], Block]]]
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Interval:
             return self._column(codes, {VALUES: (bounds, np.repeat(raw, 2, axis=1), Numbers)})
         return self._column(codes, {VALUES: (bounds.mean(axis=1, keepdims=True), raw, Numbers)})
 
-    def _single_level_spaces(self, level: int, own: IntArray, original: IntArray) -> Spaces:
+    def _single_level_spaces(self, level: int, own: Ints, original: Ints) -> Spaces:
         """Return the spaces of intervals at one level."""
         bounds = self.hierarchy.bounds(level)
         places = np.arange(len(bounds), dtype=np.float64)
@@ -126,7 +126,7 @@ class Interval:
             for space, table in tables.items()
         }
 
-    def _mixed_level_spaces(self, bounds: FloatArray, raw: FloatArray) -> Spaces:
+    def _mixed_level_spaces(self, bounds: Floats, raw: Floats) -> Spaces:
         """Return the spaces of intervals of several levels, or of none."""
         ends = _ends(bounds), _ends(raw)
         if self.reading.numbers == "bounds":
@@ -137,7 +137,7 @@ class Interval:
             RANKS: (*ends, partial(Ends, is_ranked=True, is_mean=True)),
         }
 
-    def _positions(self, numbers: FloatArray, level: int, *, is_bound: bool = False) -> IntArray:
+    def _positions(self, numbers: Floats, level: int, *, is_bound: bool = False) -> Ints:
         """Return the position among the intervals of a level; `UNKNOWN` for ``*`` and NULL."""
         leaf = self.hierarchy.leaf_of(numbers)
         wrong = int(((leaf != UNKNOWN) & (self.hierarchy.leaves[leaf] != numbers)).sum())
@@ -148,7 +148,7 @@ class Interval:
             )
         return self.hierarchy.generalize(leaf, level)
 
-    def _column(self, codes: IntArray, spaces: Spaces, raw: FloatArray | None = None) -> Column:
+    def _column(self, codes: Ints, spaces: Spaces, raw: Floats | None = None) -> Column:
         """Return a column from its numbers in each space; a hidden record has none."""
         own: dict[str, list[Block]] = {}
         original: dict[str, list[Block]] = {}
@@ -170,7 +170,7 @@ class Interval:
         )
 
 
-def _rows_at(table: FloatArray, at: IntArray) -> FloatArray:
+def _rows_at(table: Floats, at: Ints) -> Floats:
     """Return rows of a table; NaN for `UNKNOWN`."""
     rows = np.full((len(at), table.shape[1]), np.nan)
     is_known = at != UNKNOWN
@@ -178,7 +178,7 @@ def _rows_at(table: FloatArray, at: IntArray) -> FloatArray:
     return rows
 
 
-def _ends(bounds: FloatArray) -> FloatArray:
+def _ends(bounds: Floats) -> Floats:
     """Return the first and the largest number of each interval; for a number the number itself."""
     lower, upper = bounds.T
     return np.column_stack([lower, np.where(lower < upper, np.nextafter(upper, -np.inf), upper)])

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dbt_anonymize.arrays import BoolArray, FloatArray
+from dbt_anonymize.arrays import Bools, Floats
 
 Codes = NDArray[np.int64] | NDArray[np.int32]
 
@@ -31,7 +31,7 @@ class Numbers:
     ``values`` has shape (codes, numbers), NaN where unknown.
     """
 
-    values: FloatArray
+    values: Floats
     has_indicator: bool = False
 
     @property
@@ -39,12 +39,12 @@ class Numbers:
         """Mask of the features that have a unit."""
         return [True] * self.values.shape[1] + [False] * self.has_indicator
 
-    def take(self, codes: Codes) -> FloatArray:
+    def take(self, codes: Codes) -> Floats:
         """Return the features of codes; NaN where a number is unknown."""
         return self._features[codes]
 
     @cached_property
-    def _features(self) -> FloatArray:
+    def _features(self) -> Floats:
         if not self.has_indicator:
             return self.values
         return np.column_stack([self.values, np.isnan(self.values[:, 0])])
@@ -75,14 +75,14 @@ class OneHot:
 
     positions: Codes
     size: int
-    shown: BoolArray | None = None
+    shown: Bools | None = None
 
     @property
     def scaled(self) -> list[bool]:
         """Mask of the features that have a unit: none."""
         return [False] * self.size
 
-    def take(self, codes: Codes) -> FloatArray:
+    def take(self, codes: Codes) -> Floats:
         """Return the features of codes."""
         at = self.positions[codes]
         features = np.zeros((len(at), self.size))
@@ -108,7 +108,7 @@ class Shares:
         Leaf of each record, `UNKNOWN` for NULL, where frequencies weigh the leaves.
     """
 
-    table: FloatArray
+    table: Floats
     leaf_of_record: Codes | None = None
 
     @property
@@ -116,7 +116,7 @@ class Shares:
         """Mask of the features that have a unit: none."""
         return [False] * self.table.shape[1]
 
-    def take(self, codes: Codes) -> FloatArray:
+    def take(self, codes: Codes) -> Floats:
         """Return the features of codes."""
         return self.table[codes]
 
@@ -143,7 +143,7 @@ class Space:
     is_quasi: tuple[bool, ...]
 
     @cached_property
-    def scaled(self) -> BoolArray:
+    def scaled(self) -> Bools:
         """Mask of the features that have a unit, shape (features,)."""
         flags = [flag for blocks in self.columns for block in blocks for flag in block.scaled]
         return np.array(flags, dtype=np.bool_)
@@ -155,7 +155,7 @@ class Space:
         return [0, *np.cumsum(widths).tolist()]
 
     @cached_property
-    def quasi(self) -> BoolArray:
+    def quasi(self) -> Bools:
         """Mask of the features of quasi-identifiers, shape (features,)."""
         return np.repeat(np.array(self.is_quasi, dtype=np.bool_), np.diff(self.starts))
 
@@ -169,7 +169,7 @@ class Space:
             first += len(block.scaled)
         return ends
 
-    def visible_features(self, columns: Sequence[Codes], rows: Codes) -> BoolArray:
+    def visible_features(self, columns: Sequence[Codes], rows: Codes) -> Bools:
         """Return a mask of the features whose level occurs in some row, shape (features,)."""
         flags: list[bool] = []
         for codes, blocks in zip(columns, self.columns, strict=True):
@@ -195,7 +195,7 @@ class Space:
         )
         return replace(self, columns=columns)
 
-    def take(self, columns: Sequence[Codes], rows: Codes) -> FloatArray:
+    def take(self, columns: Sequence[Codes], rows: Codes) -> Floats:
         """Return features, shape (n, features), of n rows of the design's ``columns``.
 
         NaN where a number is unknown.
@@ -208,7 +208,7 @@ class Space:
         return np.hstack(parts) if parts else np.zeros((len(rows), 0))
 
 
-def read_ends(rows: Sequence[FloatArray], ends: Sequence[tuple[int, Ends]]) -> None:
+def read_ends(rows: Sequence[Floats], ends: Sequence[tuple[int, Ends]]) -> None:
     """Replace, in place, each number by the finest interval of the training rows, ``rows[0]``.
 
     The interval goes from the last start at or before the number to the first end at or after it,

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dbt_anonymize.arrays import BoolArray, FloatArray
+from dbt_anonymize.arrays import Bools, Floats
 from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation import estimators
 from dbt_anonymize.evaluation.data.features import Reading
@@ -67,7 +67,7 @@ class Advantage:
         return self.hit_rate - self.false_alarm_rate
 
 
-def advantage(scores: FloatArray, is_member: BoolArray) -> Advantage:
+def advantage(scores: Floats, is_member: Bools) -> Advantage:
     """Measure how well scores tell members from others; higher means likelier a member.
 
     Examples
@@ -199,7 +199,7 @@ def _repetition(problem: Problem, repetition: int) -> list[_Outcome]:
     return outcomes
 
 
-def _scores(problem: Problem, position: int, split: Split, seed: int) -> FloatArray:
+def _scores(problem: Problem, position: int, split: Split, seed: int) -> Floats:
     """Return the certainty of the model about the original version of each test record."""
     (target,), (model,) = problem.targets, problem.models
     everybody = np.ones(len(split.train), dtype=np.bool_)
@@ -212,14 +212,14 @@ def _scores(problem: Problem, position: int, split: Split, seed: int) -> FloatAr
     return _certainty(predicted, target, place, split)
 
 
-def _original(view: View) -> tuple[FloatArray, NDArray[np.int64]]:
+def _original(view: View) -> tuple[Floats, NDArray[np.int64]]:
     (test_rows,) = [each for each in view.test_sets if ORIGINAL in each.test_on]
     return test_rows.rows, test_rows.place
 
 
 def _certainty(
     predicted: Predictions, target: Target, place: NDArray[np.int64], split: Split
-) -> FloatArray:
+) -> Floats:
     if isinstance(predicted, Predicted):
         if target.codes is None:
             raise TypeError("a classification must have classes")

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dbt_anonymize.arrays import FloatArray
+from dbt_anonymize.arrays import Floats
 from dbt_anonymize.evaluation.data.relations import unmasked
 from dbt_anonymize.extensions.attacks.rates import Rate, with_rates
 from dbt_anonymize.extensions.attacks.result import AttackResult
@@ -44,7 +44,7 @@ def attack_closest(trial: Trial, guesses: int) -> AttackResult:
     return with_rates(result, main, control, Rate(main.guesses, 2 * main.guesses))
 
 
-def closest_distances(trial: Trial, targets: str) -> tuple[NDArray[np.bool_], FloatArray]:
+def closest_distances(trial: Trial, targets: str) -> tuple[NDArray[np.bool_], Floats]:
     """Return which targets are members, and the distance of each to the closest row."""
     columns = [_Compared(trial, column) for column in trial.columns]
     names = ", ".join(column.row_name for column in trial.columns)
@@ -120,7 +120,7 @@ class _Compared:
 
     def distances(
         self, people: dict[str, NDArray[Any]], rows: dict[str, NDArray[Any]], some: slice
-    ) -> FloatArray:
+    ) -> Floats:
         """Return the distance of some people to each row, 0 to 1."""
         known, low, high = people[self.name], rows[self.name], rows[f"{self.name}_high"]
         value = known[some, None]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dbt_anonymize.arrays import FloatArray
+from dbt_anonymize.arrays import Floats
 
 # Of each column the values: numbers, NaN if unknown, or hashes.
 Columns = Sequence[NDArray[Any]]
@@ -61,7 +61,7 @@ def _range(values: tuple[NDArray[Any], NDArray[Any]]) -> float:
     return float(np.nanmax(joined) - np.nanmin(joined)) or 1.0
 
 
-def _nearest(records: Columns, others: Columns, ranges: Sequence[float]) -> FloatArray:
+def _nearest(records: Columns, others: Columns, ranges: Sequence[float]) -> Floats:
     """Return the distances to the nearest and the tenth nearest, for each choice of columns."""
     count, size, width = len(records[0]), len(others[0]), len(records)
     nearest = np.empty((1 + width if width > 1 else 1, 2, count))
@@ -80,7 +80,7 @@ def _nearest(records: Columns, others: Columns, ranges: Sequence[float]) -> Floa
     return np.where(nearest < _LEAST, 0.0, nearest)
 
 
-def _distance(known: NDArray[Any], shown: NDArray[Any], length: float) -> FloatArray:
+def _distance(known: NDArray[Any], shown: NDArray[Any], length: float) -> Floats:
     """Return the distance of each record to each other in one column, 0 to 1 (Gower 1971)."""
     if known.dtype.kind != "f":
         return np.asarray(known[:, None] != shown, dtype=np.float64)
@@ -89,7 +89,7 @@ def _distance(known: NDArray[Any], shown: NDArray[Any], length: float) -> FloatA
     return np.where(is_alike, 0.0, np.where(np.isnan(far), 1.0, far))
 
 
-def _ratio(distance: FloatArray, around: FloatArray) -> FloatArray:
+def _ratio(distance: Floats, around: Floats) -> Floats:
     """Return distances as shares of those around; infinite where all around is equal."""
     shares = np.full(len(distance), np.inf)
     np.divide(distance, around, out=shares, where=around > 0)

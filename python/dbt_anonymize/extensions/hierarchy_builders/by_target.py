@@ -8,7 +8,7 @@ from textwrap import shorten
 
 import numpy as np
 
-from dbt_anonymize.arrays import FloatArray
+from dbt_anonymize.arrays import Floats
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.extensions.hierarchy_builders.building import build_categories
 from dbt_anonymize.extensions.hierarchy_builders.others import count_rest, refuse_unusable
@@ -88,7 +88,7 @@ def merge_by_target(
 class _Merging:
     """Groups of members, ordered by their first ones, and the loss of each merger."""
 
-    def __init__(self, sums: FloatArray, *, is_amount: bool) -> None:
+    def __init__(self, sums: Floats, *, is_amount: bool) -> None:
         self.groups = [[place] for place in range(len(sums))]
         self._information = _number_information if is_amount else _class_information
         if is_amount:
@@ -110,32 +110,32 @@ class _Merging:
         self._losses = np.delete(np.delete(self._losses, second, axis=0), second, axis=1)
         self._losses[first] = self._losses[:, first] = self._losses_of(first)
 
-    def _losses_of(self, group: int) -> FloatArray:
+    def _losses_of(self, group: int) -> Floats:
         """Return the rounded loss of merging with each other group; infinite with itself."""
         told = self._information(self._sums)
         losses = told + told[group] - self._information(self._sums + self._sums[group])
         losses[group] = np.inf
-        rounded: FloatArray = np.round(losses / self._scale, 12)
+        rounded: Floats = np.round(losses / self._scale, 12)
         return rounded
 
 
-def _class_information(sums: FloatArray) -> FloatArray:
+def _class_information(sums: Floats) -> Floats:
     """Return records times negative entropy of each group."""
-    told: FloatArray = _xlogx(sums).sum(axis=1) - _xlogx(sums.sum(axis=1))
+    told: Floats = _xlogx(sums).sum(axis=1) - _xlogx(sums.sum(axis=1))
     return told
 
 
-def _number_information(sums: FloatArray) -> FloatArray:
+def _number_information(sums: Floats) -> Floats:
     """Return the squared sum of each group per record."""
-    told: FloatArray = sums[:, 1] ** 2 / sums[:, 0]
+    told: Floats = sums[:, 1] ** 2 / sums[:, 0]
     return told
 
 
-def _xlogx(counts: FloatArray) -> FloatArray:
+def _xlogx(counts: Floats) -> Floats:
     return counts * np.log(np.where(counts > 0, counts, 1.0))
 
 
-def _append_pool(sums: FloatArray, records: int, *, is_amount: bool) -> FloatArray:
+def _append_pool(sums: Floats, records: int, *, is_amount: bool) -> Floats:
     """Append the sums of a pool of average records."""
     size = sums[:, 0].sum() if is_amount else sums.sum()
     return np.vstack([sums, sums.sum(axis=0) * records / size])

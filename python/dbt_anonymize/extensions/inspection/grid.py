@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dbt_anonymize.arrays import FloatArray, IntArray
+from dbt_anonymize.arrays import Floats, Ints
 from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation.data.features import VALUES, Column
 from dbt_anonymize.evaluation.data.spaces import Numbers
@@ -41,8 +41,8 @@ class Grid(Inspection):
     """
 
     features: tuple[str, str]
-    columns: tuple[IntArray, ...]
-    values: tuple[FloatArray, FloatArray]
+    columns: tuple[Ints, ...]
+    values: tuple[Floats, Floats]
 
     def facts(self) -> Iterator[Fact]:
         """Yield the numbers of the two features at each point."""
@@ -50,12 +50,12 @@ class Grid(Inspection):
             for point, value in enumerate(values.tolist()):
                 yield Fact(0, "grid_point", name, value, bin=point)
 
-    def points(self, split: tuple[int, int]) -> Sequence[IntArray]:
+    def points(self, split: tuple[int, int]) -> Sequence[Ints]:
         """Return the points, in the first split."""
         return self.columns if split == (1, 1) else ()
 
     def question(
-        self, model: Model, view: View, points: FloatArray, seed: tuple[int, int]
+        self, model: Model, view: View, points: Floats, seed: tuple[int, int]
     ) -> Question | None:
         """Ask for the points, but not the zero rule, which answers all alike."""
         asks = len(points) and model.model != ZERO_RULE
@@ -88,7 +88,7 @@ def make_grid(names: Sequence[str], columns: Sequence[Column], features: tuple[s
     places = [list(names).index(name) for name in features]
     axes = [_even_codes(columns[place], name) for place, name in zip(places, features, strict=True)]
     x, y = (axis.reshape(-1) for axis in np.meshgrid(axes[0], axes[1], indexing="ij"))
-    codes: list[IntArray] = [np.full(len(x), _typical_code(column)) for column in columns]
+    codes: list[Ints] = [np.full(len(x), _typical_code(column)) for column in columns]
     codes[places[0]], codes[places[1]] = x, y
     first, second = (_numbers(columns[place]) for place in places)
     if first is None or second is None:  # refused above
@@ -96,12 +96,12 @@ def make_grid(names: Sequence[str], columns: Sequence[Column], features: tuple[s
     return Grid(features, tuple(codes), (first[x], second[y]))
 
 
-def _numbers(column: Column) -> FloatArray | None:
+def _numbers(column: Column) -> Floats | None:
     block = column.own[VALUES][0]
     return block.values[:, 0] if isinstance(block, Numbers) else None
 
 
-def _even_codes(column: Column, name: str) -> IntArray:
+def _even_codes(column: Column, name: str) -> Ints:
     """Return the codes of the values that are nearest to even steps."""
     numbers = _numbers(column)
     if numbers is None or not np.isfinite(numbers).any():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dbt_anonymize.arrays import FloatArray, IntArray
+from dbt_anonymize.arrays import Floats, Ints
 from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation.data.hierarchy import ROOT, read_hierarchy
 from dbt_anonymize.evaluation.data.reading import EffortReader
@@ -65,7 +65,7 @@ class Groups:
     """
 
     name: str
-    codes: IntArray
+    codes: Ints
     labels: tuple[str, ...]
     sizes: tuple[int, ...]
 
@@ -87,9 +87,7 @@ class QualityByGroup(Inspection):
             for label, size in zip(column.labels, column.sizes, strict=True):
                 yield Fact(0, "group", column.name, float(size), label, place)
 
-    def question(
-        self, model: Model, view: View, points: FloatArray, seed: tuple[int, int]
-    ) -> Question:
+    def question(self, model: Model, view: View, points: Floats, seed: tuple[int, int]) -> Question:
         """Ask for nothing but the test records, of the zero rule too."""
         return Question(self._details)
 
@@ -113,7 +111,7 @@ def read_groups(
     columns: Sequence[GroupColumn],
     reader: EffortReader,
     keys: NDArray[Any],
-    subjects: IntArray | None,
+    subjects: Ints | None,
     smallest: int,
 ) -> tuple[Groups, ...]:
     """Return the groups of each column with at least ``smallest`` subjects.
@@ -129,11 +127,7 @@ def read_groups(
 
 
 def make_groups(
-    name: str,
-    texts: Sequence[str | None],
-    codes: IntArray,
-    subjects: IntArray | None,
-    smallest: int,
+    name: str, texts: Sequence[str | None], codes: Ints, subjects: Ints | None, smallest: int
 ) -> Groups:
     """Return the groups of records by ``texts[codes]``, see `read_groups`.
 
@@ -164,7 +158,7 @@ def make_groups(
 
 def _texts(
     column: GroupColumn, reader: EffortReader, keys: NDArray[Any]
-) -> tuple[Sequence[str | None], IntArray]:
+) -> tuple[Sequence[str | None], Ints]:
     """Return texts, None for NULL, and the position of each record's text."""
     relation = reader.sample.restrict(reader.untouched.relation)
     column_kind(relation, column.name)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dbt_anonymize.arrays import FloatArray, IntArray
+from dbt_anonymize.arrays import Floats, Ints
 from dbt_anonymize.evaluation.facts import Detail
 from dbt_anonymize.evaluation.inspections import Answers, Inspection, Question
 from dbt_anonymize.evaluation.prediction_measures import prediction_measures
@@ -42,7 +42,7 @@ class Importance(Inspection):
     features: tuple[str, ...]
 
     def question(
-        self, model: Model, view: View, points: FloatArray, seed: tuple[int, int]
+        self, model: Model, view: View, points: Floats, seed: tuple[int, int]
     ) -> Question | None:
         """Ask for permuted test records, but not the zero rule, which sees no feature."""
         if model.model == ZERO_RULE:
@@ -78,9 +78,9 @@ class Permuted:
         Column after column.
     """
 
-    records: IntArray
+    records: Ints
     columns: tuple[int, ...]
-    rows: FloatArray
+    rows: Floats
 
 
 def permute(view: View, columns: int, seed: Sequence[int]) -> Permuted:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dbt_anonymize.arrays import FloatArray, IntArray
+from dbt_anonymize.arrays import Floats, Ints
 from dbt_anonymize.extensions.recoding.tuples import Tuples
 
 
-def mdav(tuples: Tuples, k: int) -> IntArray:
+def mdav(tuples: Tuples, k: int) -> Ints:
     """Return the group of each tuple, 0 and up, each of at least ``k`` records.
 
     While at least 3k records are left, r, the tuple farthest from their mean, forms a group with
@@ -62,12 +62,12 @@ class _Ungrouped:
         self.records = tuples.records
         self._keep(tuples, np.arange(len(tuples)))
 
-    def _keep(self, tuples: Tuples, rows: IntArray) -> None:
+    def _keep(self, tuples: Tuples, rows: Ints) -> None:
         self.tuples = Tuples(tuples.attributes, tuples.counts.copy())
         self._rows = rows
         self._gone: list[int] = []
 
-    def distances(self, point: Sequence[float]) -> FloatArray:
+    def distances(self, point: Sequence[float]) -> Floats:
         """Return the squared distance of each tuple; infinite for grouped ones."""
         if 5 * len(self._gone) > len(self._rows):
             is_ungrouped = self.groups[self._rows] < 0
@@ -76,12 +76,12 @@ class _Ungrouped:
         distances[self._gone] = np.inf
         return distances
 
-    def farthest(self, distances: FloatArray) -> list[float]:
+    def farthest(self, distances: Floats) -> list[float]:
         """Return the farthest tuple, the first of several."""
         distances[self._gone] = -1.0
         return self.tuples.at(int(distances.argmax()))
 
-    def form(self, number: int, chosen: IntArray) -> None:
+    def form(self, number: int, chosen: Ints) -> None:
         """Put tuples into a group."""
         self.groups[self._rows[chosen]] = number
         self.records -= int(self.tuples.counts[chosen].sum())

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbt_anonymize.arrays import FloatArray, IntArray
+from dbt_anonymize.arrays import Floats, Ints
 from dbt_anonymize.extensions.recoding.mondrian import Violating
 from dbt_anonymize.extensions.recoding.tuples import Category, Number, Tuples
 
 
-def merged_groups(
-    tuples: Tuples, groups: IntArray, tuple_of_row: IntArray, violating: Violating
-) -> IntArray:
+def merged_groups(tuples: Tuples, groups: Ints, tuple_of_row: Ints, violating: Violating) -> Ints:
     """Return the group of each tuple, 0 and up; all keep the guarantees unless one alone is left.
 
     As long as a group breaks a guarantee, the smallest such group is merged with the one whose mean
@@ -47,7 +45,7 @@ def merged_groups(
     return np.unique(groups, return_inverse=True)[1].reshape(-1)
 
 
-def _distances(tuples: Tuples, centers: FloatArray, number: int) -> FloatArray:
+def _distances(tuples: Tuples, centers: Floats, number: int) -> Floats:
     """Return the squared distance of each center from one of them."""
     attributes = [
         Number(column) if isinstance(a, Number) else Category(column.astype(np.int64), a.tree)

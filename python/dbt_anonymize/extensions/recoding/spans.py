@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dbt_anonymize.arrays import FloatArray, IntArray
+from dbt_anonymize.arrays import Floats, Ints
 from dbt_anonymize.extensions.recoding.tuples import Number, Tuples
 
 # Numbers of clusters, or all of them.
-Rows = IntArray | slice
+Rows = Ints | slice
 # Most cached distances of leaves, so that a large hierarchy does not fill the memory.
 MOST_KEPT = 10_000_000
 
@@ -22,12 +22,12 @@ class NumberSpan:
         self._highest = np.full(clusters, -np.inf)
         self._has_null: NDArray[np.bool_] | None = None
 
-    def widths_with(self, value: float, rows: Rows) -> FloatArray:
+    def widths_with(self, value: float, rows: Rows) -> Floats:
         """Return the widths of some clusters with one more value; 1 with NULL beside values."""
         lowest, highest = self._lowest[rows], self._highest[rows]
         if np.isnan(value):
             return np.where(highest >= lowest, 1.0, 0.0)
-        width: FloatArray = np.maximum(highest, value)
+        width: Floats = np.maximum(highest, value)
         width -= np.minimum(lowest, value)
         if self._has_null is not None:
             width[self._has_null[rows]] = 1.0
@@ -47,14 +47,14 @@ class NumberSpan:
 class CategorySpan:
     """A member of each cluster, and the level of the lowest common ancestor over the root's."""
 
-    def __init__(self, clusters: int, tree: IntArray) -> None:
+    def __init__(self, clusters: int, tree: Ints) -> None:
         # One past the leaves stands for no member.
         self._member = np.full(clusters, tree.shape[1], dtype=np.int64)
         self._width = np.zeros(clusters)
         self._tree = tree
-        self._apart: dict[int, FloatArray] = {}
+        self._apart: dict[int, Floats] = {}
 
-    def _from(self, leaf: int) -> FloatArray:
+    def _from(self, leaf: int) -> Floats:
         """Return the distance of each leaf from one: nested leaves differ up to their ancestor."""
         if leaf not in self._apart:
             if len(self._apart) * self._tree.shape[1] > MOST_KEPT:
@@ -62,9 +62,9 @@ class CategorySpan:
             self._apart[leaf] = np.append((self._tree != self._tree[:, [leaf]]).mean(axis=0), 0.0)
         return self._apart[leaf]
 
-    def widths_with(self, value: float, rows: Rows) -> FloatArray:
+    def widths_with(self, value: float, rows: Rows) -> Floats:
         """Return the widths of some clusters with one more leaf."""
-        width: FloatArray = self._from(int(value)).take(self._member[rows])
+        width: Floats = self._from(int(value)).take(self._member[rows])
         return np.maximum(width, self._width[rows], out=width)
 
     def join(self, number: int, value: float) -> None:
@@ -93,14 +93,14 @@ class Spans:
         ]
 
     @classmethod
-    def of(cls, tuples: Tuples, clusters: IntArray, size: int) -> Spans:
+    def of(cls, tuples: Tuples, clusters: Ints, size: int) -> Spans:
         """Return ``size`` clusters of tuples; -1 is no cluster."""
         spans = cls(tuples, size)
         for row in np.flatnonzero(clusters >= 0).tolist():
             spans.join(row, clusters[row : row + 1])
         return spans
 
-    def join(self, row: int, among: IntArray | None = None) -> int:
+    def join(self, row: int, among: Ints | None = None) -> int:
         """Put a tuple into the cluster whose loss rises least, the first of several."""
         rows: Rows = slice(None) if among is None else among
         values = self._tuples.at(row)

@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dbt_anonymize.arrays import FloatArray, IntArray
+from dbt_anonymize.arrays import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
 class Number:
     """A number of each tuple in ranges of its hierarchy; NaN is NULL."""
 
-    numbers: FloatArray
+    numbers: Floats
 
     @cached_property
     def has_nulls(self) -> bool:
@@ -34,7 +34,7 @@ class Number:
         """Return the numbers of some tuples."""
         return Number(self.numbers[rows])
 
-    def squares(self, value: float) -> FloatArray:
+    def squares(self, value: float) -> Floats:
         """Return the squared distance of each tuple from a value."""
         if math.isnan(value):
             return np.where(np.isnan(self.numbers), 0.0, 1.0)
@@ -42,7 +42,7 @@ class Number:
         differences *= differences
         return np.where(np.isnan(self.numbers), 1.0, differences) if self.has_nulls else differences
 
-    def center(self, counts: IntArray) -> float:
+    def center(self, counts: Ints) -> float:
         """Return the mean of the values; NULL where most records have none."""
         if not self.has_nulls:
             return float((self.numbers * counts).sum() / counts.sum())
@@ -61,20 +61,20 @@ class Category:
     number. NULL is a leaf with labels of its own.
     """
 
-    leaves: IntArray
-    tree: IntArray
+    leaves: Ints
+    tree: Ints
 
     def take(self, rows: NDArray[Any]) -> Category:
         """Return the categories of some tuples."""
         return Category(self.leaves[rows], self.tree)
 
-    def squares(self, leaf: float) -> FloatArray:
+    def squares(self, leaf: float) -> Floats:
         """Return the squared distance of each tuple from a leaf."""
-        differ: FloatArray = (self.tree != self.tree[:, [int(leaf)]]).mean(axis=0)
+        differ: Floats = (self.tree != self.tree[:, [int(leaf)]]).mean(axis=0)
         differ *= differ
         return differ.take(self.leaves)
 
-    def center(self, counts: IntArray) -> int:
+    def center(self, counts: Ints) -> int:
         """Return the leaf of most records, the first of several."""
         records = np.bincount(self.leaves, weights=counts, minlength=self.tree.shape[1])
         return int(records.argmax())
@@ -88,7 +88,7 @@ class Tuples:
     """Distinct tuples in a fixed order, and the records of each (at least one)."""
 
     attributes: Sequence[Attribute]
-    counts: IntArray
+    counts: Ints
 
     @cached_property
     def records(self) -> int:
@@ -113,7 +113,7 @@ class Tuples:
         """Return the mean or mode of each attribute."""
         return [a.center(self.counts) for a in self.attributes]
 
-    def distances(self, point: Sequence[float]) -> FloatArray:
+    def distances(self, point: Sequence[float]) -> Floats:
         """Return the squared distance of each tuple from a point."""
         first, *further = zip(self.attributes, point, strict=True)
         total = first[0].squares(first[1])
@@ -121,7 +121,7 @@ class Tuples:
             total += attribute.squares(value)
         return total
 
-    def nearest(self, distances: FloatArray, k: int) -> IntArray:
+    def nearest(self, distances: Floats, k: int) -> Ints:
         """Return the nearest tuples with ``k`` records together, by distance.
 
         The first of equally far ones; all tuples if there are fewer records.

@@ -11,7 +11,7 @@ from collections import OrderedDict
 
 import numpy as np
 
-from dbt_anonymize.arrays import FloatArray
+from dbt_anonymize.arrays import Floats
 from dbt_anonymize.extensions.search.grouped import GroupedClasses
 from dbt_anonymize.extensions.search.open_nodes import OpenNodes
 from dbt_anonymize.privacy.table import Node
@@ -37,7 +37,7 @@ class Bases:
     estimate the numbers of classes.
     """
 
-    def __init__(self, bottom: GroupedClasses, bits: tuple[FloatArray, ...], memory: int) -> None:
+    def __init__(self, bottom: GroupedClasses, bits: tuple[Floats, ...], memory: int) -> None:
         self._bottom = bottom
         self._bits = [of_level.tolist() for of_level in bits]
         self._memory = memory

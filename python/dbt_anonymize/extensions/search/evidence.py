@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbt_anonymize.arrays import FloatArray
+from dbt_anonymize.arrays import Floats
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.evaluation.measures import LOWER_IS_BETTER
 from dbt_anonymize.extensions.search.by_quality import corrected_interval
@@ -50,7 +50,7 @@ def check_learned(track: Track, least_loss: Candidate | None, budget: Budget) ->
     )
 
 
-def _is_sure(differences: FloatArray, test_share: float, chance: float) -> bool:
+def _is_sure(differences: Floats, test_share: float, chance: float) -> bool:
     if not np.isfinite(differences).all():
         return False
     return corrected_interval(differences, test_share, chance)[0] > 0

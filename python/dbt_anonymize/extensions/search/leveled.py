@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dbt_anonymize.arrays import BoolArray, FloatArray, IntArray
+from dbt_anonymize.arrays import Bools, Floats, Ints
 from dbt_anonymize.evaluation.data.categories import Category
 from dbt_anonymize.evaluation.data.features import Column, Plain
 from dbt_anonymize.evaluation.data.hierarchy import ROOT
@@ -17,15 +17,15 @@ from dbt_anonymize.evaluation.data.spaces import UNKNOWN
 from dbt_anonymize.evaluation.problem import EffortData
 
 # One level for all records, or one per record.
-Level = int | IntArray
+Level = int | Ints
 
 
 def generalized_effort(
     reader: EffortReader,
     first: FirstArrays,
     levels: Mapping[str, Level],
-    suppressed: BoolArray,
-    classes: IntArray,
+    suppressed: Bools,
+    classes: Ints,
 ) -> EffortData:
     """Return the data that `EffortReader.read_effort` would read, without reading.
 
@@ -60,7 +60,7 @@ def _interval(feature: Interval, untouched: Column, levels: Level) -> Column:
             is_known = place != UNKNOWN
             generalized[is_known] = tree.bounds(level)[place[is_known]]
             bounds[at] = generalized
-    arrays: dict[str, FloatArray] = {"lower": bounds[:, 0], "upper": bounds[:, 1]}
+    arrays: dict[str, Floats] = {"lower": bounds[:, 0], "upper": bounds[:, 1]}
     return feature.generalized(
         arrays, None if isinstance(levels, np.ndarray) else levels, untouched
     )
@@ -80,7 +80,7 @@ def _category(feature: Category, untouched: Column, levels: Level) -> Column:
     return feature.generalized({"label": codes}, labels, levels, untouched)
 
 
-def _parts(levels: Level, records: int) -> Iterator[tuple[int, IntArray]]:
+def _parts(levels: Level, records: int) -> Iterator[tuple[int, Ints]]:
     """Yield each level with the positions of its records."""
     level_of_record = np.broadcast_to(levels, records)
     for level in np.unique(level_of_record).tolist():

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dbt_anonymize.arrays import FloatArray
+from dbt_anonymize.arrays import Floats
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.evaluation import estimators
 from dbt_anonymize.evaluation.measures import Predicted
@@ -53,7 +53,7 @@ def with_predictions(table: Table, records: Records) -> Table:
     return replace(table, predictions=column_sums(records.rows, columns, len(table.records)))
 
 
-def cross_fitted(problem: Problem, target: Target, model: Model) -> FloatArray:
+def cross_fitted(problem: Problem, target: Target, model: Model) -> Floats:
     """Return the outputs (records, outputs) of a model for records that it has not seen.
 
     Outputs are probabilities or scores of classes, a number, or a risk; NaN where the target is
@@ -61,7 +61,7 @@ def cross_fitted(problem: Problem, target: Target, model: Model) -> FloatArray:
     """
     split_seed, model_seed = seeds(problem.random_state, _CROSS_FITTING)
     splits = target.splits(FOLDS, split_seed, problem.groups)
-    outputs_by_fold: list[FloatArray] = [np.zeros((0, 0))] * len(splits)
+    outputs_by_fold: list[Floats] = [np.zeros((0, 0))] * len(splits)
     with quiet_training():
         for fold, split in enumerate(splits):
             outputs_by_fold[fold] = _outputs(problem, target, model, split, model_seed)
@@ -71,7 +71,7 @@ def cross_fitted(problem: Problem, target: Target, model: Model) -> FloatArray:
     return outputs
 
 
-def _outputs(problem: Problem, target: Target, model: Model, split: Split, seed: int) -> FloatArray:
+def _outputs(problem: Problem, target: Target, model: Model, split: Split, seed: int) -> Floats:
     everybody = np.ones(len(split.train), dtype=np.bool_)
     view = make_view(problem, 0, split, everybody, space=model.space, per_split=True)
     (test_set,) = [each for each in view.test_sets if ORIGINAL in each.test_on]
@@ -79,7 +79,7 @@ def _outputs(problem: Problem, target: Target, model: Model, split: Split, seed:
     is_scaled = estimators.estimator_type(model.model, target.task).is_scaled
     predicted = fit_predict(estimator, view.training, target, test_set.rows, is_scaled=is_scaled)
     if not isinstance(predicted, Predicted):
-        outputs: FloatArray = predicted[:, np.newaxis]
+        outputs: Floats = predicted[:, np.newaxis]
     elif predicted.probabilities is not None:
         outputs = predicted.probabilities
     elif predicted.ranks is not None:
@@ -91,14 +91,12 @@ def _outputs(problem: Problem, target: Target, model: Model, split: Split, seed:
     return outputs.take(test_set.place, axis=0)
 
 
-def _standardized(outputs: FloatArray) -> FloatArray | None:
+def _standardized(outputs: Floats) -> Floats | None:
     """Return centred outputs whose squares sum to 1; None if they are constant.
 
     Missing outputs become the mean.
     """
     centred = np.nan_to_num(outputs - np.nanmean(outputs, axis=0))
     total = float((centred**2).sum())
-    scaled: FloatArray = (
-        centred / np.sqrt(total) if total > 1e-12 * len(outputs) else centred[:, :0]
-    )
+    scaled: Floats = centred / np.sqrt(total) if total > 1e-12 * len(outputs) else centred[:, :0]
     return scaled if scaled.shape[1] else None

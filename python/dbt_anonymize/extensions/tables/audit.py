@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse  # type: ignore[import-untyped]
 
-from dbt_anonymize.arrays import BoolArray, FloatArray, IntArray
+from dbt_anonymize.arrays import Bools, Floats, Ints
 from dbt_anonymize.extensions.tables.cube import Cube
 from dbt_anonymize.extensions.tables.programs import Known, Program
 
@@ -25,7 +25,7 @@ _NEAR = 1e-7
 _MOST_ROUNDS = 20
 
 
-def known_of_totals(cube: Cube, least: FloatArray, is_zero: BoolArray) -> FloatArray:
+def known_of_totals(cube: Cube, least: Floats, is_zero: Bools) -> Floats:
     """Return the least value of each cell that follows from the least ones of all, line by line.
 
     Examples
@@ -50,11 +50,11 @@ def known_of_totals(cube: Cube, least: FloatArray, is_zero: BoolArray) -> FloatA
 def intervals(
     cube: Cube,
     known: Known,
-    cells: Sequence[int] | IntArray,
+    cells: Sequence[int] | Ints,
     *,
     are_integers: bool = False,
-    enough: tuple[FloatArray, FloatArray] | None = None,
-) -> tuple[FloatArray, FloatArray]:
+    enough: tuple[Floats, Floats] | None = None,
+) -> tuple[Floats, Floats]:
     """Return the smallest and the largest possible values of some cells.
 
     With ``are_integers`` inner cells are whole numbers, as far as no more than `MOST_INTEGERS` hang
@@ -89,8 +89,8 @@ def intervals(
 
 
 def _reached(
-    program: Program, members: sparse.csr_matrix, farthest: FloatArray, aims: FloatArray
-) -> FloatArray:
+    program: Program, members: sparse.csr_matrix, farthest: Floats, aims: Floats
+) -> Floats:
     """Return the ends of cells, the lower ones with the other sign (2 by cells): larger is farther.
 
     Each solution is a table that may be, and tells of all cells how far they may go. Cells that
@@ -101,7 +101,7 @@ def _reached(
     reached = np.full(aims.shape, -np.inf)
     is_open = np.ones(aims.shape, dtype=bool)
 
-    def move(side: int, moved: IntArray) -> bool:
+    def move(side: int, moved: Ints) -> bool:
         weights = _SIGNS[side] * np.asarray(members[moved].sum(axis=0)).ravel()
         values = program.solution(weights)
         if values is not None:
@@ -128,7 +128,7 @@ def _reached(
     return np.where(reached >= aims - near, np.clip(reached, aims, farthest), reached)
 
 
-def line_bounds(cube: Cube, known: Known) -> tuple[FloatArray, FloatArray]:
+def line_bounds(cube: Cube, known: Known) -> tuple[Floats, Floats]:
     """Return bounds of all cells that follow from one line after the other: never too narrow.
 
     Examples

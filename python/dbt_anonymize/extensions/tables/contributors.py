@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from dbt_anonymize.arrays import FloatArray, IntArray
+    from dbt_anonymize.arrays import Floats, Ints
 
 
 def telling_knowledge(
-    everybody: FloatArray,
-    largest: FloatArray,
-    cells: IntArray,
+    everybody: Floats,
+    largest: Floats,
+    cells: Ints,
     *,
     are_apart: bool,
-    tells: Callable[[FloatArray], bool],
-) -> Iterator[FloatArray]:
+    tells: Callable[[Floats], bool],
+) -> Iterator[Floats]:
     """Yield what contributors know of hidden cells, at least, where it tells others too closely.
 
     Parameters

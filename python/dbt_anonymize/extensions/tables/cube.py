@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from dbt_anonymize.arrays import BoolArray, FloatArray, IntArray, np
+from dbt_anonymize.arrays import Bools, Floats, Ints, np
 
 ROOT = 0
 
@@ -32,7 +32,7 @@ class Dimension:
 
     name: str
     labels: tuple[str, ...]
-    parents: IntArray
+    parents: Ints
 
     @classmethod
     def flat(cls, name: str, labels: Sequence[str], total: str = "all") -> Dimension:
@@ -40,13 +40,13 @@ class Dimension:
         return cls(name, (total, *labels), np.zeros(len(labels) + 1, dtype=np.int64))
 
     @cached_property
-    def leaves(self) -> IntArray:
+    def leaves(self) -> Ints:
         """Numbers of the categories without children; of an empty dimension its root."""
         is_parent = np.zeros(len(self.parents), dtype=bool)
         is_parent[self.parents[1:]] = True
         return np.flatnonzero(~is_parent)
 
-    def children(self, category: int) -> IntArray:
+    def children(self, category: int) -> Ints:
         """Return the numbers of the children of a category."""
         return np.flatnonzero(self.parents[1:] == category) + 1
 
@@ -68,16 +68,16 @@ class Cube:
         return int(np.prod(self.shape, dtype=np.int64))
 
     @cached_property
-    def categories(self) -> IntArray:
+    def categories(self) -> Ints:
         """The categories of each cell: cells by dimensions."""
         return np.indices(self.shape).reshape(len(self.shape), -1).T
 
-    def numbers(self, categories: IntArray) -> IntArray:
+    def numbers(self, categories: Ints) -> Ints:
         """Return the numbers of the cells with these categories (cells by dimensions)."""
         return np.asarray(np.ravel_multi_index(tuple(categories.T), self.shape))
 
     @cached_property
-    def is_inner(self) -> BoolArray:
+    def is_inner(self) -> Bools:
         """Tell of each cell whether it has a leaf of each dimension: all others are sums."""
         is_leaf = np.column_stack(
             [
@@ -87,7 +87,7 @@ class Cube:
         )
         return np.asarray(is_leaf.all(axis=1))
 
-    def lines(self) -> Iterator[tuple[int, IntArray]]:
+    def lines(self) -> Iterator[tuple[int, Ints]]:
         """Yield each sum: the number of its cell, and those of the cells that add up to it."""
         for place, dimension in enumerate(self.dimensions):
             for category in range(len(dimension.labels)):
@@ -100,7 +100,7 @@ class Cube:
                     parts[:, place] = children
                     yield int(self.numbers(cell[None, :])[0]), self.numbers(parts)
 
-    def totals(self, inner: FloatArray) -> FloatArray:
+    def totals(self, inner: Floats) -> Floats:
         """Return the values of all cells from those of the inner ones, whose others are ignored."""
         values = np.where(self.is_inner, inner, 0.0).reshape(self.shape)
         for place, dimension in enumerate(self.dimensions):

@@ -20,7 +20,7 @@ from dbt_anonymize.extensions.tables.reading import (
 from dbt_anonymize.literals import quote_name
 
 if TYPE_CHECKING:
-    from dbt_anonymize.arrays import FloatArray
+    from dbt_anonymize.arrays import Floats
     from dbt_anonymize.project.warehouse import Warehouse
 
 
@@ -85,13 +85,13 @@ def read_intervals(
     return hidden_intervals(table, within=within, least_hidden=least_hidden)
 
 
-def known_of_published(table: Published, least_hidden: float) -> FloatArray:
+def known_of_published(table: Published, least_hidden: float) -> Floats:
     """Return what everybody knows of each cell of a table if it is hidden, as it was chosen by."""
     least = least_of_published(table, least_hidden)
     return known_of_totals(table.cube, least, table.values == 0)
 
 
-def least_of_published(table: Published, least_hidden: float) -> FloatArray:
+def least_of_published(table: Published, least_hidden: float) -> Floats:
     """Return what everybody knows of each cell by itself: a hidden one has at least so much."""
     shown = np.minimum(np.nan_to_num(table.values), least_hidden)
     return np.where(table.is_hidden, least_hidden, shown)

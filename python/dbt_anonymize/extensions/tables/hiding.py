@@ -26,7 +26,7 @@ from dbt_anonymize.extensions.tables.suppression import narrow_cells, reachable,
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dbt_anonymize.arrays import BoolArray, FloatArray
+    from dbt_anonymize.arrays import Bools, Floats
     from dbt_anonymize.extensions.tables.cube import Cube
 
 
@@ -36,9 +36,9 @@ class Measure(NamedTuple):
     The latter is None of counts of people, who contribute one each.
     """
 
-    figures: FloatArray
+    figures: Floats
     primary: Primary
-    largest: FloatArray | None = None
+    largest: Floats | None = None
 
 
 def suppress_table(
@@ -163,18 +163,14 @@ def rows_of(cells: pd.DataFrame, names: Sequence[str]) -> list[list[object]]:
 
 
 def hidden_cells(
-    table: Published,
-    measures: Sequence[Measure],
-    is_hidden: BoolArray,
-    seconds: float,
-    folder: Path,
-) -> BoolArray:
+    table: Published, measures: Sequence[Measure], is_hidden: Bools, seconds: float, folder: Path
+) -> Bools:
     """Hide further cells, for one measure after the other; hidden ones cost nothing."""
     cube, counts = table.cube, measures[0].figures
     for measure, least in known_of(table, measures):
         figures, primary, _ = measure
         is_hidden = is_hidden | primary.is_primary | (~table.is_shown & (figures > 0))
-        known: FloatArray | None = least
+        known: Floats | None = least
         while known is not None:
             cost = np.where(is_hidden | ~table.is_shown, 0.0, counts)
             is_hidden = is_hidden | suppress(
@@ -184,7 +180,7 @@ def hidden_cells(
     return is_hidden
 
 
-def known_of(table: Published, measures: Sequence[Measure]) -> Iterator[tuple[Measure, FloatArray]]:
+def known_of(table: Published, measures: Sequence[Measure]) -> Iterator[tuple[Measure, Floats]]:
     """Yield each measure with how much everybody knows of its hidden cells.
 
     Zeros are shown, so a hidden cell of the first measure, a count, has somebody; her contribution
@@ -197,18 +193,14 @@ def known_of(table: Published, measures: Sequence[Measure]) -> Iterator[tuple[Me
 
 
 def known_by_contributors(
-    cube: Cube,
-    measures: Sequence[Measure],
-    measure: Measure,
-    is_hidden: BoolArray,
-    everybody: FloatArray,
-) -> Iterator[FloatArray]:
+    cube: Cube, measures: Sequence[Measure], measure: Measure, is_hidden: Bools, everybody: Floats
+) -> Iterator[Floats]:
     """Yield what contributors know of a measure where it tells small cells too closely."""
     figures, primary, largest = measure
     if largest is None:
         return
 
-    def tells(least: FloatArray) -> bool:
+    def tells(least: Floats) -> bool:
         demanded = reachable(cube, figures, primary, least)
         return bool(narrow_cells(cube, figures, demanded, is_hidden, least).any())
 
@@ -221,7 +213,7 @@ def known_by_contributors(
     )
 
 
-def _figures(table: Published, name: str) -> FloatArray:
+def _figures(table: Published, name: str) -> Floats:
     """Return the figures of all cells, those that are not shown too."""
     if table.is_hidden.any():
         raise TableError(

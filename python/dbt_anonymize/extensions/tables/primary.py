@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import NamedTuple
 
-from dbt_anonymize.arrays import BoolArray, FloatArray, IntArray, np
+from dbt_anonymize.arrays import Bools, Floats, Ints, np
 from dbt_anonymize.extensions.tables.errors import TableError
 
 # Sums of floats differ by their rounding; relative to the total.
@@ -27,12 +27,12 @@ class Primary(NamedTuple):
     ``upper``; both are at least 0, and 0 where a cell is not primary.
     """
 
-    is_primary: BoolArray
-    lower: FloatArray
-    upper: FloatArray
+    is_primary: Bools
+    lower: Floats
+    upper: Floats
 
 
-def by_minimum_frequency(subjects: IntArray, minimum_frequency: int) -> Primary:
+def by_minimum_frequency(subjects: Ints, minimum_frequency: int) -> Primary:
     """Judge counts of subjects: each but 0 must reach the minimum frequency f.
 
     The interval that is demanded is [1, f]: it reaches f and is f - 1 wide.
@@ -56,9 +56,7 @@ def by_minimum_frequency(subjects: IntArray, minimum_frequency: int) -> Primary:
     return Primary(is_primary, lower, upper)
 
 
-def by_p_percent(
-    total: FloatArray, first: FloatArray, second: FloatArray, p_percent: float
-) -> Primary:
+def by_p_percent(total: Floats, first: Floats, second: Floats, p_percent: float) -> Primary:
     """Judge sums: the second largest contributor may not know x1 to less than p percent of it.
 
     She knows it to T - x1 - x2, and the rule is broken below p/100 x1; the difference is demanded.
@@ -82,9 +80,7 @@ def by_p_percent(
     return _within(demanded, total)
 
 
-def by_dominance(
-    total: FloatArray, first: FloatArray, second: FloatArray, *, n: int, share: float
-) -> Primary:
+def by_dominance(total: Floats, first: Floats, second: Floats, *, n: int, share: float) -> Primary:
     """Judge sums: the n largest contributions (1 or 2) may not exceed a share of the total.
 
     What the total would have to be larger for them not to is demanded: their sum / share - T.
@@ -124,14 +120,14 @@ def joined(*verdicts: Primary) -> Primary:
     )
 
 
-def _within(demanded: FloatArray, total: FloatArray) -> Primary:
+def _within(demanded: Floats, total: Floats) -> Primary:
     """Return a verdict of what is demanded: no sum can be below zero."""
     is_primary = (demanded > _ROUNDING * total) & (total > 0)
     upper = np.where(is_primary, demanded, 0.0)
     return Primary(is_primary, np.minimum(upper, total), upper)
 
 
-def _refuse_contributions(total: FloatArray, first: FloatArray, second: FloatArray) -> None:
+def _refuse_contributions(total: Floats, first: Floats, second: Floats) -> None:
     for name, values in (("total", total), ("contribution", first), ("contribution", second)):
         _refuse_negatives(name, values)
     if (first < second).any():
@@ -148,7 +144,7 @@ def _refuse_contributions(total: FloatArray, first: FloatArray, second: FloatArr
         )
 
 
-def _refuse_negatives(name: str, values: FloatArray | IntArray) -> None:
+def _refuse_negatives(name: str, values: Floats | Ints) -> None:
     is_refused = ~(np.asarray(values, dtype=float) >= 0) | np.isinf(values)
     if is_refused.any():
         raise TableError(
@@ -157,7 +153,7 @@ def _refuse_negatives(name: str, values: FloatArray | IntArray) -> None:
         )
 
 
-def _cells(is_one: BoolArray) -> str:
+def _cells(is_one: Bools) -> str:
     found = int(is_one.sum())
     return "1 cell has" if found == 1 else f"{found} cells have"
 
@@ -180,13 +176,11 @@ class TableRules:
     p_percent: float | None = 10.0
     dominance: tuple[int, float] | None = None
 
-    def of_counts(self, counts: FloatArray) -> Primary:
+    def of_counts(self, counts: Floats) -> Primary:
         """Judge counts; the interval is one wider, as somebody may know one who is in a cell."""
         return self.of_parts(counts, counts)
 
-    def of_records(
-        self, records: FloatArray, people: FloatArray, first: FloatArray, second: FloatArray
-    ) -> Primary:
+    def of_records(self, records: Floats, people: Floats, first: Floats, second: Floats) -> Primary:
         """Judge records by those whose they are, in units of records.
 
         An interval is demanded as wide as of people, which may have one record each, beside all of
@@ -212,7 +206,7 @@ class TableRules:
         lower = np.minimum(np.ceil(both.lower), np.maximum(records - 1, 0))
         return both._replace(lower=lower, upper=np.ceil(both.upper))
 
-    def of_parts(self, parts: FloatArray, people: FloatArray) -> Primary:
+    def of_parts(self, parts: Floats, people: Floats) -> Primary:
         """Judge people who are counted in each part of a cell, and so maybe several times."""
         least = self.minimum_frequency
         is_small = by_minimum_frequency(np.round(people).astype(np.int64), least).is_primary
@@ -220,7 +214,7 @@ class TableRules:
         upper = np.where(is_small, np.maximum(least + 1 - parts, 1), 0.0)
         return Primary(is_small, lower, upper)
 
-    def of_sums(self, total: FloatArray, first: FloatArray, second: FloatArray) -> Primary:
+    def of_sums(self, total: Floats, first: Floats, second: Floats) -> Primary:
         """Judge sums by their largest contributions."""
         verdicts = []
         if self.p_percent is not None:

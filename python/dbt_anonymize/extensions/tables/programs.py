@@ -15,7 +15,7 @@ from scipy.optimize import (  # type: ignore[import-untyped]
 )
 from scipy.sparse.csgraph import connected_components  # type: ignore[import-untyped]
 
-from dbt_anonymize.arrays import BoolArray, FloatArray, IntArray
+from dbt_anonymize.arrays import Bools, Floats, Ints
 from dbt_anonymize.extensions.tables.cube import Cube, Dimension
 from dbt_anonymize.extensions.tables.errors import TableError
 
@@ -35,12 +35,12 @@ _WHOLE = 1e-6
 class Known:
     """Bounds of each cell that an attacker knows, infinite where nothing is: two arrays by cell."""
 
-    lowest: FloatArray
-    highest: FloatArray
+    lowest: Floats
+    highest: Floats
 
     @classmethod
     def of_published(
-        cls, values: FloatArray, *, within: float = 0.0, least: FloatArray | float = -np.inf
+        cls, values: Floats, *, within: float = 0.0, least: Floats | float = -np.inf
     ) -> Known:
         """Return what published values tell, each true within a distance.
 
@@ -53,7 +53,7 @@ class Known:
         )
 
     @classmethod
-    def of_hidden(cls, values: FloatArray, is_hidden: BoolArray, least: FloatArray) -> Known:
+    def of_hidden(cls, values: Floats, is_hidden: Bools, least: Floats) -> Known:
         """Return what is told where some cells are hidden, and all others are what they are."""
         return cls(np.where(is_hidden, least, values), np.where(is_hidden, np.inf, values))
 
@@ -67,9 +67,9 @@ class Program:
     """
 
     members: sparse.csr_matrix
-    lower: FloatArray
-    upper: FloatArray
-    group: IntArray
+    lower: Floats
+    upper: Floats
+    group: Ints
     groups: tuple[_Group, ...]
     are_integers: bool = False
 
@@ -111,7 +111,7 @@ class Program:
             )
         return cls(members, lower, upper, group, tuple(groups))
 
-    def solution(self, weights: FloatArray) -> FloatArray | None:
+    def solution(self, weights: Floats) -> Floats | None:
         """Return inner cells of a possible table with the largest weighted sum, None if unbounded.
 
         NaN in groups without a weight. With ``are_integers`` whole numbers, as far as no more than
@@ -134,21 +134,21 @@ class Program:
 class _Group:
     """Inner cells that hang together, their bounds (cells by 2), and what is told of their sums."""
 
-    inner: IntArray
-    bounds: FloatArray
+    inner: Ints
+    bounds: Floats
     matrix: sparse.csr_matrix
-    least: FloatArray
-    most: FloatArray
+    least: Floats
+    most: Floats
 
-    def least_cost(self, costs: FloatArray, *, is_whole: bool) -> FloatArray | None:
+    def least_cost(self, costs: Floats, *, is_whole: bool) -> Floats | None:
         """Return the cheapest values, None where costs have no end."""
         found = self._fractions(costs)
         if found is None or not is_whole:
             return found
-        whole: FloatArray = np.round(found)
+        whole: Floats = np.round(found)
         return whole if np.abs(found - whole).max() < _WHOLE else self._integers(costs)
 
-    def _fractions(self, costs: FloatArray) -> FloatArray | None:
+    def _fractions(self, costs: Floats) -> Floats | None:
         is_equal = self.least == self.most
         is_above, is_below = ~is_equal & np.isfinite(self.least), ~is_equal & np.isfinite(self.most)
         rows = sparse.vstack([self.matrix[is_below], -self.matrix[is_above]]).tocsr()
@@ -175,7 +175,7 @@ class _Group:
                 return None
         raise _unsolved(solved.status)
 
-    def _integers(self, costs: FloatArray) -> FloatArray | None:
+    def _integers(self, costs: Floats) -> Floats | None:
         solved = milp(
             costs,
             integrality=np.ones(len(costs)),
@@ -190,7 +190,7 @@ class _Group:
         return np.asarray(np.round(solved.x))
 
 
-def _connected(constraints: sparse.csr_matrix) -> tuple[IntArray, IntArray]:
+def _connected(constraints: sparse.csr_matrix) -> tuple[Ints, Ints]:
     """Return the numbers of the groups of rows and of columns, -1 of a column without rows."""
     rows, columns = constraints.shape
     graph = sparse.block_array([[None, constraints], [constraints.T, None]])
@@ -205,7 +205,7 @@ def _connected(constraints: sparse.csr_matrix) -> tuple[IntArray, IntArray]:
     return of_rows, of_columns
 
 
-def _places(numbers: IntArray) -> list[IntArray]:
+def _places(numbers: Ints) -> list[Ints]:
     """Return the places of each number from 0, in their order; -1 has none."""
     order = np.argsort(numbers, kind="stable")
     order = order[numbers[order] >= 0]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dbt_anonymize.arrays import FloatArray, IntArray
+from dbt_anonymize.arrays import Floats, Ints
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +28,7 @@ class Finest(NamedTuple):
 
     labels: list[str]
     finest: list[str]
-    coarse: IntArray
+    coarse: Ints
 
     @classmethod
     def of(cls, pairs: pd.DataFrame) -> Finest:
@@ -46,7 +46,7 @@ def answers(
     margin: Sequence[str],
     measure: str,
     finest: Mapping[str, Finest],
-) -> FloatArray:
+) -> Floats:
     """Return what a table says of each combination of finest labels of a margin.
 
     Parameters
@@ -87,7 +87,7 @@ def answers(
     return grid
 
 
-def score(kind: str, truth: FloatArray, told: FloatArray) -> tuple[float, float]:
+def score(kind: str, truth: Floats, told: Floats) -> tuple[float, float]:
     """Return the score of a question, 0 to 1, and that of an answer that knows nothing.
 
     What is asked for lies along the last axis; the groups within which it is asked weigh as much as
@@ -113,7 +113,7 @@ def score(kind: str, truth: FloatArray, told: FloatArray) -> tuple[float, float]
     return float(np.average(own, weights=weights)), float(np.average(zero, weights=weights))
 
 
-def _share(truth: FloatArray, told: FloatArray) -> tuple[float, float]:
+def _share(truth: Floats, told: Floats) -> tuple[float, float]:
     shares = truth / truth.sum()
     zero = 1 - 0.5 * float(np.abs(shares - 1 / len(shares)).sum())
     if told.sum() <= 0:
@@ -121,14 +121,14 @@ def _share(truth: FloatArray, told: FloatArray) -> tuple[float, float]:
     return 1 - 0.5 * float(np.abs(shares - told / told.sum()).sum()), zero
 
 
-def _trend(truth: FloatArray, told: FloatArray) -> tuple[float, float]:
+def _trend(truth: Floats, told: Floats) -> tuple[float, float]:
     changes, errors = np.abs(np.diff(truth)).sum(), np.abs(np.diff(told) - np.diff(truth)).sum()
     if changes == 0:
         return float(errors == 0), NO_CHANGE
     return max(0.0, 1 - float(errors / changes)), NO_CHANGE
 
 
-def _rank(truth: FloatArray, told: FloatArray) -> tuple[float, float]:
+def _rank(truth: Floats, told: Floats) -> tuple[float, float]:
     from scipy.stats import kendalltau  # type: ignore[import-untyped]  # noqa: PLC0415 (slow)
 
     if (truth == truth[0]).all():
@@ -139,7 +139,7 @@ def _rank(truth: FloatArray, told: FloatArray) -> tuple[float, float]:
 
 
 # How each kind is scored, and how many labels it compares at least.
-_KINDS: dict[str, tuple[Callable[[FloatArray, FloatArray], tuple[float, float]], int]] = {
+_KINDS: dict[str, tuple[Callable[[Floats, Floats], tuple[float, float]], int]] = {
     "share": (_share, 1),
     "trend": (_trend, 2),
     "rank": (_rank, 2),

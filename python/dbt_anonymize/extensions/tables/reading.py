@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from dbt_anonymize.arrays import BoolArray, FloatArray, IntArray, np
+from dbt_anonymize.arrays import Bools, Floats, Ints, np
 from dbt_anonymize.extensions.tables.cube import Cube, Dimension
 from dbt_anonymize.extensions.tables.errors import TableError, UnknownLabelError
 from dbt_anonymize.extensions.tables.totals import unnamed_totals
@@ -29,10 +29,10 @@ class Published:
     """
 
     cube: Cube
-    values: FloatArray
-    is_hidden: BoolArray
-    is_shown: BoolArray
-    of_row: IntArray
+    values: Floats
+    is_hidden: Bools
+    is_shown: Bools
+    of_row: Ints
 
     def beside(self, counts: Sequence[object]) -> Published:
         """Return the table of other counts of the same rows."""
@@ -155,7 +155,7 @@ def _trees(
         yield trees[name] if name in trees else Dimension.flat(name, sorted(own))
 
 
-def _categories(labels: Sequence[Sequence[str | None]], cube: Cube) -> IntArray:
+def _categories(labels: Sequence[Sequence[str | None]], cube: Cube) -> Ints:
     """Return the number of each label in its tree, 0 of a total: rows by dimensions."""
     columns = []
     for place, tree in enumerate(cube.dimensions):
@@ -170,9 +170,7 @@ def _categories(labels: Sequence[Sequence[str | None]], cube: Cube) -> IntArray:
     return np.array(columns, dtype=np.int64).T.reshape(len(labels), len(columns))
 
 
-def _published(
-    cube: Cube, of_row: IntArray, is_shown: BoolArray, counts: Sequence[object]
-) -> Published:
+def _published(cube: Cube, of_row: Ints, is_shown: Bools, counts: Sequence[object]) -> Published:
     figures = np.array([np.nan if count is None else _figure(count) for count in counts])
     if np.isinf(figures).any():
         raise TableError(

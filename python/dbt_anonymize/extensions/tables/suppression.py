@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse  # type: ignore[import-untyped]
 from scipy.optimize import linprog  # type: ignore[import-untyped]
 
-from dbt_anonymize.arrays import BoolArray, FloatArray, IntArray
+from dbt_anonymize.arrays import Bools, Floats, Ints
 from dbt_anonymize.extensions.tables import tau
 from dbt_anonymize.extensions.tables.audit import intervals, known_of_totals
 from dbt_anonymize.extensions.tables.calls import call, private_folder
@@ -48,14 +48,14 @@ _MOST_CHECKED = 1e4
 
 def suppress(
     cube: Cube,
-    values: FloatArray,
+    values: Floats,
     primary: Primary,
-    cost: FloatArray,
-    least: FloatArray,
+    cost: Floats,
+    least: Floats,
     *,
     seconds: float,
     folder: Path,
-) -> BoolArray:
+) -> Bools:
     """Return the cells to hide: the primary ones, and others that cost least.
 
     Parameters
@@ -96,7 +96,7 @@ def suppress(
     .. [2] de Wolf 2002, Inference Control in Statistical Databases, 74-82 (the modular one).
     """
     _refuse_unfit(cube, values, primary, cost)
-    is_hidden: BoolArray = primary.is_primary | ((cost == 0) & (values > 0))
+    is_hidden: Bools = primary.is_primary | ((cost == 0) & (values > 0))
     if not primary.is_primary.any():
         return is_hidden
     if find_spec("pytauargus") is None:
@@ -146,9 +146,9 @@ def method_of(cube: Cube) -> str:
 
 def _refuse_unfit(
     cube: Cube,
-    values: FloatArray,
+    values: Floats,
     primary: Primary,
-    cost: FloatArray,
+    cost: Floats,
 ) -> None:
     for name, array in (
         ("values", values),
@@ -185,13 +185,13 @@ def _refuse_unfit(
         )
 
 
-def reachable(cube: Cube, values: FloatArray, primary: Primary, least: FloatArray) -> Primary:
+def reachable(cube: Cube, values: Floats, primary: Primary, least: Floats) -> Primary:
     """Demand of no total that it could be less than what everybody knows of its parts."""
     room = np.maximum(values - known_of_totals(cube, least, values == 0), 0)
     return primary._replace(lower=np.minimum(primary.lower, room))
 
 
-def _prepared(cube: Cube, method: str) -> tuple[IntArray, Cube]:
+def _prepared(cube: Cube, method: str) -> tuple[Ints, Cube]:
     """Return the table to solve, and the number in it of each cell.
 
     A category with a single child is the same as its child. Whatever has no other is left out.
@@ -207,7 +207,7 @@ def _prepared(cube: Cube, method: str) -> tuple[IntArray, Cube]:
     return numbers, solved
 
 
-def _tree(dimension: Dimension, most: int) -> tuple[IntArray, Dimension]:
+def _tree(dimension: Dimension, most: int) -> tuple[Ints, Dimension]:
     """Return the category of each one in a tree with at most so many children, in its order.
 
     Examples
@@ -227,7 +227,7 @@ def _tree(dimension: Dimension, most: int) -> tuple[IntArray, Dimension]:
         else:
             split(children, number)
 
-    def split(children: IntArray, number: int) -> None:
+    def split(children: Ints, number: int) -> None:
         groups = min(most, -(-len(children) // most))
         if len(children) <= most:
             groups = len(children)
@@ -243,14 +243,8 @@ def _tree(dimension: Dimension, most: int) -> tuple[IntArray, Dimension]:
 
 
 def _cells(
-    solved: Cube,
-    numbers: IntArray,
-    values: FloatArray,
-    primary: Primary,
-    *,
-    cost: FloatArray,
-    least: FloatArray,
-) -> dict[str, FloatArray]:
+    solved: Cube, numbers: Ints, values: Floats, primary: Primary, *, cost: Floats, least: Floats
+) -> dict[str, Floats]:
     """Return the cells as the package takes them: values in whole units, whole costs."""
     inner, demanded = np.zeros(solved.size), np.zeros(solved.size, dtype=bool)
     (costs, known), bounds = np.zeros((2, solved.size)), np.zeros((2, solved.size))
@@ -275,27 +269,23 @@ def _cells(
     }
 
 
-def _whole_costs(cost: FloatArray, method: str) -> FloatArray:
+def _whole_costs(cost: Floats, method: str) -> Floats:
     """Return costs that the package keeps apart, 0 or 1 of what is not shown."""
     shown = cost[cost > 0]
     if not len(shown):
         return cost
     if method == tau.MODULAR:  # what costs 2,000 times as much as the cheapest costs no more
-        steps: FloatArray = np.ceil(cost / shown.min() * _STEPS_OF_CHEAPEST)
+        steps: Floats = np.ceil(cost / shown.min() * _STEPS_OF_CHEAPEST)
         return np.clip(steps, 1, _LARGEST_MODULAR_COST)
     if (cost == np.round(cost)).all() and cost.sum() <= _LARGEST_SUM_OF_COSTS:
         return cost
-    scaled: FloatArray = np.round(cost * (_LARGEST_SUM_OF_COSTS / cost.sum()))
+    scaled: Floats = np.round(cost * (_LARGEST_SUM_OF_COSTS / cost.sum()))
     return np.where(cost > 0, np.maximum(scaled, 1), 0.0)
 
 
 def narrow_cells(
-    cube: Cube,
-    values: FloatArray,
-    primary: Primary,
-    is_hidden: BoolArray,
-    least: FloatArray,
-) -> BoolArray:
+    cube: Cube, values: Floats, primary: Primary, is_hidden: Bools, least: Floats
+) -> Bools:
     """Tell of each cell, below and above, if an attacker's interval ends too early: 2 by cells."""
     is_narrow = np.zeros((2, cube.size), dtype=bool)
     cells = np.flatnonzero(primary.is_primary)
@@ -313,21 +303,15 @@ def narrow_cells(
     return is_narrow
 
 
-def _room(values: FloatArray) -> float:
+def _room(values: Floats) -> float:
     """Return by how much solvers may miss a value; whole numbers differ by more."""
     room = _TOLERANCE * max(1.0, float(values.max()))
     return min(room, 0.5) if (values == np.round(values)).all() else room
 
 
 def _widened(
-    cube: Cube,
-    values: FloatArray,
-    primary: Primary,
-    is_narrow: BoolArray,
-    *,
-    cost: FloatArray,
-    least: FloatArray,
-) -> BoolArray:
+    cube: Cube, values: Floats, primary: Primary, is_narrow: Bools, *, cost: Floats, least: Floats
+) -> Bools:
     """Return further cells to hide: the modular method leaves them out, looking at parts alone.
 
     One cell after the other is moved to where its interval must reach, below and above, by the

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dbt_anonymize.arrays import FloatArray, IntArray
+from dbt_anonymize.arrays import Floats, Ints
 from dbt_anonymize.extensions.tables.cube import Cube, Dimension
 
 PROBLEM, SOLUTION, REASON = "problem.npz", "solution.npy", "reason.txt"
@@ -26,7 +26,7 @@ _PRIMARY, _SECONDARY = 9, (11, 12)
 
 
 def save_problem(
-    folder: Path, cube: Cube, method: str, seconds: float, cells: dict[str, FloatArray]
+    folder: Path, cube: Cube, method: str, seconds: float, cells: dict[str, Floats]
 ) -> None:
     """Write a problem: ``cells`` has values, demanded cells, bounds, costs, least values."""
     trees = {f"tree_{place}": one.parents for place, one in enumerate(cube.dimensions)}
@@ -55,7 +55,7 @@ def main(folder: Path) -> None:
     np.save(folder / SOLUTION, hidden)
 
 
-def _optimal(folder: Path, cube: Cube, problem: dict[str, Any], minutes: int) -> IntArray:
+def _optimal(folder: Path, cube: Cube, problem: dict[str, Any], minutes: int) -> Ints:
     """Hide the cheapest cells; after the time limit, the cheapest that were found.
 
     The file says of each cell: value, whole cost, status (u: primary, z: shown, s: either), bounds
@@ -89,7 +89,7 @@ def _optimal(folder: Path, cube: Cube, problem: dict[str, Any], minutes: int) ->
     return np.union1d(np.flatnonzero(demanded), secondary)
 
 
-def _modular(folder: Path, cube: Cube, problem: dict[str, Any], minutes: int) -> IntArray:
+def _modular(folder: Path, cube: Cube, problem: dict[str, Any], minutes: int) -> Ints:
     """Hide cells subtable by subtable, from the totals down."""
     engine = import_module("pytauargus.engine").Engine()
     suppress = import_module("pytauargus.batch").Suppress

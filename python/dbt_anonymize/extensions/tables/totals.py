@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from dbt_anonymize.arrays import BoolArray, FloatArray, np
+from dbt_anonymize.arrays import Bools, Floats, np
 from dbt_anonymize.extensions.tables.cube import Cube
 
 # Labels that stand for totals. As `_unnamed_totals` of the macros, and so the following.
@@ -15,7 +15,7 @@ _SHARE = 0.9
 _CHANCE = 1 / 1000
 
 
-def unnamed_totals(cube: Cube, values: FloatArray) -> list[tuple[str, str]]:
+def unnamed_totals(cube: Cube, values: Floats) -> list[tuple[str, str]]:
     """Return dimensions and labels, each the sum of the others of its line, as far as is shown.
 
     Lines are compared where all labels are shown, and no total says that the label is a part of it.
@@ -41,7 +41,7 @@ def unnamed_totals(cube: Cube, values: FloatArray) -> list[tuple[str, str]]:
     return found
 
 
-def _are_sums(lines: FloatArray, margin: FloatArray) -> BoolArray:
+def _are_sums(lines: Floats, margin: Floats) -> Bools:
     """Tell of each label if it is the sum of the others in the lines of one margin."""
     total, parts = lines[0], lines[1:]
     is_whole = (parts > 0) & ~np.isnan(parts).any(axis=0)
@@ -57,7 +57,7 @@ def _are_sums(lines: FloatArray, margin: FloatArray) -> BoolArray:
     return is_total
 
 
-def _are_named(lines: FloatArray, labels: tuple[str, ...]) -> BoolArray:
+def _are_named(lines: Floats, labels: tuple[str, ...]) -> Bools:
     """Tell of each label if it is named like a total, and of few totals a part."""
     total, parts = lines[0], lines[1:]
     with_others = np.nansum(parts, axis=0)

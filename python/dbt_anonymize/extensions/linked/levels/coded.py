@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dbt_anonymize.arrays import FloatArray, IntArray
+from dbt_anonymize.arrays import Floats, Ints
 from dbt_anonymize.extensions.linked.suppression.records import combined_codes
 from dbt_anonymize.hierarchies.model import ROOT
 
@@ -29,10 +29,10 @@ class CodedColumn:
     ``root`` is that of `ROOT`. ``smallest`` is the share of a raw value, which is no loss.
     """
 
-    leaves: IntArray
-    codes: Sequence[IntArray]
+    leaves: Ints
+    codes: Sequence[Ints]
     root: int
-    shares: Sequence[FloatArray]
+    shares: Sequence[Floats]
     smallest: float
 
 
@@ -47,12 +47,12 @@ class CodedTable:
     """
 
     over: int
-    parent: IntArray
-    subject: IntArray
+    parent: Ints
+    subject: Ints
     columns: Mapping[str, CodedColumn]
     most_lost: float
     spared: float = 0.0
-    sensitive: Sequence[IntArray] = ()
+    sensitive: Sequence[Ints] = ()
 
     @property
     def heights(self) -> Node:
@@ -68,7 +68,7 @@ class CodedTable:
         """Return the levels of records that are raised."""
         return tuple(min(level + 1, top) for level, top in zip(node, self.heights, strict=True))
 
-    def values(self, nodes: Sequence[Node], rows: IntArray) -> list[IntArray]:
+    def values(self, nodes: Sequence[Node], rows: Ints) -> list[Ints]:
         """Return numbers for the labels of records at each of some levels, 0 for all roots.
 
         They are equal where labels are, at whichever of the levels, and in the order of these.
@@ -107,7 +107,7 @@ class CodedTables:
 
     by_name: Mapping[str, CodedTable]
     subjects: int
-    sensitive: Sequence[IntArray] = ()
+    sensitive: Sequence[Ints] = ()
     listed: list[CodedTable] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -126,9 +126,7 @@ class CodedTables:
 
 
 def code_tables(
-    subjects: IntArray,
-    tables: Mapping[str, Mapping[str, Any]],
-    sensitive: Sequence[IntArray] = (),
+    subjects: Ints, tables: Mapping[str, Mapping[str, Any]], sensitive: Sequence[Ints] = ()
 ) -> CodedTables:
     """Return tables as they are given to `levels.search.draft`; ``subjects`` are their numbers.
 
@@ -163,7 +161,7 @@ def code_tables(
     return CodedTables(coded, len(subjects), sensitive)
 
 
-def _codes(labels: Sequence[Sequence[str]]) -> tuple[list[IntArray], int]:
+def _codes(labels: Sequence[Sequence[str]]) -> tuple[list[Ints], int]:
     """Return codes of labels and of the root, in the order of the values that a build makes."""
     texts = sorted({*itertools.chain(*labels)}, key=lambda text: f"{len(text)}:{text}".encode())
     code = {text: place for place, text in enumerate(texts)}

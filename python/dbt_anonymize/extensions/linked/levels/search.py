@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dbt_anonymize.arrays import FloatArray, IntArray
+from dbt_anonymize.arrays import Floats, Ints
 from dbt_anonymize.extensions.linked.levels.coded import Aim, CodedTables, Node, code_tables
 from dbt_anonymize.extensions.linked.levels.forecast import Forecast, Nodes, TableOutcome
 from dbt_anonymize.extensions.linked.suppression.records import combined_codes
@@ -51,14 +51,14 @@ class LevelSearch:
     """
 
     tables: CodedTables
-    classes: IntArray
+    classes: Ints
     aim: Aim
     best: Found | None = None
     bound: float = 0.0
     is_estimate: bool = False
     _forecast: Forecast | None = None
-    _free: list[FloatArray] = field(default_factory=list)
-    _order: list[IntArray] = field(default_factory=list)
+    _free: list[Floats] = field(default_factory=list)
+    _order: list[Ints] = field(default_factory=list)
     _tight: dict[tuple[int, Node], float] = field(default_factory=dict)
     # Sum of bounds, whether it is tight, and the place of each table's node in its order.
     _queue: list[tuple[float, bool, Node]] = field(default_factory=list)
@@ -256,7 +256,7 @@ def draft(
     return [_named(coded, _least(coded, _classes(subjects, levels, k), aim)) for levels in efforts]
 
 
-def _least(tables: CodedTables, classes: IntArray, aim: Aim) -> Nodes:
+def _least(tables: CodedTables, classes: Ints, aim: Aim) -> Nodes:
     """Return the levels that lose the least, as far as found in time."""
     search = LevelSearch(tables, classes, aim)
     begin = time.process_time()
@@ -271,7 +271,7 @@ def _least(tables: CodedTables, classes: IntArray, aim: Aim) -> Nodes:
     return search.best.nodes if search.best else tuple(table.heights for table in tables.listed)
 
 
-def _classes(subjects: Mapping[str, Any], levels: Mapping[str, int], k: int) -> IntArray:
+def _classes(subjects: Mapping[str, Any], levels: Mapping[str, int], k: int) -> Ints:
     """Return the class of each subject, -1 if it is of fewer than k."""
     rows, labels = subjects["rows"], subjects["labels"]
     classes = np.zeros(len(rows["number"]), dtype=np.int64)

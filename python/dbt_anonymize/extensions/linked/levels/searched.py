@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dbt_anonymize.arrays import FloatArray, IntArray
+from dbt_anonymize.arrays import Floats, Ints
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.linked.declared import SUBJECTS, LinkedTable, keys_of
 from dbt_anonymize.extensions.linked.graph import as_bytes
@@ -46,7 +46,7 @@ class SearchedTables:
         """Tell whether there are too many to search through them."""
         return self.tables.is_large
 
-    def search(self, classes: IntArray, k: int) -> LevelSearch:
+    def search(self, classes: Ints, k: int) -> LevelSearch:
         """Return a search of levels beside classes of the subjects, -1 of those left out."""
         aim = replace(self.aim, k=max(k, self.aim.k))
         return LevelSearch(self.tables, classes, aim)
@@ -137,7 +137,7 @@ def _read_table(
     return read
 
 
-def _sensitive_of(warehouse: Warehouse, spec: Spec, microdata: Any) -> list[IntArray]:
+def _sensitive_of(warehouse: Warehouse, spec: Spec, microdata: Any) -> list[Ints]:
     """Return the codes of each sensitive column of the subjects."""
     arrays = warehouse.numbers(
         f"select * exclude (number) from (select row_number() over (order by "
@@ -169,7 +169,7 @@ def _bytes(column: str) -> str:
 
 def _levels_of(
     warehouse: Warehouse, relation: Any, name: str, tree: Hierarchy
-) -> tuple[list[list[str]], list[FloatArray], float]:
+) -> tuple[list[list[str]], list[Floats], float]:
     """Return label and share of each value that occurs, by level, and the share of a raw one."""
     if not tree.nested:
         raise SearchError(
@@ -210,15 +210,15 @@ def _levels_of(
     return labels, shares, smallest
 
 
-def _shares(texts: Sequence[str], bounds: tuple[FloatArray, FloatArray] | None) -> FloatArray:
+def _shares(texts: Sequence[str], bounds: tuple[Floats, Floats] | None) -> Floats:
     """Return the share of a hierarchy that the label of each leaf covers."""
     distinct, codes = np.unique(np.array(texts), return_inverse=True)
     of_labels = shares_of_labels(codes.reshape(-1), bounds)
-    covered: FloatArray = np.where(distinct == ROOT, 1.0, of_labels)[codes.reshape(-1)]
+    covered: Floats = np.where(distinct == ROOT, 1.0, of_labels)[codes.reshape(-1)]
     return covered
 
 
-def _relative_bounds(leaves: Sequence[Sequence[Any]]) -> tuple[FloatArray, FloatArray]:
+def _relative_bounds(leaves: Sequence[Sequence[Any]]) -> tuple[Floats, Floats]:
     """Return start and end of each leaf, relative to the first start."""
     start = min(row[1] for row in leaves)
     lower, upper = (np.array([width(row[at] - start) for row in leaves]) for at in (1, 2))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dbt_anonymize.arrays import BoolArray, IntArray
+from dbt_anonymize.arrays import Bools, Ints
 from dbt_anonymize.errors import AnonymizeError
 
 
@@ -26,17 +26,17 @@ class Links:
     the record that it leads over, or -1.
     """
 
-    own: IntArray
-    subject: IntArray
-    table: IntArray
-    value: IntArray
-    raised: IntArray
-    parent: IntArray
+    own: Ints
+    subject: Ints
+    table: Ints
+    value: Ints
+    raised: Ints
+    parent: Ints
 
     @property
-    def can_be_raised(self) -> BoolArray:
+    def can_be_raised(self) -> Bools:
         """Tell of each record whether its labels one level up are others, and not all roots."""
-        can_be: BoolArray = (self.raised != 0) & (self.raised != self.value)
+        can_be: Bools = (self.raised != 0) & (self.raised != self.value)
         return can_be
 
     @property
@@ -45,7 +45,7 @@ class Links:
         return int(self.table.max(initial=-1)) + 1
 
 
-def combined_codes(first: IntArray, second: IntArray) -> IntArray:
+def combined_codes(first: Ints, second: Ints) -> Ints:
     """Return a number from 0 on for each pair of numbers >= 0, equal for equal pairs.
 
     Examples
@@ -60,24 +60,22 @@ def combined_codes(first: IntArray, second: IntArray) -> IntArray:
         is_there = np.zeros(size, dtype=bool)
         is_there[pairs] = True
         return np.asarray((np.cumsum(is_there) - 1)[pairs], dtype=np.int64)
-    numbers: IntArray = np.unique(pairs, return_inverse=True)[1].astype(np.int64)
+    numbers: Ints = np.unique(pairs, return_inverse=True)[1].astype(np.int64)
     return numbers
 
 
-def lowest_of_groups(
-    places: IntArray, group: IntArray, number: IntArray, most: IntArray
-) -> IntArray:
+def lowest_of_groups(places: Ints, group: Ints, number: Ints, most: Ints) -> Ints:
     """Return those of the places that have the lowest numbers of their groups, ``most`` of each.
 
     ``group``, ``number`` and ``most`` are of all places; of equal numbers the first place is taken.
     """
     ordered = places[np.lexsort((number[places], group[places]))]
     rank = np.arange(len(ordered)) - np.searchsorted(group[ordered], group[ordered])
-    lowest: IntArray = ordered[rank < most[ordered]]
+    lowest: Ints = ordered[rank < most[ordered]]
     return lowest
 
 
-def random_keys(number: int) -> IntArray:
+def random_keys(number: int) -> Ints:
     """Return different whole numbers from 0 to 2^63 - 1, drawn by the operating system.
 
     Of two runs no keys are the same, so that tables of one do not join those of another.
