@@ -144,7 +144,7 @@ def render(spec: Spec, *, has_python: bool = True, words: Words | None = None) -
         "before_release": before_release(spec),
     }
     context["registers"] = [
-        kept for kept in KEPT.values() if kept.registers and expression(kept.condition)(**context)
+        kept for kept in KEPT.values() if kept.registers and expression(kept.condition)(context)
     ]
     files = {
         f"{name}{relation.suffix}": _render(
@@ -168,7 +168,7 @@ def render(spec: Spec, *, has_python: bool = True, words: Words | None = None) -
     context["seeds"] = [
         describe(kept, f"{spec.name}_{kept.name}", context)
         for kept in KEPT.values()
-        if kept.seed and expression(kept.condition)(**context)
+        if kept.seed and expression(kept.condition)(context)
     ]
     files[f"_{spec.name}.yml"] = _render("properties.yml", owner, command, context)
     if spec.efforts:
