@@ -32,7 +32,8 @@
         {%- set config = graph.nodes.get(unique_id, {}).get("config", {}) -%}
         {%- set declaration = config.get("meta", {}).get("dbt_anonymize", {}) -%}
         {%- for guarantee in declaration.guarantees or [] if guarantee.model == "k_anonymity" -%}
-            {%- set names = declaration.quasi_identifiers | map(attribute="name") | list -%}
+            {%- set names = declaration.quasi_identifiers | map(attribute="name")
+                | select("in", declaration.columns) | list -%}
             {{ return({"k": guarantee.k, "quasi_identifiers": names}) }}
         {%- endfor -%}
     {%- endfor -%}

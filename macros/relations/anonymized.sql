@@ -8,7 +8,7 @@
     "sample_shares": {}, "budget": none, "with_modes": [], "formats": ["duckdb"], "membership": none, "labels": none,
     "hierarchies": [], "is_counted": false, "measured": [], "about": none, "has_midpoints": false,
     "shown": {}, "people": none, "external": [], "beside": {}, "obstacles": {},
-    "read_beside": [], "registers": {}, "composition_beside": none,
+    "read_beside": [], "registers": {}, "composition_beside": none, "starred": [],
 }) -%}
 {%- set is_counted = given.is_counted and dbt_anonymize._is_counted_here() -%}
 {%- set generalized = [] -%}
@@ -18,6 +18,8 @@
 {%- for quasi_identifier in given.quasi_identifiers -%}
     {%- do declared.append({"name": quasi_identifier.name, "kind": quasi_identifier.kind}) -%}
     {%- do generalized.extend(dbt_anonymize._label_columns(quasi_identifier)) -%}
+{%- endfor -%}
+{%- for quasi_identifier in given.quasi_identifiers if quasi_identifier.name not in given.starred -%}
     {%- do shown.extend(dbt_anonymize._label_columns(quasi_identifier)) -%}
     {%- if given.has_midpoints and quasi_identifier.kind == "interval" -%}
         {%- do shown.append(quasi_identifier.name ~ "_midpoint") -%}

@@ -102,6 +102,7 @@
     {%- for name in names -%}
         {%- do counts.append(
             "count(case when " ~ dbt_anonymize._quote(name) ~ " = '*' then null else 1 end)"
+            if name in declaration.columns else "0"
         ) -%}
     {%- endfor -%}
     {%- set row = run_query("select " ~ counts | join(", ") ~ " from " ~ counted).rows[0] -%}

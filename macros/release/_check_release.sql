@@ -221,7 +221,7 @@
     {%- if declaration.mapping == "class" -%}
         {%- do keys.append({"name": "key_of_text", "sql": dbt_anonymize._as_bytes("cqi")}) -%}
     {%- endif -%}
-    {%- for quasi_identifier in declaration.quasi_identifiers -%}
+    {%- for quasi_identifier in declaration.quasi_identifiers if quasi_identifier.name in declaration.columns -%}
         {%- set number = loop.index -%}
         {%- for column in dbt_anonymize._label_columns(quasi_identifier) -%}
             {%- set quoted = dbt_anonymize._quote(column) -%}

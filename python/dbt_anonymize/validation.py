@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -114,14 +114,13 @@ class Hierarchy(Strict):
     """
 
 
-def generalized_columns(quasi_identifiers: Mapping[str, Hierarchy]) -> list[str]:
-    """Return the released columns of quasi-identifiers: labels, and bounds of intervals."""
-    columns = []
-    for name, hierarchy in quasi_identifiers.items():
-        columns.append(name)
-        if hierarchy.kind == "interval":
-            columns += [f"{name}_lower", f"{name}_upper"]
-    return columns
+def generalized_columns(
+    quasi_identifiers: Mapping[str, Hierarchy], ends: Sequence[str] = ("", "_lower", "_upper")
+) -> list[str]:
+    """Return the columns of quasi-identifiers: labels, and bounds of intervals, by their ends."""
+    trees = quasi_identifiers.items()
+    listed = ((name, ends if tree.kind == "interval" else ends[:1]) for name, tree in trees)
+    return [f"{name}{end}" for name, own in listed for end in own]
 
 
 class Source(Strict):

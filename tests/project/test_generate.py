@@ -198,6 +198,7 @@ def test_macros_declare_exactly_the_keys_that_models_give() -> None:
         del frozen[key]
     private = changed(name="visits", **in_parts("gender"))
     untested = {key: part for key, part in SPEC.items() if key not in KEYS}
+    untested["efforts"] = [{"age": 1, "city": 2}]
     contents = [SPEC, rich(), sampled, agreed, outer, grouped, apart, frozen, private, untested]
     contents += [one for module in of_extensions("specs") for one in module.SPECS]
     for content in contents:

@@ -99,7 +99,7 @@ def describe(relation: Relation, name: str, context: Context) -> RelationDescrip
 
 # Values that relations may set for the groups of columns that they use.
 _UNSET = dict.fromkeys(
-    ("numbers", "has_modes", "aggregates", "midpoints", "with_levels", "with_shares")
+    ("numbers", "has_modes", "aggregates", "midpoints", "with_levels", "with_shares", "trees")
 )
 
 

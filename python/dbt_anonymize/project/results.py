@@ -240,7 +240,7 @@ def records_of_one_value(warehouse: Warehouse, spec: Spec, effort: int | None) -
         return 0
     if spec.holds_back_joiners:  # the classes of the effort are not those of the release
         target = quote_name(str(spec.target))
-        names = ", ".join(map(quote_name, spec.generalized_columns))
+        names = ", ".join(map(quote_name, spec.released_labels))
         sql = (
             "select coalesce(sum(records), 0) from (select count(*) as records from "  # noqa: S608
             f"{relation} group by {names} having count(distinct {target}) = 1 "

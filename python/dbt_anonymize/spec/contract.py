@@ -15,7 +15,7 @@ def released_types(spec: Spec) -> dict[str, str]:
     if not any(column.data_type for column in spec.columns.values()):
         return {}
     types: dict[str, str] = {}
-    for name, hierarchy in spec.quasi_identifiers.items():
+    for name, hierarchy in spec.released_quasi_identifiers.items():
         types[name] = TEXT
         if hierarchy.kind == "interval":
             bounds = spec.columns[name].data_type or ""

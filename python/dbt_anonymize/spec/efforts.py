@@ -94,6 +94,11 @@ class CoreEffort(Strict):
         """Guarantees of this effort beside those of the spec, as a spec resolves them."""
         return self.guarantees.resolved if self.guarantees else []
 
+    def shows(self, name: str, hierarchies: Mapping[str, Hierarchy]) -> bool:
+        """Tell whether the effort may release more of a quasi-identifier than `*`."""
+        is_top = (self.levels or {}).get(name) == hierarchies[name].levels
+        return not (is_top and self.is_full_domain) or name in self.aggregates
+
     def levels_shown_beside(self, trees: Mapping[str, Hierarchy]) -> Mapping[str, Sequence[int]]:
         """Return the levels whose labels the effort may show of each column of tables beside."""
         return {}

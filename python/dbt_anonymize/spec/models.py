@@ -6,6 +6,7 @@ Types and single values are checked here; what must hold between keys is in ``ru
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
@@ -24,11 +25,7 @@ from dbt_anonymize.privacy.registry import measures_of
 from dbt_anonymize.spec.columns import Column
 from dbt_anonymize.spec.details import Details
 from dbt_anonymize.spec.efforts import AnyEffort, Effort
-from dbt_anonymize.spec.fingerprint import (
-    digest_of,
-    fingerprint_of,
-    key_digests_of,
-)
+from dbt_anonymize.spec.fingerprint import digest_of, fingerprint_of, key_digests_of
 from dbt_anonymize.spec.guarantees import Guarantees
 from dbt_anonymize.spec.information_loss import InformationLoss
 from dbt_anonymize.spec.left_out import without_left_out
@@ -39,7 +36,7 @@ from dbt_anonymize.spec.rules import BROKEN_RULES, violations
 from dbt_anonymize.spec.sample import Sample
 from dbt_anonymize.spec.sources import Population, Source
 from dbt_anonymize.spec.tested import TestedByModels
-from dbt_anonymize.validation import ColumnName, Hierarchy, Strict, rule_error
+from dbt_anonymize.validation import ColumnName, Hierarchy, Strict, generalized_columns, rule_error
 
 # PostgreSQL allows 63 characters; the longest name of a relation adds 13.
 LONGEST_NAME = 50
@@ -302,12 +299,8 @@ class CoreSpec(TestedByModels, Strict):
     @property
     def ungeneralized_columns(self) -> list[str]:
         """Columns of the source whose values an effort releases as they are."""
-        exact = {
-            name
-            for number, effort in self.numbered_efforts.items()
-            if number
-            for name in effort.exact(self.quasi_identifiers)
-        }
+        efforts = [effort for number, effort in self.numbered_efforts.items() if number]
+        exact = {name for one in efforts for name in one.exact(self.quasi_identifiers)}
         return [name for name in (*exact, *self.kept_columns) if name not in self.masks]
 
     @property
@@ -318,17 +311,26 @@ class CoreSpec(TestedByModels, Strict):
     @property
     def released_columns(self) -> list[str]:
         """All columns of the release, in order."""
-        columns = [*self.generalized_columns, *self.kept_columns, *self.mapping_columns]
-        for midpoint, name in self.midpoints.items():
-            columns.insert(columns.index(f"{name}_upper") + 1, midpoint)
-        return columns
+        ends = ("", "_lower", "_upper", *(["_midpoint"] if self.release.midpoints else []))
+        labels = generalized_columns(self.released_quasi_identifiers, ends)
+        return [*labels, *self.kept_columns, *self.mapping_columns]
+
+    @property
+    def released_labels(self) -> list[str]:
+        """Columns of the release that make its classes: labels, and bounds of intervals."""
+        return generalized_columns(self.released_quasi_identifiers)
+
+    @cached_property
+    def released_quasi_identifiers(self) -> dict[str, Hierarchy]:
+        """Quasi-identifiers with columns in the release: not `*` in every effort, or all are."""
+        trees = self.quasi_identifiers
+        shown = {n: trees[n] for n in trees if any(e.shows(n, trees) for e in self.efforts)}
+        return shown or trees
 
     @property
     def midpoints(self) -> dict[str, str]:
         """Released columns that are the middle of an interval, with its column."""
-        if not self.release.midpoints:
-            return {}
-        trees = self.quasi_identifiers.items()
+        trees = self.released_quasi_identifiers.items() if self.release.midpoints else ()
         return {f"{name}_midpoint": name for name, tree in trees if tree.kind == "interval"}
 
     @property

@@ -26,7 +26,6 @@ select
     effort."birth_date_lower",
     effort."birth_date_upper",
     effort."zip",
-    effort."gender",
     effort."full name",
     effort."e-mail",
     effort."order",

@@ -299,7 +299,7 @@ def _release(c: duckdb.DuckDBPyConnection, spec: Spec) -> None:
         f"create table identifiers as select source.visit{names}, {mapped} from source "
         f'inner join effort using (visit) inner join tokens on source."{person}" = tokens.person'
     )
-    columns = [f'effort."{name}"' for name in spec.generalized_columns + spec.kept_columns]
+    columns = [f'effort."{name}"' for name in spec.released_labels + spec.kept_columns]
     columns += {"class": ["equivalence_class as cqi"], "token": ["token"], "none": []}[spec.mapping]
     c.execute(
         f"create table anonymized as select {', '.join(columns)} from effort "

@@ -63,10 +63,10 @@ def run_attacks(
         relation = session.release_of(spec.name, release and project.root / release)
         origin = _origin(warehouse, spec, chosen)
         released = read_release(knowledge, relation, spec.name, published=spec, origin=origin)
-        if released is None or len(released.labels) < len(spec.quasi_identifiers):
+        if released is None or len(released.labels) < len(spec.released_quasi_identifiers):
             raise VerificationError(
-                f"{relation}: a release of {spec.name} must show every quasi-identifier, "
-                "generalized; columns are missing. Build it again."
+                f"{relation}: a release of {spec.name} must show every quasi-identifier that "
+                "is not `*` in every effort, generalized; columns are missing. Build it again."
             )
         results = [
             *attack_linkage(released, _average_risk(warehouse, spec, chosen)),

@@ -276,7 +276,7 @@ class Keys(Strict):
         people = {
             "name": SUBJECTS,
             "relation": f"{self.name}_anonymized",
-            "columns": [*cast(Any, self).generalized_columns],
+            "columns": [*cast(Any, self).released_labels],
         }
         return {
             "module": "dbt_anonymize.extensions.linked.composition",

@@ -192,7 +192,7 @@ def _require_known_release(warehouse: Warehouse, frozen: Frozen) -> None:
         )
     effort = warehouse.relation_of_ref(f"{spec.name}_effort_{frozen.effort}")
     released = warehouse.relation_of_ref(f"{spec.name}_anonymized")
-    columns = ", ".join(map(quote_name, [*spec.generalized_columns, *spec.kept_columns]))
+    columns = ", ".join(map(quote_name, [*spec.released_labels, *spec.kept_columns]))
     rows = [
         f"select {columns} from {effort} where not is_suppressed",  # noqa: S608 (quoted)
         f"select {columns} from {released}",  # noqa: S608

@@ -259,17 +259,16 @@ def _guarantee_findings(expected: Expected) -> Iterator[Finding]:
     if relation and spec.subject is None:
         if not set(spec.released_columns) <= set(tables.types(f"select * from {relation}")):  # noqa: S608
             for guarantee in guarantees:
-                message = (
-                    "the release has not the declared columns, so that nothing can be counted."
-                )
+                message = "the release lacks declared columns, so that nothing can be counted."
                 yield Finding("guarantees", name_of(guarantee), False, message)
             return
         keys = tuple(
-            f"encode(cast({quote_name(name)} as varchar))" for name in spec.generalized_columns
+            f"encode(cast({quote_name(name)} as varchar))" for name in spec.released_labels
         )
         count, sampled = count_of(spec), expected.sampled
-        classes = Classes(
-            tables, f"{relation} as rows_", keys, expected.source, count, everybody=sampled
-        )
+        starred = sorted(spec.quasi_identifiers.keys() - spec.released_quasi_identifiers)
+        labels = "".join(f", '*' as {quote_name(name)}" for name in starred)
+        rows = f"(select *{labels} from {relation}) as rows_"  # noqa: S608 (quoted)
+        classes = Classes(tables, rows, keys, expected.source, count, everybody=sampled)
     recount = Recount(spec, classes, expected.generalizations, expected.number)
     yield from map(recount.judge, guarantees)

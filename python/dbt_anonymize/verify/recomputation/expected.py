@@ -278,7 +278,7 @@ class Expected:
             return members
         cqi = "rows_.equivalence_class as cqi"
         mapped = {"class": [cqi], "token": ["mapping.token"], "none": []}
-        columns = self.shown(self.spec.generalized_columns + self.spec.kept_columns)
+        columns = self.shown(self.spec.released_labels + self.spec.kept_columns)
         key = quote_name(self.spec.record_key)
         join = f"left join {self.tables.identifiers} as mapping on rows_.{key} = mapping.{key}"
         rows = (

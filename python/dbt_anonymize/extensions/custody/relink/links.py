@@ -64,8 +64,7 @@ class Links:
 
     def count_differences(self, effort: int) -> int:
         """Count groups and links that differ between release, vault and the given effort."""
-        released = self.relation("anonymized")
-        link = self._as_bytes(self.link)
+        released, link = self._released, self._as_bytes(self.link)
         equivalence_class = self._as_bytes("equivalence_class")
         of_release = _records_per_key(f"{released} as released", self._class_key())
         of_effort = (
@@ -79,7 +78,7 @@ class Links:
             return differing + self._differing_people(effort)
         # One person is one row of the release; the vault has tokens of suppressed records too.
         ((wrong,),) = self.warehouse.rows(
-            f"select count(*) from ({_records_per_key(str(released), link)}) as released"  # noqa: S608
+            f"select count(*) from ({_records_per_key(f'{released} as rows_', link)}) as released"  # noqa: S608
             f" left join ({of_vault}) as vault on released.class_key = vault.class_key"
             " where vault.class_key is null or released.records <> 1"
         )
@@ -107,10 +106,8 @@ class Links:
                 f" inner join ({people}) as counted on counted.class_key = {given_link}"
             )
         # Only a released token has a class.
-        released = (
-            f"select {link} as link, {self._class_key()} as class_key"  # noqa: S608
-            f" from {self.relation('anonymized')} as released"
-        )
+        key = self._class_key()
+        released = f"select {link} as link, {key} as class_key from {self._released} as released"  # noqa: S608
         return (
             "select linked.link, linked.class_key, given.given_rows, counted.people"  # noqa: S608
             f" from {values} as given"
@@ -196,6 +193,15 @@ class Links:
             " where a.class_key is null or b.class_key is null or a.records <> b.records"
         )
         return int(differing)
+
+    @property
+    def _released(self) -> str:
+        """Rows of the release, with each quasi-identifier that is in classes alone, as `*`."""
+        spec = self.spec
+        starred = sorted(spec.quasi_identifiers.keys() - spec.released_quasi_identifiers)
+        quoted = (self.warehouse.macro("_quote", name=name) for name in starred)
+        columns = "".join(f", '*' as {name}" for name in quoted)
+        return f"(select rows_.*{columns} from {self.relation('anonymized')} as rows_)"  # noqa: S608
 
     def _class_key(self) -> str:
         """Return SQL for the equivalence class of a row of ``released``, as bytes."""

@@ -189,13 +189,14 @@ class _Attacker:
         spec = release.spec
         # An aggregate of a class is no label that a value could lie in.
         aggregates = spec.numbered_efforts[release.effort].aggregates
-        trees = {n: tree for n, tree in spec.quasi_identifiers.items() if n not in aggregates}
+        shown = spec.released_quasi_identifiers
+        trees = {n: tree for n, tree in shown.items() if n not in aggregates}
         known = _with_labels(
             self.targets,
             {value_of(n): (tree, release.tables.hierarchies[n]) for n, tree in trees.items()},
         )
         conditions = [_covers(tree, SUBJECTS, name, value_of(name)) for name, tree in trees.items()]
-        columns = ", ".join(path_column(SUBJECTS, c) for c in spec.generalized_columns)
+        columns = ", ".join(path_column(SUBJECTS, c) for c in spec.released_labels)
         return release.scratch.table(
             "own_fits",
             f"select known.target, classes.class from ({known}) as known "

@@ -105,7 +105,7 @@ class LinkedRelease:
 
     def released_subjects(self) -> Rows:
         """Return the subjects of the file with the columns that tell of them."""
-        return Rows(self.subjects, TOKEN, self.spec.generalized_columns)
+        return Rows(self.subjects, TOKEN, self.spec.released_labels)
 
     def released_records(self) -> dict[str, Rows]:
         """Return the linked tables of the file with the columns that tell of subjects."""

@@ -30,13 +30,13 @@ def print_alternatives(console: SafeConsole, tried: Tried, seconds: float) -> No
         table.add_row("kept", *map(_share_text, raced))
         table.add_row("detail", *(f"{alternative.detail:.0%}" for alternative in alternatives))
     table.add_section()
-    levels = levels_in_words(tried)
-    for name, words in levels.items():
-        if {*words} != {_ROOT}:
+    starred = starred_columns(tried)
+    for name, words in levels_in_words(tried).items():
+        if name not in starred:
             table.add_row(name, *words)
     console.print(table)
-    if generalized_away := [name for name, words in levels.items() if {*words} == {_ROOT}]:
-        console.print(f"`*` in every alternative: {', '.join(generalized_away)}")
+    if starred:
+        console.print(f"`*` in every alternative, not released: {', '.join(starred)}")
     console.print(_legend(tried, seconds))
     for line in (*less_than_wanted(tried.trial), *differ_by_chance(tried.trial)):
         console.print(line)
@@ -96,6 +96,13 @@ def levels_in_words(tried: Tried) -> dict[str, list[str]]:
         ]
         for place, (name, words) in enumerate(tried.words.items())
     }
+
+
+def starred_columns(tried: Tried) -> list[str]:
+    """Return the quasi-identifiers that are `*` in every alternative: none if all are."""
+    levels = levels_in_words(tried)
+    starred = [name for name, words in levels.items() if {*words} == {_ROOT}]
+    return starred if len(starred) < len(levels) else []
 
 
 def _legend(tried: Tried, seconds: float) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dbt_anonymize.cli.common import note
 from dbt_anonymize.cli.place import Place
+from dbt_anonymize.extensions.trial.commands.alternatives_table import starred_columns
 from dbt_anonymize.extensions.trial.commands.tried import Tried, count
 from dbt_anonymize.pluralize import pluralized
 
@@ -49,6 +50,8 @@ def take(place: Place, tried: Tried, name: str, path: Path, *, replaces: bool) -
     note(
         f"{path.as_posix()}: {pluralized(len(efforts), 'effort')}{released_note}. Read its reasons."
     )
+    if starred := starred_columns(tried):
+        note(f"Not released, since `*` in every effort: {', '.join(starred)}.")
     seeds = place.relative_name(place.project.seeds)
     note(
         f"{seeds}/: {pluralized(len(written), 'file')} of hierarchies; models/{tried.name}/: "
