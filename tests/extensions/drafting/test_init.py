@@ -269,3 +269,18 @@ def test_an_empty_text_is_generalized_like_null(consumer: Project) -> None:
     consumer.build("--select", "births_hierarchy_*", "path:models/births")
     checked = run("verify", "births", *place)
     assert checked.exit_code == 0, checked.output
+
+
+def test_a_table_without_a_key_is_numbered_as_its_message_says(consumer: Project) -> None:
+    model = consumer.folder / "models" / "visits.sql"
+    model.write_text("select 30 + i % 9 as age, i % 2 = 0 as ill from range(90) as t(i)")
+    consumer.build("--select", "visits")
+    asked = ("--predict", "ill", "--yes", "--project-dir", consumer.folder)
+    refused = run("init", "visits", "--ref", "visits", *asked)
+    assert refused.exit_code == 2
+    file, sql = re.search(r"write (models/\S+\.sql), `(.+?)`", refused.stderr).groups()
+    (consumer.folder / file).write_text(sql)
+    consumer.build("--select", "visits_numbered")
+    drafted = run("init", "visits", "--ref", "visits_numbered", *asked)
+    assert drafted.exit_code == 0, drafted.output
+    assert "record_key: record_no" in (consumer.folder / "anonymizations/visits.yml").read_text()

@@ -99,6 +99,21 @@ def test_a_base_that_is_finer_than_open_nodes_is_chosen() -> None:
         assert max(found[:axis] + found[axis + 1 :]) < 2
 
 
+@pytest.mark.usefixtures("eager_grouping")
+def test_a_node_may_lie_below_the_lattice_by_a_level_that_merges_nothing() -> None:
+    table = numbered_table()
+    first, *others = table.attributes
+    same = tuple(first.levels[max(level - 1, 0)] for level in range(5))
+    shares = tuple(first.shares[max(level - 1, 0)] for level in range(5))
+    first = replace(first, levels=same, shares=shares, lowest=1)
+    table = replace(table, attributes=(first, *(replace(other, lowest=1) for other in others)))
+    grouper = expecting(Grouper(table, (1, 1, 1)), table)
+    for levels in ((2, 2), (1, 3), (4, 4)):
+        found, expected = (grouper.classes((level, *levels)) for level in (0, 1))
+        np.testing.assert_array_equal(found.records, expected.records)
+        np.testing.assert_array_equal(found.first, expected.first)
+
+
 def test_no_base_is_made_where_no_node_is_open() -> None:
     table = numbered_table(rows=9000)
     lattice = Lattice.of(table)

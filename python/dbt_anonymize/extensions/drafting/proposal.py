@@ -41,10 +41,14 @@ class Proposal:
         return self.facts.name
 
     @property
+    def is_unchanged(self) -> bool:
+        """Tell whether it is released as it is."""
+        return self.role in {"sensitive", "insensitive"} and not self.mask
+
+    @property
     def is_telling(self) -> bool:
         """Tell whether it is released unchanged, and singles out records by itself."""
-        is_kept = self.role in {"sensitive", "insensitive"} and not self.mask
-        return is_kept and self.facts.singled > 0
+        return self.is_unchanged and self.facts.singled > 0
 
     @property
     def gives_away(self) -> bool:

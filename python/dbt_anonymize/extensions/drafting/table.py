@@ -11,14 +11,16 @@ from typing import Any
 from dbt_anonymize.errors import HierarchyError, SpecError, WarehouseError
 from dbt_anonymize.extensions.drafting.by_target import OUTER_SHARE, find_inner
 from dbt_anonymize.extensions.drafting.efforts import first_efforts
-from dbt_anonymize.extensions.drafting.facts import ColumnFacts, singled_out
+from dbt_anonymize.extensions.drafting.facts import singled_out
 from dbt_anonymize.extensions.drafting.names import name_indicates
 from dbt_anonymize.extensions.drafting.plans import Plan, plan_hierarchy, seed_name
 from dbt_anonymize.extensions.drafting.proposal import KEY, Proposal, is_amount
 from dbt_anonymize.extensions.drafting.subjects import propose_subject
 from dbt_anonymize.extensions.drafting.survival import find_event
 from dbt_anonymize.extensions.hierarchy_builders.table_column import TableColumn
+from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.validation import Source
 
 K, SUPPRESSION_LIMIT, EFFORTS = 5, 0.05, 3
 # Share of records with a value of their own from which a column was meant to be a key.
@@ -144,47 +146,65 @@ def with_event(warehouse: Warehouse, relation: Any, drafted: Draft, event: str |
     return replace(drafted, event=find_event(warehouse, relation, drafted.target.name, event))
 
 
-def _remedy_without_key(facts: Sequence[ColumnFacts]) -> str:
+def _remedy_without_key(relation: Any, declared: Source, proposals: Sequence[Proposal]) -> str:
     """Say where a key is nearly there, which more often means doubled records than a missing one.
 
     Examples
     --------
-    >>> print(_remedy_without_key([ColumnFacts("id", "BIGINT", "number", 3005, 3005, 3000)]))
+    >>> from dbt_anonymize.extensions.drafting.facts import ColumnFacts
+    >>> facts = ColumnFacts("id", "BIGINT", "number", 3005, 3005, 3000)
+    >>> print(_remedy_without_key(None, Source(ref="visits"), [Proposal(facts, "identifier", "")]))
     id has 3,000 values in 3,005 records: remove doubled records in a model before.
     """
     near = [
         column
-        for column in facts
+        for column in (proposal.facts for proposal in proposals)
         if name_indicates(column.name, "key") and _NEAR_KEY < column.distinct / column.records < 1
     ]
-    if not near:
+    if near:
+        column = max(near, key=lambda one: one.distinct)
         return (
-            "Add one in a model, made of columns that tell records apart and are not released as "
-            "they are (person_no || '-' || visit_no); or else row_number() over (order by ...), "
-            "which gives others once records come in between."
+            f"{column.name} has {column.distinct:,} values in {column.records:,} records: remove "
+            "doubled records in a model before."
         )
-    column = max(near, key=lambda one: one.distinct)
     return (
-        f"{column.name} has {column.distinct:,} values in {column.records:,} records: remove "
-        "doubled records in a model before."
+        "Add one in a model, made of columns that tell records apart and are not released as they "
+        "are (person_no || '-' || visit_no). Without such columns number the records, which get "
+        f"other keys once others come in between: write models/{relation.identifier}_numbered.sql, "
+        f"`{_numbering_model(relation, declared, proposals)}`, and "
+        f"`dbt run --select {relation.identifier}_numbered`."
     )
 
 
-def check_complete(relation: str, drafted: Draft, *, needs_target: bool = True) -> None:
+def _numbering_model(relation: Any, declared: Source, proposals: Sequence[Proposal]) -> str:
+    """Return a model that numbers records where they lie, by columns not released as they are."""
+    hidden = [one.name for one in proposals if not one.is_unchanged]
+    order = f"order by {', '.join(map(quote_name, hidden))}" if hidden else ""
+    call = f"ref('{declared.ref}')" if declared.ref else f"source{declared.source}"
+    return (
+        f"{{{{ config(materialized='table', database='{relation.database}') }}}} "  # noqa: S608 (for the user)
+        f"select row_number() over ({order}) as record_no, * from {{{{ {call} }}}}"
+    )
+
+
+def check_complete(
+    relation: Any, declared: Source, drafted: Draft, *, needs_target: bool = True
+) -> None:
     """Raise a `SpecError` for a draft that still needs decisions."""
+    table = relation.identifier
     if not any(proposal.role == KEY for proposal in drafted.proposals):
         raise SpecError(
-            f"{relation}: must have a column that is unique and never NULL, the record key; it has "
-            f"none. {_remedy_without_key([proposal.facts for proposal in drafted.proposals])}"
+            f"{table}: must have a column that is unique and never NULL, the record key; it has "
+            f"none. {_remedy_without_key(relation, declared, drafted.proposals)}"
         )
     if needs_target and drafted.target is None:
         raise SpecError(
-            f"{relation}: must have a column that models predict; none was found. Name it: "
+            f"{table}: must have a column that models predict; none was found. Name it: "
             "--predict <column>, or train no model: --purpose statistics."
         )
     if not drafted.plans:
         raise SpecError(
-            f"{relation}: must have columns that others could know of people, such as age or "
+            f"{table}: must have columns that others could know of people, such as age or "
             "place; none was found. Declare them: `dbt-anonymize init` drafts a spec to edit."
         )
 

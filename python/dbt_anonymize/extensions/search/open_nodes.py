@@ -37,10 +37,10 @@ class OpenNodes:
 
         They have at most a ``share`` of the ``rows`` of the finer node, by estimate. None if they
         save less than ``worth`` times these rows for all open nodes together, or if the coarser
-        node has more than the share. The finer node may lie below the lattice.
+        node has more than the share. Both nodes may lie below the lattice.
         """
         start = tuple(map(max, fine, self._lattice.lowest))
-        box = self._box(start, node)
+        box = self._box(start, tuple(map(max, node, start)))
         classes = self._classes[box]
         is_few = classes <= share * rows
         if not is_few.flat[-1]:

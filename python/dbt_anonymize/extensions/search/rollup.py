@@ -82,7 +82,9 @@ class UngroupedNode:
 
 
 class Grouper:
-    """Group nodes of a table, all at ``lowest`` or above; keep ``memory`` bytes of classes.
+    """Group nodes of a table; keep ``memory`` bytes of classes.
+
+    Nodes are at ``lowest`` or above, or below it by levels that merge as few values.
 
     Without ``values`` or ``targets`` these are not counted.
     """

@@ -73,7 +73,7 @@ def init_table(
         )
         drafted = with_kept_dimensions(drafted)
         if takes_all:
-            check_complete(relation.identifier, drafted, needs_target=False)
+            check_complete(relation, declared, drafted, needs_target=False)
         check_amounts(warehouse, relation, sums)
         table = table_text(warehouse, relation, drafted, dimensions, sums)
     described = f"{relation.identifier}, counted by {', '.join(dimensions)} (draft)."

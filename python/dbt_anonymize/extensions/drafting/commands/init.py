@@ -238,7 +238,7 @@ def _build_draft(
         drafted = with_event(warehouse, relation, drafted, event)
         neighbours = read_neighbours(warehouse, declared, drafted)
     if takes_all:
-        check_complete(relation.identifier, drafted, needs_target=is_tested)
+        check_complete(relation, declared, drafted, needs_target=is_tested)
     if by_target:
         note(_outer_text(drafted))
     return drafted, neighbours

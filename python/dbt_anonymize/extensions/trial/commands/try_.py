@@ -318,6 +318,6 @@ def _draft(
         drafted = with_event(warehouse, relation, drafted, aim.event)
         kept_columns = find_named(facts, aim.keep, "--keep", "that stays readable")
         drafted = replace(drafted, keep=tuple(column.name for column in kept_columns))
-    check_complete(relation.identifier, drafted, needs_target=is_tested)
+    check_complete(relation, declared, drafted, needs_target=is_tested)
     text = spec_text(name, declared, drafted, takes_all=True, purpose=aim.purpose.value)
     return drafted, spec_of(text, drafted)
