@@ -134,7 +134,7 @@ def printable(text: str) -> str:
     >>> print(printable("\x1b[31mred\x1b[0m name"))
     \x1b[31mred\x1b[0m name
     """
-    if text.isprintable():  # has no character of the categories below
+    if text.replace("\n", "").isprintable():  # has no character of the categories below
         return text
     return "".join(_visible_if_control(character) for character in text)
 

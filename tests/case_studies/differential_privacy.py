@@ -17,13 +17,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import brier_score_loss, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
+from dbt_anonymize.arrays import Floats
 from dbt_anonymize.extensions.differential_privacy.model import k_of, largest_beta
 from tests.case_studies.preparation import wisconsin_grades
 
 EPSILON, DELTA, DRAWS = 1.0, 1e-3, 10
 BETA = largest_beta(EPSILON)
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import curve_fit
 from sklearn.metrics import r2_score
 
+from dbt_anonymize.arrays import Floats
 from tests.case_studies.plots import WIDTH
 
-Floats = NDArray[np.float64]
 Representative = Literal["lower bound", "midpoint"]
 
 RECORDS = 80

@@ -8,12 +8,13 @@ from pathlib import Path
 
 IMPORTED = """
 import sys
+SLOW = {{'dbt', 'dbt_common', 'numpy', 'pandas', 'scipy', 'sklearn', 'sqlglot'}}
 from dbt_anonymize.cli import app
 try:
     app({words!r})
 except SystemExit as end:
     print(end.code, file=sys.stderr)
-print(sorted({{'dbt', 'dbt_common', 'sklearn', 'pandas'}} & set(sys.modules)), file=sys.stderr)
+print(sorted(SLOW & set(sys.modules)), file=sys.stderr)
 """
 
 

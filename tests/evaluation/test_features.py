@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from dbt_anonymize.errors import EvaluationError
-from dbt_anonymize.evaluation.data import features
+from dbt_anonymize.evaluation import limits
 from dbt_anonymize.evaluation.data.features import POSITIONS, RANKS, VALUES
 from dbt_anonymize.evaluation.data.reading import Effort, EffortReader, FeatureColumn, Reading
 from dbt_anonymize.evaluation.data.sampling import Sample
@@ -239,7 +239,7 @@ def test_a_long_list_of_codes_is_read_at_the_finest_level_with_few_enough_labels
 ) -> None:
     # No record has 99: it is not counted.
     values, shown = ["11", "12", "21", "22", "31"], ["1*", "1*", "2*", "2*", "3*"]
-    monkeypatch.setattr(features, "MOST_CATEGORIES", largest)
+    monkeypatch.setattr(limits, "MOST_CATEGORIES", largest)
     raw, data = read(connection, CATEGORY, values, shown, levels=1, hierarchy=POSTCODES)
     for effort, declared, level in ((raw, 0, read_at[0]), (data, 1, read_at[1])):
         column = POSTCODES["value" if level == 0 else f"level_{level}"].tolist()[:5]
@@ -251,7 +251,7 @@ def test_a_long_list_of_codes_is_read_at_the_finest_level_with_few_enough_labels
 def test_a_level_that_tells_nothing_does_not_stand_in_for_too_many_labels(
     connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(features, "MOST_CATEGORIES", 2)
+    monkeypatch.setattr(limits, "MOST_CATEGORIES", 2)
     tree = pd.DataFrame({"value": ["11", "12", "21"], "level_1": "*"})
     with pytest.raises(EvaluationError, match="at most 2 categories"):
         read(connection, CATEGORY, ["11", "12", "21"], ["*"] * 3, levels=1, hierarchy=tree)
@@ -260,7 +260,7 @@ def test_a_level_that_tells_nothing_does_not_stand_in_for_too_many_labels(
 def test_leaves_are_not_read_coarser(
     connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(features, "MOST_CATEGORIES", 3)
+    monkeypatch.setattr(limits, "MOST_CATEGORIES", 3)
     with pytest.raises(EvaluationError, match="at most 3 categories"):
         read(
             connection,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dbt_anonymize.errors import EvaluationError
-from dbt_anonymize.evaluation.data import features
+from dbt_anonymize.evaluation import limits
 from dbt_anonymize.evaluation.data.design import class_means, make_design, make_space
 from dbt_anonymize.evaluation.data.features import POSITIONS, VALUES, Column
 from dbt_anonymize.evaluation.data.reading import Effort, EffortReader, FeatureColumn, Reading
@@ -71,7 +71,7 @@ def test_a_type_that_no_model_reads_or_a_missing_column_is_refused(connection: C
 def test_too_many_plain_categories_are_refused(
     connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(features, "MOST_CATEGORIES", 2)
+    monkeypatch.setattr(limits, "MOST_CATEGORIES", 2)
     with pytest.raises(EvaluationError, match="at most 2 categories"):
         read(connection, PLAIN, ["a", "b", "c"], ["a", "b", "c"])
 

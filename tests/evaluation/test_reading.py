@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dbt_anonymize.evaluation.data import features
+from dbt_anonymize.evaluation import limits
 from dbt_anonymize.evaluation.splits import seeds
 from tests.evaluation.conftest import Log
 from tests.evaluation.read_efforts import (
@@ -300,7 +300,7 @@ def test_rare_categories_do_not_outweigh_the_others(connection: Connection) -> N
 def test_log_and_table_say_at_which_level_a_long_list_is_read(
     connection: Connection, monkeypatch: pytest.MonkeyPatch, log: Log
 ) -> None:
-    monkeypatch.setattr(features, "MOST_CATEGORIES", 5)
+    monkeypatch.setattr(limits, "MOST_CATEGORIES", 5)
     efforts, read = job_efforts(connection)
     found = evaluated(connection, efforts, features=read, repetitions=1)
     rows = found[found["kind"] == "reading"][["effort", "name", "other", "value"]]

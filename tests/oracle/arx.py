@@ -16,14 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from dbt_anonymize.arrays import Ints
 from dbt_anonymize.privacy.guarantees import Guarantees, ReleaseRule
 from dbt_anonymize.privacy.registry import compile_guarantees
-from dbt_anonymize.privacy.table import (
-    Attribute,
-    IntArray,
-    SensitiveAttribute,
-    Table,
-)
+from dbt_anonymize.privacy.table import Attribute, SensitiveAttribute, Table
 from tests.oracle.uniqueness import population_uniques
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
@@ -151,7 +147,7 @@ def arx_guarantees(declared: Sequence[Mapping[str, Any]], table: Table) -> Guara
 def _uniqueness(declared: Mapping[str, Any], size: int | None) -> ReleaseRule:
     """Return whether few enough of those who are released are unique."""
 
-    def holds(released: IntArray) -> bool:
+    def holds(released: Ints) -> bool:
         sizes, counts = np.unique(released, return_counts=True)
         if "sample_share" in declared:
             ones = int(counts[sizes == 1].sum())
@@ -220,7 +216,7 @@ def _hierarchy(name: str) -> tuple[Attribute, dict[str, int]]:
     """Read a hierarchy; every value is a leaf, those that do not occur included."""
     with (ADULT / f"adult_hierarchy_{name}.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file, delimiter=";"))
-    levels: list[IntArray] = []
+    levels: list[Ints] = []
     shares = []
     for column in zip(*rows, strict=True):
         codes = {label: code for code, label in enumerate(dict.fromkeys(column))}

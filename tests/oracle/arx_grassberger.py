@@ -8,13 +8,9 @@ from itertools import accumulate
 
 import numpy as np
 
+from dbt_anonymize.arrays import Bools
 from dbt_anonymize.privacy.distances import grassberger
-from dbt_anonymize.privacy.table import (
-    BoolArray,
-    Classes,
-    Node,
-    Table,
-)
+from dbt_anonymize.privacy.table import Classes, Node, Table
 from tests.oracle.arx import Expectation, records_of_adult
 
 
@@ -52,7 +48,7 @@ class _HashTable:
 
 def grassberger_rejected(
     expected: Expectation, table: Table, classes: Classes, through: Node | None = None
-) -> BoolArray:
+) -> Bools:
     """Return the classes that ARX rejects for Grassberger's entropy, stopping early as it does.
 
     Its sum of n G(n) runs over the buckets of a hash table of values, numbered in the order of
@@ -89,9 +85,7 @@ def grassberger_rejected(
     )
 
 
-def grassberger_perhaps_rejected(
-    expected: Expectation, _table: Table, classes: Classes
-) -> BoolArray:
+def grassberger_perhaps_rejected(expected: Expectation, _table: Table, classes: Classes) -> Bools:
     """Return the classes that ARX rejects in at least one order of their values."""
     [guarantee] = expected.guarantees
     counts: list[list[int]] = [[] for _ in classes.records]

@@ -19,7 +19,7 @@ from types import MappingProxyType
 import numpy as np
 from scipy.special import digamma
 
-from dbt_anonymize.privacy.table import FloatArray, IntArray
+from dbt_anonymize.arrays import Floats, Ints
 
 # Sampled fraction up to which Dankar's rule trusts the Pitman model.
 _SMALL_FRACTION = 0.1
@@ -30,7 +30,7 @@ _SMALLEST_ALPHA = 1e-5
 
 
 def population_uniques(
-    sizes: IntArray, counts: IntArray, population: int, *, estimator: str = "dankar"
+    sizes: Ints, counts: Ints, population: int, *, estimator: str = "dankar"
 ) -> float:
     """Estimate the number of people who are unique in the population.
 
@@ -66,7 +66,7 @@ def population_uniques(
     return min(max(found, 0.0), float(population))
 
 
-def zayatz(sizes: IntArray, counts: IntArray, population: int) -> float:
+def zayatz(sizes: Ints, counts: Ints, population: int) -> float:
     """Zayatz 1991: sample uniques times the chance that one is unique in the population.
 
     Each class is taken to be as large in the population as some class of the sample is there.
@@ -77,7 +77,7 @@ def zayatz(sizes: IntArray, counts: IntArray, population: int) -> float:
     return float(counts[0] * chance * population / people)
 
 
-def _log_drawn_once(sizes: IntArray, people: int, population: int) -> FloatArray:
+def _log_drawn_once(sizes: Ints, people: int, population: int) -> Floats:
     """Log of the hypergeometric chance that exactly one of a class is among the N of M drawn.
 
     For a class of size i that is i N / M times the product of (M - N - j) / (M - 1 - j) over
@@ -94,7 +94,7 @@ def _log_drawn_once(sizes: IntArray, people: int, population: int) -> FloatArray
     return np.log(sizes) + math.log(fraction) + reached
 
 
-def pitman(sizes: IntArray, counts: IntArray, population: int) -> float:
+def pitman(sizes: Ints, counts: Ints, population: int) -> float:
     """Pitman's sampling formula: U = Gamma(theta + 1) / Gamma(theta + alpha) M^alpha.
 
     Hoshino 2001, with maximum-likelihood parameters. Of a sample of uniques alone it is M.
@@ -106,7 +106,7 @@ def pitman(sizes: IntArray, counts: IntArray, population: int) -> float:
     return math.exp(logarithm + alpha * math.log(population))
 
 
-def pitman_parameters(sizes: IntArray, counts: IntArray) -> tuple[float, float]:
+def pitman_parameters(sizes: Ints, counts: Ints) -> tuple[float, float]:
     """Return (alpha, theta) with the largest likelihood, 1e-5 <= alpha < 1, theta > -alpha.
 
     For each alpha the likelihood equation of theta has one root above -alpha, and the remaining
@@ -154,7 +154,7 @@ def _pitman_theta(alpha: float, people: int, classes: int, *, near: float) -> fl
     return math.exp(_root(excess, start - step, high, 1e-11)) - alpha
 
 
-def slide_negative_binomial(sizes: IntArray, counts: IntArray, population: int) -> float | None:
+def slide_negative_binomial(sizes: Ints, counts: Ints, population: int) -> float | None:
     """Slide negative binomial model (Chen & Keller-McNulty 1998); None where it has no solution.
 
     The size of a class in the population is 1 plus a negative binomial number with parameters
@@ -206,7 +206,7 @@ def fit_slide_negative_binomial(
     return None
 
 
-def shlosser(sizes: IntArray, counts: IntArray, fraction: float) -> float:
+def shlosser(sizes: Ints, counts: Ints, fraction: float) -> float:
     """Shlosser's estimate of the number of classes in the population."""
     stay = math.log1p(-fraction)
     missed = counts @ np.exp(sizes * stay)
@@ -218,7 +218,7 @@ def shlosser(sizes: IntArray, counts: IntArray, fraction: float) -> float:
     return float(counts.sum() + counts[0] * (twice / base) * (missed / once) ** 2)
 
 
-def dankar(sizes: IntArray, counts: IntArray, population: int) -> float | None:
+def dankar(sizes: Ints, counts: Ints, population: int) -> float | None:
     """Dankar's rule: Pitman for small samples, else the smaller of SNB and Zayatz."""
     if int(sizes @ counts) <= _SMALL_FRACTION * population:
         return pitman(sizes, counts, population)
@@ -227,7 +227,7 @@ def dankar(sizes: IntArray, counts: IntArray, population: int) -> float | None:
     return estimate if other is None else min(estimate, other)
 
 
-_ESTIMATORS: Mapping[str, Callable[[IntArray, IntArray, int], float | None]] = MappingProxyType(
+_ESTIMATORS: Mapping[str, Callable[[Ints, Ints, int], float | None]] = MappingProxyType(
     {
         "zayatz": zayatz,
         "pitman": pitman,

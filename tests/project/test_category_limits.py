@@ -11,15 +11,16 @@ import yaml
 from typer.testing import CliRunner
 
 from dbt_anonymize.cli import app
-from dbt_anonymize.evaluation.data import features
+from dbt_anonymize.evaluation import limits
 from dbt_anonymize.project.category_limits import limits_in_seeds
 from dbt_anonymize.spec import load_specs
+from dbt_anonymize.spec.hierarchy_levels import ProjectFiles
 from tests.spec.declarations import SPEC, write_project
 
 
 @pytest.fixture(autouse=True)
 def _few(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(features, "MOST_CATEGORIES", 4)
+    monkeypatch.setattr(limits, "MOST_CATEGORIES", 4)
 
 
 def seeds(tmp_path: Path, cities: int, incomes: list[str], **changes: Any) -> Path:
@@ -42,7 +43,7 @@ def seeds(tmp_path: Path, cities: int, incomes: list[str], **changes: Any) -> Pa
 
 def said(project: Path) -> list[str]:
     (spec,) = load_specs(project, ["visits"])
-    return limits_in_seeds(project, spec)
+    return limits_in_seeds(ProjectFiles(project), spec)
 
 
 def test_what_fits_is_not_mentioned(tmp_path: Path) -> None:

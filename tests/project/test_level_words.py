@@ -11,6 +11,7 @@ import pytest
 from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.project.level_words import words_of_relations, words_of_seeds
 from dbt_anonymize.spec import Spec
+from dbt_anonymize.spec.hierarchy_levels import ProjectFiles
 from tests.worlds import specs
 
 AGES = "lower_bound,upper_bound,level_1,level_2,level_3\n" + "".join(
@@ -45,14 +46,14 @@ def _project(folder: Path) -> Path:
 
 
 def test_seeds_say_what_levels_mean(tmp_path: Path) -> None:
-    assert words_of_seeds(_project(tmp_path), _spec()) == WORDS
+    assert words_of_seeds(ProjectFiles(_project(tmp_path)), _spec()) == WORDS
 
 
 @pytest.mark.parametrize("text", [None, "value,level_1\n", "value,level_1\nBonn,*\n"])
 def test_a_seed_that_is_missing_or_wrong_says_nothing(tmp_path: Path, text: str | None) -> None:
     file = _project(tmp_path) / "seeds" / "towns.csv"
     file.unlink() if text is None else file.write_text(text, encoding="utf-8")
-    assert set(words_of_seeds(tmp_path, _spec())) == {"age", "day"}
+    assert set(words_of_seeds(ProjectFiles(tmp_path), _spec())) == {"age", "day"}
 
 
 class _Warehouse:

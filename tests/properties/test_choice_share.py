@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
+from dbt_anonymize.arrays import Floats
 from tests.properties.statements import RANDOM_STATE, results_model
 from tests.properties.test_results import FEWEST, Effort, candidates_of, half_interval, load
 from tests.properties.warehouse import Row, Warehouse
@@ -19,7 +20,6 @@ from tests.worlds.hierarchies import COSTLY
 
 pytestmark = pytest.mark.sampled_tests(5)
 
-Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 
 RESAMPLES = 1000

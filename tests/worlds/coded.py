@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from dbt_anonymize.privacy.table import Attribute, IntArray, Node, SensitiveAttribute, Table
+from dbt_anonymize.arrays import Ints
+from dbt_anonymize.privacy.table import Attribute, Node, SensitiveAttribute, Table
 
 
 @st.composite
 def hierarchies(draw: st.DrawFn, name: str) -> Attribute:
     """Draw a quasi-identifier: categories, or intervals over raw numbers, perhaps with a NULL."""
     size = draw(st.integers(1, 5))
-    levels: list[IntArray] = [np.arange(size)]
+    levels: list[Ints] = [np.arange(size)]
     while draw(st.booleans()) and len(levels) < 3:
         merged = [draw(st.integers(0, 2)) for _ in range(int(levels[-1].max()) + 1)]
         codes = {label: code for code, label in enumerate(dict.fromkeys(merged))}
@@ -34,9 +35,7 @@ def hierarchies(draw: st.DrawFn, name: str) -> Attribute:
     )
 
 
-def _with_null(
-    levels: list[IntArray], shares: list[np.ndarray]
-) -> tuple[list[IntArray], list[np.ndarray]]:
+def _with_null(levels: list[Ints], shares: list[np.ndarray]) -> tuple[list[Ints], list[np.ndarray]]:
     """Add a leaf that is the root at every level: a label of its own until all are the root."""
     added_levels, added_shares = [], []
     for labels, of_labels in zip(levels[:-1], shares[:-1], strict=True):
@@ -87,9 +86,7 @@ def tables(draw: st.DrawFn, *, min_records: int = 1, has_subject: bool | None = 
     )
 
 
-def _sensitive(
-    name: str, codes: IntArray, records: IntArray
-) -> tuple[SensitiveAttribute, IntArray]:
+def _sensitive(name: str, codes: Ints, records: Ints) -> tuple[SensitiveAttribute, Ints]:
     """Give numbers to the values that occur among the records; other rows have any of them."""
     occurring = sorted({int(code) for code, n in zip(codes, records, strict=True) if n})
     number = {code: position for position, code in enumerate(occurring)}

@@ -27,17 +27,21 @@ def generate(
 ) -> None:
     """Write models/<name>/ from anonymizations/<name>.yml."""
     from dbt_anonymize.project import generate as generator  # noqa: PLC0415 (keeps --help fast)
-    from dbt_anonymize.project.category_limits import limits_in_seeds  # noqa: PLC0415
     from dbt_anonymize.project.engines.settings import unmet_settings  # noqa: PLC0415
+    from dbt_anonymize.spec import load_specs  # noqa: PLC0415
     from dbt_anonymize.spec.training import describe_training  # noqa: PLC0415
 
     if not check:
-        _print_changes(place, generator.generate(place.folder, names or ()))
-        specs = place.specs(names)
+        from dbt_anonymize.project.category_limits import limits_in_seeds  # noqa: PLC0415
+        from dbt_anonymize.spec.hierarchy_levels import ProjectFiles  # noqa: PLC0415
+
+        specs = generator.current_specs(place.project, names or ())
+        _print_changes(place, generator.generate(place.folder, names or (), specs))
+        files = ProjectFiles(place.project.root)
         for spec in specs:
             if spec.efforts and not spec.is_frozen:
                 note(describe_training(spec))
-            for line in limits_in_seeds(place.project.root, spec):
+            for line in limits_in_seeds(files, spec):
                 note(line)
         for spec in specs:
             if spec.awaits_search:
@@ -51,7 +55,8 @@ def generate(
         if not all(spec.awaits_search for spec in specs):
             note("Next: `dbt build`.")
         return
-    drifts = generator.check(place.folder, names or ())
+    specs = load_specs(place.project.root, names)
+    drifts = generator.check(place.folder, names or (), specs)
     for drift in drifts:
         if drift.kind == "different":
             say(drift.diff)
@@ -65,7 +70,7 @@ def generate(
             err=True,
         )
         raise typer.Exit(FAILED_CHECK)
-    _warn_of_obstacles(place, place.specs(names))
+    _warn_of_obstacles(place, specs)
     note("Models and specs agree.")
 
 

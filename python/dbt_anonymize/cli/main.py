@@ -5,6 +5,7 @@ Exit codes: 0 fine, 1 a check failed, 2 bad input.
 
 from __future__ import annotations
 
+import atexit
 import gc
 from dataclasses import dataclass
 from functools import cache
@@ -126,3 +127,4 @@ def _main(
 ) -> None:
     """Declare, generate and look at anonymizations; `dbt build` does the work."""
     gc.set_threshold(_GC_THRESHOLD)
+    atexit.register(gc.freeze)  # as would the last search, when all memory is freed anyway

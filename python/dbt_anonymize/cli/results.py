@@ -271,23 +271,21 @@ def _show(console: SafeConsole, build: _LastBuild, warnings: list[str]) -> None:
     console.print(_results_table(build))
     if build.levels:
         console.print(_levels_table(build))
-    disclosure = one_value_sentences(spec, build.one_value_records)
-    for sentence in [
+    verified = build.verified
+    of_release = (verified.verification, verified.exact_values) if verified.release else ()
+    sentences = (
         *choice_sentences(efforts, spec.measure),
-        *(*build.outer_sentences, *disclosure, *build.notes),
-    ]:
-        console.print(sentence)
-    console.print(_release_line(build))
-    if build.verified.release is not None:
-        console.print(build.verified.verification)
-        if build.verified.exact_values:
-            console.print(build.verified.exact_values)
-    for warning in warnings:
-        console.print(warning, style="yellow")
+        *build.outer_sentences,
+        *one_value_sentences(spec, build.one_value_records),
+        *build.notes,
+        _release_line(build),
+        *filter(None, of_release),
+    )
+    console.print("\n".join(sentences))
+    if warnings:
+        console.print("\n".join(warnings), style="yellow")
     if not is_quiet():
-        console.print()
-        for line in legend(spec, efforts, build.same):
-            console.print(line, style="dim")
+        console.print("\n".join(["", *legend(spec, efforts, build.same)]), style="dim")
         if not warnings:
             console.print(f"next: {_next_step(build)}")
     console.print()

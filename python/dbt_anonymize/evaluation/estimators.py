@@ -19,13 +19,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module, resources
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from dbt_anonymize.arrays import Bools, Floats, np
 from dbt_anonymize.errors import EvaluationError
-from dbt_anonymize.evaluation.arrays import Bools, Floats
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 # Set by the evaluation (seed, workers), impossible in YAML (estimator), or without effect on a
 # score (verbose, oob_score, warm_start).

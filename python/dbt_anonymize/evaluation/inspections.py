@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from dbt_anonymize.evaluation.arrays import Codes, Floats
+from dbt_anonymize.arrays import Floats, Ints
 from dbt_anonymize.evaluation.facts import Detail, Fact
 from dbt_anonymize.evaluation.measures import Predictions
 from dbt_anonymize.evaluation.problem import Model, Target
@@ -32,7 +32,7 @@ class Answers:
     """
 
     target: Target
-    records: Codes
+    records: Ints
     predicted: Mapping[str, Predictions]
     further: Predictions
 
@@ -60,7 +60,7 @@ class Inspection:
         """Return rows that do not depend on models."""
         return ()
 
-    def points(self, split: tuple[int, int]) -> Sequence[Codes]:
+    def points(self, split: tuple[int, int]) -> Sequence[Ints]:
         """Return records to predict in a split, made up of codes of the untouched effort.
 
         ``split`` is repetition and fold, from 1; the codes, each of shape (points,), are one per

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dbt_anonymize.evaluation.arrays import Bools, Codes, Floats
+from dbt_anonymize.arrays import Bools, Floats, Ints
 
 # Measures that count errors: QF is their negative.
 LOWER_IS_BETTER = frozenset({"brier_score", "log_loss", "mae", "rmse"})
@@ -45,7 +45,7 @@ class Predicted:
     Attributes
     ----------
     labels : array of int, shape (n,)
-        Codes of the predicted classes, 0 .. classes - 1.
+        Ints of the predicted classes, 0 .. classes - 1.
     probabilities : array of float, shape (n, classes), optional
         0.0 for a class without training records.
     ranks : array of float, shape (n, classes), optional
@@ -55,12 +55,12 @@ class Predicted:
         Whether measures are those of the best constant answer.
     """
 
-    labels: Codes
+    labels: Ints
     probabilities: Floats | None = None
     ranks: Floats | None = None
     is_zero_rule: bool = False
 
-    def __getitem__(self, rows: Codes | slice) -> Predicted:
+    def __getitem__(self, rows: Ints | slice) -> Predicted:
         """Return the predictions of some records, as an array of numbers would."""
         probabilities, ranks = self.probabilities, self.ranks
         return Predicted(
@@ -76,7 +76,7 @@ Predictions = Predicted | Floats
 
 
 def classification_measures(
-    true: Codes, predicted: Predicted, classes: int, positive: int | None
+    true: Ints, predicted: Predicted, classes: int, positive: int | None
 ) -> dict[tuple[str, int | None], float]:
     """Return all measures of a classification, by measure and class.
 
@@ -183,7 +183,7 @@ def survival_measures(event: Bools, time: Floats, risk: Floats) -> dict[str, flo
     return {"concordance_index": (lower + not_higher) / (2 * pairs)}
 
 
-def _count_below(ranks: Codes, starts: Codes, limits: Codes) -> Codes:
+def _count_below(ranks: Ints, starts: Ints, limits: Ints) -> Ints:
     """Count for each query the positions from its start on whose rank is below its limit.
 
     A wavelet matrix: stably sorted by one bit after the other, the positions of a query stay one
@@ -203,7 +203,7 @@ def _count_below(ranks: Codes, starts: Codes, limits: Codes) -> Codes:
     return counts
 
 
-def _roc_aucs(true: Codes, predicted: Predicted, classes: int) -> Floats:
+def _roc_aucs(true: Ints, predicted: Predicted, classes: int) -> Floats:
     ranks = predicted.probabilities if predicted.ranks is None else predicted.ranks
     if ranks is None:
         return np.full(classes, math.nan)
@@ -232,7 +232,7 @@ def _nan_mean(values: Floats) -> float:
     return float(known.mean()) if len(known) else math.nan
 
 
-def _brier_score(true: Codes, probabilities: Floats | None, classes: int) -> float:
+def _brier_score(true: Ints, probabilities: Floats | None, classes: int) -> float:
     if probabilities is None:
         return math.nan
     if classes == 2:
@@ -242,7 +242,7 @@ def _brier_score(true: Codes, probabilities: Floats | None, classes: int) -> flo
     return float(np.mean(np.sum(probabilities**2, axis=1) - own**2 + (1 - own) ** 2))
 
 
-def _log_loss(true: Codes, probabilities: Floats | None) -> float:
+def _log_loss(true: Ints, probabilities: Floats | None) -> float:
     if probabilities is None:
         return math.nan
     limit = float(np.finfo(probabilities.dtype).eps)
@@ -250,7 +250,7 @@ def _log_loss(true: Codes, probabilities: Floats | None) -> float:
     return float(-np.mean(np.log(np.clip(own, limit, 1 - limit))))
 
 
-def confusion_counts(true: Codes, predicted: Codes, classes: int) -> Codes:
+def confusion_counts(true: Ints, predicted: Ints, classes: int) -> Ints:
     """Count records by true class (rows) and predicted class (columns), as codes.
 
     Examples
@@ -264,7 +264,7 @@ def confusion_counts(true: Codes, predicted: Codes, classes: int) -> Codes:
     )
 
 
-def _measures_by_class(counts: Codes) -> dict[str, Floats]:
+def _measures_by_class(counts: Ints) -> dict[str, Floats]:
     """Return the measures of each class against the rest; NaN for a class that does not occur."""
     hits, true, predicted = np.diag(counts), counts.sum(axis=1), counts.sum(axis=0)
     others = counts.sum() - true
@@ -282,7 +282,7 @@ def _measures_by_class(counts: Codes) -> dict[str, Floats]:
     }
 
 
-def _constant_measures_by_class(counts: Codes) -> dict[str, Floats]:
+def _constant_measures_by_class(counts: Ints) -> dict[str, Floats]:
     """Return the measures of always predicting a class (specificity: never); same NaN rules."""
     true = counts.sum(axis=1)
     share = np.where(true == 0, np.nan, true / counts.sum())
@@ -296,7 +296,7 @@ def _constant_measures_by_class(counts: Codes) -> dict[str, Floats]:
     }
 
 
-def _matthews_correlation(counts: Codes) -> float:
+def _matthews_correlation(counts: Ints) -> float:
     """Return the correlation of predicted and true classes, -1 to 1; 0 where either is constant."""
     true, predicted = counts.sum(axis=1).astype(float), counts.sum(axis=0).astype(float)
     total, right = float(true.sum()), float(np.trace(counts))

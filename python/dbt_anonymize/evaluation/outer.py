@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dbt_anonymize.evaluation.arrays import Bools, Codes, Floats
+from dbt_anonymize.arrays import Bools, Floats, Ints
 from dbt_anonymize.evaluation.columns import OUTER_QUALITY
 from dbt_anonymize.evaluation.data.features import Reading
 from dbt_anonymize.evaluation.data.reading import Effort, EffortReader, FeatureColumn
@@ -185,7 +185,7 @@ class HeldOut:
         outcomes = [outcome for effort in task.efforts for outcome in scorer.score_effort(effort)]
         return scorer, {o.effort: o.reason for o in outcomes if (o.model, o.fit) == (0, fit)}
 
-    def qf(self, judge: Target | None, predicted: Predictions | None, rows: Codes) -> float:
+    def qf(self, judge: Target | None, predicted: Predictions | None, rows: Ints) -> float:
         """Return the QF of predictions for a resample of the outer records."""
         if judge is None or predicted is None:
             return np.nan
@@ -193,7 +193,7 @@ class HeldOut:
         value = prediction_measures(judge, self.split.test[rows], predictions)[self.measure, None]
         return -value if self.measure in LOWER_IS_BETTER else value
 
-    def resamples(self) -> Iterator[Codes]:
+    def resamples(self) -> Iterator[Ints]:
         """Yield the outer records of resampled subjects, drawn with replacement."""
         test, groups = self.split.test, self.problem.groups
         subject = np.arange(len(test)) if groups is None else groups[test]

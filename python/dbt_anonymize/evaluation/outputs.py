@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import stdtrit  # type: ignore[import-untyped]
 
+from dbt_anonymize.evaluation import limits
 from dbt_anonymize.evaluation.columns import FACTS
-from dbt_anonymize.evaluation.data import features
 from dbt_anonymize.evaluation.facts import Fact
 from dbt_anonymize.evaluation.problem import Problem
 from dbt_anonymize.evaluation.scoring import Outcome
@@ -98,7 +98,7 @@ def reading_lines(problem: Problem) -> list[str]:
         if (unknown := target.records - len(target.known))
     ]
     return unknown_targets + [
-        f"feature {feature} has more than {features.MOST_CATEGORIES:,} labels at level {level}; "
+        f"feature {feature} has more than {limits.MOST_CATEGORIES:,} labels at level {level}; "
         f"models read it at level {read_at} in effort {', '.join(numbers)}"
         for (feature, level, read_at), numbers in efforts.items()
     ]

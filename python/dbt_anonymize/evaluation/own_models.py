@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.naive_bayes import GaussianNB
 
+from dbt_anonymize.arrays import Floats, Ints
 from dbt_anonymize.errors import EvaluationError
-from dbt_anonymize.evaluation.arrays import Codes, Floats
 
 # Agglomerative clustering keeps the distance of each pair: 400 MB.
 MOST_AGGLOMERATED = 10_000
@@ -29,7 +29,12 @@ class NaiveBayes(GaussianNB):  # type: ignore[misc]  # scikit-learn has no types
     [[0.25, 0.75]]
     """
 
-    def fit(self, X: Floats, y: NDArray[Any], sample_weight: Floats | None = None) -> NaiveBayes:  # noqa: N803
+    def fit(
+        self,
+        X: Floats,  # noqa: N803
+        y: NDArray[Any],
+        sample_weight: Floats | None = None,
+    ) -> NaiveBayes:
         """Fit as scikit-learn does; with variances of 1 if all are 0."""
         super().fit(X, y, sample_weight)
         if not self.var_.any():
@@ -90,9 +95,9 @@ class Agglomerative(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         )
         return self
 
-    def predict(self, rows: Floats) -> Codes:
+    def predict(self, rows: Floats) -> Ints:
         """Return the cluster with the closest mean for each row."""
         from sklearn.metrics import pairwise_distances_argmin  # noqa: PLC0415
 
-        closest: Codes = pairwise_distances_argmin(rows, self.means_)
+        closest: Ints = pairwise_distances_argmin(rows, self.means_)
         return closest

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from dbt_anonymize.evaluation.arrays import Codes
+from dbt_anonymize.arrays import Ints
 from dbt_anonymize.evaluation.measures import (
     Predicted,
     Predictions,
@@ -21,7 +21,7 @@ from dbt_anonymize.evaluation.unsupervised import anomaly_measures, clustering_m
 Values = Mapping[tuple[str, int | None], float]
 
 
-def prediction_measures(target: Target, records: Codes, predicted: Predictions) -> Values:
+def prediction_measures(target: Target, records: Ints, predicted: Predictions) -> Values:
     """Return all measures of the predictions for one or more records.
 
     ``predicted`` has a row per record; an infinite number in it is a `ValueError`.

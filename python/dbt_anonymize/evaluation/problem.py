@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dbt_anonymize.evaluation.arrays import Bools, Codes, Floats
+from dbt_anonymize.arrays import Bools, Floats, Ints
 from dbt_anonymize.evaluation.data.design import Design
 from dbt_anonymize.evaluation.data.features import VALUES
 from dbt_anonymize.evaluation.data.spaces import Space
@@ -48,7 +48,7 @@ class Target:
     task: str
     classes: tuple[str, ...] = ()
     positive: int | None = None
-    codes: Codes | None = None
+    codes: Ints | None = None
     numbers: Floats | None = None
     top_share: float = 0.05
 
@@ -59,7 +59,7 @@ class Target:
         return 0 if values is None else len(values)
 
     @cached_property
-    def known(self) -> Codes:
+    def known(self) -> Ints:
         """Positions of the records with a target; only these train and are scored."""
         is_known = np.ones(self.records, dtype=np.bool_)
         if self.codes is not None:
@@ -69,7 +69,7 @@ class Target:
         return np.flatnonzero(is_known)
 
     def splits(
-        self, splitting: Splitting, seed: int, groups: Codes | None, among: Codes | None = None
+        self, splitting: Splitting, seed: int, groups: Ints | None, among: Ints | None = None
     ) -> list[Split]:
         """Draw the splits of a repetition among the records with a target, or some of these.
 
@@ -129,7 +129,7 @@ class EffortData:
     suppressed: Bools
     means: Floats | None = None
     is_recoded: bool = False
-    classes: Codes | None = None
+    classes: Ints | None = None
     k: int | None = None
     coarser: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
     targets: Sequence[Target] | None = None
@@ -157,7 +157,7 @@ class Problem:
     splitting: Splitting
     random_state: int
     keeps_suppressed: bool = False
-    groups: Codes | None = None
+    groups: Ints | None = None
     recount: Recount | None = None
     inspections: Sequence[Inspection] = ()
     confidence: float = 0.95

@@ -17,9 +17,9 @@ from functools import cached_property
 
 import numpy as np
 
+from dbt_anonymize.arrays import Bools
 from dbt_anonymize.errors import EvaluationError, SearchError
 from dbt_anonymize.evaluation import estimators
-from dbt_anonymize.evaluation.arrays import Bools
 from dbt_anonymize.evaluation.facts import Detail
 from dbt_anonymize.evaluation.inspections import Answers, Question
 from dbt_anonymize.evaluation.measures import Predicted, Predictions

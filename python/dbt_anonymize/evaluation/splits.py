@@ -15,15 +15,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dbt_anonymize.evaluation.arrays import Codes
+from dbt_anonymize.arrays import Ints
 
 
 @dataclass(frozen=True)
 class Split:
     """The records of one split by position in record-key order, ascending."""
 
-    train: Codes
-    test: Codes
+    train: Ints
+    test: Ints
 
 
 @dataclass(frozen=True)
@@ -61,12 +61,7 @@ def seeds(random_state: int, repetition: int) -> tuple[int, int]:
 
 
 def draw_splits(
-    splitting: Splitting,
-    seed: int,
-    *,
-    records: int,
-    strata: Codes | None,
-    groups: Codes | None,
+    splitting: Splitting, seed: int, *, records: int, strata: Ints | None, groups: Ints | None
 ) -> list[Split]:
     """Draw the splits of a repetition: one for a hold-out, or one per fold.
 
@@ -103,7 +98,7 @@ def draw_splits(
     ]
 
 
-def _hold_out_groups(share: float, seed: int, strata: Codes | None, groups: Codes) -> Split:
+def _hold_out_groups(share: float, seed: int, strata: Ints | None, groups: Ints) -> Split:
     """Draw whole groups until the share of records is reached, at the same pace from all strata.
 
     The groups of each stratum are shuffled, and each is placed at the middle of its records as a
@@ -127,7 +122,7 @@ def _hold_out_groups(share: float, seed: int, strata: Codes | None, groups: Code
     return Split(train=np.flatnonzero(~is_test), test=np.flatnonzero(is_test))
 
 
-def _strata_of_groups(member: Codes, strata: Codes) -> Codes:
+def _strata_of_groups(member: Ints, strata: Ints) -> Ints:
     """Return for each group the class of which it holds the largest share.
 
     The most frequent class would not spread the few ill visits among many healthy ones.
@@ -141,7 +136,7 @@ def _strata_of_groups(member: Codes, strata: Codes) -> Codes:
     return np.asarray(label[order][first], dtype=np.int64)
 
 
-def _folds_of_groups(folds: int, seed: int, strata: Codes | None, groups: Codes) -> Codes:
+def _folds_of_groups(folds: int, seed: int, strata: Ints | None, groups: Ints) -> Ints:
     """Return the fold of each record, so that each class is spread as evenly as groups allow.
 
     Groups with equal numbers of records of each class are dealt evenly. The rest, fewer than
@@ -171,7 +166,7 @@ def _folds_of_groups(folds: int, seed: int, strata: Codes | None, groups: Codes)
     return np.asarray(draws.permutation(folds)[fold][member], dtype=np.int64)
 
 
-def _kinds_of_groups(member: Codes, of_class: Codes) -> Codes:
+def _kinds_of_groups(member: Ints, of_class: Ints) -> Ints:
     """Return a code for each group, the same for groups with equal records of each class.
 
     ``of_class`` is a random number per class, by record; sums modulo 2**64 collide so rarely, and
@@ -183,9 +178,7 @@ def _kinds_of_groups(member: Codes, of_class: Codes) -> Codes:
     return np.asarray(np.unique(sums, return_inverse=True)[1], dtype=np.int64)
 
 
-def _largest_first(
-    member: Codes, classes: Codes, totals: Codes
-) -> Iterator[tuple[int, Codes, Codes]]:
+def _largest_first(member: Ints, classes: Ints, totals: Ints) -> Iterator[tuple[int, Ints, Ints]]:
     """Yield groups with their classes and records per class, by falling sum of squared shares."""
     pairs, held = np.unique(member * len(totals) + classes, return_counts=True)
     group, own = pairs // len(totals), pairs % len(totals)

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from dbt_anonymize.arrays import Bools, Ints
 from dbt_anonymize.errors import EvaluationError
-from dbt_anonymize.evaluation.arrays import Bools, Codes
 from dbt_anonymize.privacy.grouping import classes_of, group
 from dbt_anonymize.privacy.registry import MODELS, compile_guarantees, counts_in_population
 from dbt_anonymize.privacy.table import Attribute, SensitiveAttribute, Table
@@ -38,8 +38,8 @@ class Recount:
     """
 
     guarantees: Sequence[Mapping[str, Any]]
-    sensitive: Mapping[str, Codes]
-    subjects: Codes | None = None
+    sensitive: Mapping[str, Ints]
+    subjects: Ints | None = None
     population_size: int | None = None
 
 
@@ -73,9 +73,9 @@ class TrainingTable:
 
     table: Table
     guarantees: Sequence[Mapping[str, Any]]
-    train: Codes
+    train: Ints
 
-    def suppressed(self, classes: Codes, k: int | None = None) -> Bools:
+    def suppressed(self, classes: Ints, k: int | None = None) -> Bools:
         """Return a mask of the training records that an effort would suppress, however many.
 
         ``classes`` are the equivalence classes of all records in this effort. A guarantee that can
@@ -95,7 +95,7 @@ class TrainingTable:
         return np.asarray(suppressed[member])
 
 
-def training_table(recount: Recount, train: Codes) -> TrainingTable:
+def training_table(recount: Recount, train: Ints) -> TrainingTable:
     """Return the training records of a split, for all efforts."""
     records = len(train)
     sensitive = []

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbt_anonymize.evaluation.arrays import Codes
+from dbt_anonymize.arrays import Ints
 from dbt_anonymize.evaluation.measures import Predicted, confusion_counts
 
 # Probabilities are counted in thousandths, 0 .. 1000.
@@ -29,8 +29,8 @@ class Sparse(NamedTuple):
     """Counts that are not zero: flat positions, ascending, and the records of each."""
 
     shape: tuple[int, ...]
-    at: Codes
-    records: Codes
+    at: Ints
+    records: Ints
 
 
 # Sparse confusions and probabilities of `Tallies`.
@@ -49,10 +49,10 @@ class Tallies:
         Test records by class, membership in it, and its probability in thousandths.
     """
 
-    confusion: dict[Cell, Codes] = field(default_factory=dict)
-    probabilities: dict[Cell, Codes] = field(default_factory=dict)
+    confusion: dict[Cell, Ints] = field(default_factory=dict)
+    probabilities: dict[Cell, Ints] = field(default_factory=dict)
 
-    def add(self, cells: Iterable[Cell], true: Codes, predicted: Predicted, classes: int) -> None:
+    def add(self, cells: Iterable[Cell], true: Ints, predicted: Predicted, classes: int) -> None:
         """Count the test records of a split in each of several distinct cells."""
         confusion = confusion_counts(true, predicted.labels, classes)
         bins = _bin_counts(true, predicted, classes)
@@ -72,14 +72,14 @@ class Tallies:
                 _array_for(own, cell, shape).reshape(-1)[at] += records
 
 
-def _array_for(tallies: dict[Cell, Codes], cell: Cell, shape: tuple[int, ...]) -> Codes:
+def _array_for(tallies: dict[Cell, Ints], cell: Cell, shape: tuple[int, ...]) -> Ints:
     """Return the counts of a cell, which begin with zeros."""
     if cell not in tallies:
         tallies[cell] = np.zeros(shape, dtype=np.int64)
     return tallies[cell]
 
 
-def _sparse(tallies: dict[Cell, Codes]) -> dict[Cell, Sparse]:
+def _sparse(tallies: dict[Cell, Ints]) -> dict[Cell, Sparse]:
     sparse = {}
     for cell, counts in tallies.items():
         at = np.flatnonzero(counts)
@@ -87,7 +87,7 @@ def _sparse(tallies: dict[Cell, Codes]) -> dict[Cell, Sparse]:
     return sparse
 
 
-def _bin_counts(true: Codes, predicted: Predicted, classes: int) -> Codes | None:
+def _bin_counts(true: Ints, predicted: Predicted, classes: int) -> Ints | None:
     """Count records by class, membership in it, and probability in thousandths."""
     if predicted.probabilities is None:
         return None

@@ -6,19 +6,14 @@ import math
 
 import numpy as np
 
+from dbt_anonymize.arrays import Floats, Ints
 from dbt_anonymize.errors import EvaluationError
-from dbt_anonymize.evaluation.arrays import Codes, Floats
 from dbt_anonymize.evaluation.problem import Target
 from dbt_anonymize.evaluation.splits import Splitting
 
 
 def check_target(
-    target: Codes,
-    classes: int,
-    splitting: Splitting,
-    name: str,
-    *,
-    groups: Codes | None = None,
+    target: Ints, classes: int, splitting: Splitting, name: str, *, groups: Ints | None = None
 ) -> None:
     """Raise an `EvaluationError` if a target cannot be split by class.
 
@@ -46,7 +41,7 @@ def check_target(
 
 
 def check_numbers(
-    values: Floats, splitting: Splitting, name: str, *, groups: Codes | None = None
+    values: Floats, splitting: Splitting, name: str, *, groups: Ints | None = None
 ) -> None:
     """Raise an `EvaluationError` if a numeric target cannot be split.
 
@@ -68,7 +63,7 @@ def check_numbers(
 
 
 def check_records(
-    records: int, splitting: Splitting, what: str, *, groups: Codes | None = None
+    records: int, splitting: Splitting, what: str, *, groups: Ints | None = None
 ) -> None:
     """Raise an `EvaluationError` if there are too few records or subjects to train and to test."""
     _check_folds(records, splitting)
@@ -82,7 +77,7 @@ def check_records(
         _check_groups(groups, splitting)
 
 
-def check_known(target: Target) -> Codes:
+def check_known(target: Target) -> Ints:
     """Return the records with a target; an `EvaluationError` if there are none."""
     if not len(target.known):
         raise EvaluationError(
@@ -100,7 +95,7 @@ def _check_folds(records: int, splitting: Splitting) -> None:
         )
 
 
-def _check_rare_classes(target: Codes, classes: int, splitting: Splitting, name: str) -> None:
+def _check_rare_classes(target: Ints, classes: int, splitting: Splitting, name: str) -> None:
     needed = splitting.folds or 2
     sizes = np.bincount(target, minlength=classes)
     rare, records = int((sizes < needed).sum()), int(sizes[sizes < needed].sum())
@@ -134,7 +129,7 @@ def _sizes(records: int, splitting: Splitting) -> tuple[int, int]:
     return records - test, test
 
 
-def _check_groups(groups: Codes, splitting: Splitting) -> None:
+def _check_groups(groups: Ints, splitting: Splitting) -> None:
     subjects, needed = len(np.unique(groups)), splitting.folds or 2
     if subjects < needed:
         raise EvaluationError(
@@ -143,7 +138,7 @@ def _check_groups(groups: Codes, splitting: Splitting) -> None:
         )
 
 
-def _check_classes_of_groups(target: Codes, classes: int, groups: Codes, name: str) -> None:
+def _check_classes_of_groups(target: Ints, classes: int, groups: Ints, name: str) -> None:
     pairs = np.unique(groups * classes + target)
     single = int((np.bincount(pairs % classes, minlength=classes) < 2).sum())
     if single:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.arrays import Bools, Floats, Ints
 from dbt_anonymize.evaluation import estimators
-from dbt_anonymize.evaluation.arrays import Bools, Codes, Floats
 from dbt_anonymize.evaluation.measures import Predicted, Predictions
 from dbt_anonymize.evaluation.problem import Target
 from dbt_anonymize.evaluation.unsupervised import unsupervised_answers
@@ -43,8 +43,8 @@ class TrainingSet:
     """
 
     rows: Floats
-    codes: Codes
-    records: Codes
+    codes: Ints
+    records: Ints
     has_unit: Bools
 
     @cached_property
@@ -107,7 +107,7 @@ def fit_predict(
 
 
 def _classify(
-    estimator: Any, training: TrainingSet, true: Codes, classes: int, test_rows: Floats
+    estimator: Any, training: TrainingSet, true: Ints, classes: int, test_rows: Floats
 ) -> Predicted:
     rows, codes = training.rows, training.codes
     for train in trainers():
@@ -132,12 +132,12 @@ def _classify(
     return Predicted(labels)
 
 
-def _by_probability(seen: Codes, probabilities: Floats, classes: int) -> Predicted:
+def _by_probability(seen: Ints, probabilities: Floats, classes: int) -> Predicted:
     labels = np.asarray(seen.take(np.argmax(probabilities, axis=1)), dtype=np.int64)
     return Predicted(labels, _spread(probabilities, seen, classes, missing=0.0))
 
 
-def _spread(values: Floats, seen: Codes, classes: int, missing: float) -> Floats:
+def _spread(values: Floats, seen: Ints, classes: int, missing: float) -> Floats:
     """Return a column for every class; those without training records hold ``missing``."""
     if len(seen) == classes:
         return np.asarray(values, dtype=np.float64)

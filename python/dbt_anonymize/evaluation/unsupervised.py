@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from dbt_anonymize.evaluation.arrays import Codes, Floats
+from dbt_anonymize.arrays import Floats, Ints
 from dbt_anonymize.evaluation.problem import Target
 
 # The silhouette compares each of its records with all others.
@@ -41,11 +41,11 @@ class Reference:
     """
 
     target: Target
-    sampled: Codes
+    sampled: Ints
     rows: Floats
 
 
-def sample_for_silhouette(test_records: int, seed: int) -> Codes:
+def sample_for_silhouette(test_records: int, seed: int) -> Ints:
     """Draw at most `MOST_SILHOUETTE_RECORDS` positions among test records, ascending."""
     order = np.random.default_rng(seed).permutation(test_records)
     return np.sort(order[:MOST_SILHOUETTE_RECORDS])

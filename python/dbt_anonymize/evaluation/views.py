@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dbt_anonymize.evaluation.arrays import Bools, Codes, Floats
+from dbt_anonymize.arrays import Bools, Floats, Ints
 from dbt_anonymize.evaluation.data.closest import closest_rows
 from dbt_anonymize.evaluation.data.design import class_means, used_rows
 from dbt_anonymize.evaluation.data.spaces import Space, read_ends
@@ -36,7 +36,7 @@ class RowsToPredict:
 
     test_on: tuple[str, ...]
     rows: Floats
-    place: Codes
+    place: Ints
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class View:
 
     training: TrainingSet
     test_sets: tuple[RowsToPredict, ...]
-    columns: Codes
+    columns: Ints
     points: tuple[Floats, ...] = ()
 
     @cached_property
@@ -66,7 +66,7 @@ def make_view(
     *,
     space: str,
     per_split: bool,
-    points: Sequence[Sequence[Codes]] = (),
+    points: Sequence[Sequence[Ints]] = (),
 ) -> View:
     """Return the view of the effort at a position in a split.
 
@@ -122,12 +122,12 @@ def make_view(
     return View(training, tuple(test_sets), columns, further)
 
 
-def _rows_of_codes(space: Space, codes: Sequence[Codes]) -> Floats:
+def _rows_of_codes(space: Space, codes: Sequence[Ints]) -> Floats:
     """Return rows of codes, one per column."""
     return space.take(codes, np.arange(len(codes[0])))
 
 
-def _fill_missing(rows: Sequence[Floats], place: Codes, numbers: Codes) -> None:
+def _fill_missing(rows: Sequence[Floats], place: Ints, numbers: Ints) -> None:
     """Replace each missing number, in place, by the median of the training records.
 
     ``rows[0]`` are the distinct training rows, ``place`` the row of each training record, and
@@ -144,12 +144,12 @@ def _fill_missing(rows: Sequence[Floats], place: Codes, numbers: Codes) -> None:
             each[own, feature] = median
 
 
-def _select_features(rows: Floats, features: Codes) -> Floats:
+def _select_features(rows: Floats, features: Ints) -> Floats:
     """Return some features of rows; a constant one if there are none, since models need one."""
     return rows[:, features] if len(features) else np.zeros((len(rows), 1))
 
 
-def _select_flags(flags: Bools, features: Codes) -> Bools:
+def _select_flags(flags: Bools, features: Ints) -> Bools:
     return flags[features] if len(features) else np.zeros(1, dtype=np.bool_)
 
 
@@ -157,14 +157,14 @@ def _rows_to_predict(
     test_on: tuple[str, ...],
     effort: EffortData,
     space: Space,
-    test: Codes,
+    test: Ints,
     means: Floats | None = None,
 ) -> RowsToPredict:
     used, place = used_rows(effort.design.codes[test], effort.design.size)
     return RowsToPredict(test_on, effort.design.take(space, used, means), place)
 
 
-def _quasi_groups(effort: EffortData, space: Space, rows: Codes) -> tuple[Codes, Codes]:
+def _quasi_groups(effort: EffortData, space: Space, rows: Ints) -> tuple[Ints, Ints]:
     """Return the first row of each combination of quasi-identifiers, and the group of each row."""
     columns = zip(effort.design.columns, space.is_quasi, strict=True)
     parts = [codes[rows] for codes, is_quasi in columns if is_quasi]
@@ -175,8 +175,8 @@ def _quasi_groups(effort: EffortData, space: Space, rows: Codes) -> tuple[Codes,
 
 def _generalize_by_closest(
     training: TrainingSet,
-    released: Codes,
-    groups: tuple[tuple[Codes, Codes], tuple[Codes, Codes]],
+    released: Ints,
+    groups: tuple[tuple[Ints, Ints], tuple[Ints, Ints]],
     quasi: Bools,
     untouched: RowsToPredict,
 ) -> RowsToPredict:

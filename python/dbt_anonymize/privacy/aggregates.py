@@ -7,11 +7,11 @@ from types import MappingProxyType
 
 import numpy as np
 
-from dbt_anonymize.privacy.table import FloatArray
+from dbt_anonymize.arrays import Floats
 
 # Functions of losses (.., attributes) and weights with a mean of 1. If every loss is 1, the result
 # is 1, or for the sum the number of attributes.
-AGGREGATES: Mapping[str, Callable[[FloatArray, FloatArray], FloatArray]] = MappingProxyType(
+AGGREGATES: Mapping[str, Callable[[Floats, Floats], Floats]] = MappingProxyType(
     {
         "sum": lambda losses, weights: (losses * weights).sum(axis=-1),
         # Losses are compared, not added: weights are relative to the largest.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, ClassVar
 
-import numpy as np
 from pydantic import Field
 
+from dbt_anonymize.arrays import np
 from dbt_anonymize.privacy import distances
 from dbt_anonymize.privacy.compiler import Compiler
 from dbt_anonymize.privacy.model import AttributeModel, K, Share, Shares, Weakest

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 
-import numpy as np
-
+from dbt_anonymize.arrays import Floats, Ints, np
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.privacy.guarantees import AttributeRule, Guarantees, RecordLimit
-from dbt_anonymize.privacy.table import FloatArray, IntArray, Table
+from dbt_anonymize.privacy.table import Table
 
 
 @dataclass
@@ -64,13 +63,13 @@ class Compiler(Guarantees):
         if self.table.subject is None:
             self.record_limits.append((position, limit))
 
-    def global_shares(self, position: int) -> FloatArray:
+    def global_shares(self, position: int) -> Floats:
         """Return the share of each value of an attribute in the whole table."""
         sensitive, codes = self.table.sensitive[position]
         counts = np.bincount(codes, weights=self._weights(codes), minlength=sensitive.size)
         return np.asarray(counts / max(counts.sum(), 1.0), dtype=np.float64)
 
-    def _weights(self, codes: IntArray) -> FloatArray:
+    def _weights(self, codes: Ints) -> Floats:
         """Count records, or each pair of a person and a value once."""
         if self.table.subject is None:
             return self.table.records.astype(np.float64)

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 
-import numpy as np
-
-from dbt_anonymize.privacy.table import BoolArray, FloatArray, IntArray, ValueCounts
+from dbt_anonymize.arrays import Bools, Floats, Ints, np
+from dbt_anonymize.privacy.table import ValueCounts
 
 # Rounds that tighten the limit of released records.
 _ROUNDS = 3
@@ -31,18 +30,14 @@ class Distribution:
     """
 
     size: int
-    classes: IntArray
-    values: IntArray
-    counts: IntArray
-    people: IntArray | None = None
+    classes: Ints
+    values: Ints
+    counts: Ints
+    people: Ints | None = None
 
     @classmethod
     def of(
-        cls,
-        counts: ValueCounts,
-        size: int,
-        is_excluded: BoolArray,
-        people: IntArray | None = None,
+        cls, counts: ValueCounts, size: int, is_excluded: Bools, people: Ints | None = None
     ) -> Distribution:
         """Build the distribution without the entries of excluded classes."""
         if not is_excluded.any():
@@ -53,21 +48,21 @@ class Distribution:
         )
 
     @cached_property
-    def distinct(self) -> IntArray:
+    def distinct(self) -> Ints:
         """Number of distinct values in each class."""
         return np.bincount(self.classes, minlength=self.size)
 
     @cached_property
-    def totals(self) -> FloatArray:
+    def totals(self) -> Floats:
         """Sum of the counts of each class."""
         return self.sums(self.counts)
 
     @cached_property
-    def shares(self) -> FloatArray:
+    def shares(self) -> Floats:
         """Share q of each entry in its class."""
         return self.counts / self.totals[self.classes]
 
-    def sums(self, entries: IntArray | FloatArray) -> FloatArray:
+    def sums(self, entries: Ints | Floats) -> Floats:
         """Add up a number per entry over each class."""
         # numpy returns integers for empty input.
         return np.bincount(self.classes, weights=entries, minlength=self.size).astype(
@@ -75,13 +70,13 @@ class Distribution:
         )
 
     @cached_property
-    def starts(self) -> IntArray:
+    def starts(self) -> Ints:
         """First entry of each class that has entries."""
         is_first = np.ones(len(self.classes), dtype=np.bool_)
         np.not_equal(self.classes[1:], self.classes[:-1], out=is_first[1:])
         return np.flatnonzero(is_first)
 
-    def largest(self, entries: FloatArray | IntArray) -> FloatArray:
+    def largest(self, entries: Floats | Ints) -> Floats:
         """Return the largest number per entry of each class; -inf without entries."""
         largest = np.full(self.size, -np.inf)
         starts = self.starts
@@ -89,7 +84,7 @@ class Distribution:
             largest[self.classes[starts]] = np.maximum.reduceat(entries, starts)
         return largest
 
-    def at_level(self, labels: IntArray) -> Distribution:
+    def at_level(self, labels: Ints) -> Distribution:
         """Merge values with the same label (``labels[value]``)."""
         width = int(labels.max(initial=0)) + 1
         keys = self.classes * width + labels[self.values]
@@ -98,7 +93,7 @@ class Distribution:
         return Distribution(self.size, merged // width, merged % width, counts.astype(np.int64))
 
 
-def entropy(values: Distribution) -> FloatArray:
+def entropy(values: Distribution) -> Floats:
     """Shannon entropy of each class in nats.
 
     Examples
@@ -110,7 +105,7 @@ def entropy(values: Distribution) -> FloatArray:
     return -values.sums(values.shares * np.log(values.shares))
 
 
-def grassberger_entropy(values: Distribution) -> FloatArray:
+def grassberger_entropy(values: Distribution) -> Floats:
     """Entropy of each class in nats, corrected for small classes.
 
     ``G(n) - sum n_v G(n_v) / n`` (Grassberger 2003), with G(n) where he has psi(n), as in ARX.
@@ -120,7 +115,7 @@ def grassberger_entropy(values: Distribution) -> FloatArray:
     return np.where(values.totals > 0, grassberger(totals) - corrected / totals, 0.0)
 
 
-def grassberger(counts: IntArray | FloatArray) -> FloatArray:
+def grassberger(counts: Ints | Floats) -> Floats:
     """G(n) of Grassberger's estimator, n >= 1: G(1) = -gamma - ln 2, G(2j + 1) = G(2j).
 
     The recursion G(2j + 2) = G(2j) + 2 / (2j + 1) in closed form: digamma at floor(n / 2) + 1/2,
@@ -131,13 +126,13 @@ def grassberger(counts: IntArray | FloatArray) -> FloatArray:
     >>> [round(float(g), 6) for g in grassberger(np.array([1, 2, 3, 4]))]
     [-1.270363, 0.729637, 0.729637, 1.396304]
     """
-    halves: FloatArray = np.floor(np.asarray(counts) / 2)
+    halves: Floats = np.floor(np.asarray(counts) / 2)
     # Imported here: scipy takes a while, and few specs need it.
-    result: FloatArray = import_module("scipy.special").digamma(halves + 0.5) + math.log(2.0)
+    result: Floats = import_module("scipy.special").digamma(halves + 0.5) + math.log(2.0)
     return result
 
 
-def recursive_ratio(values: Distribution, least: int) -> FloatArray:
+def recursive_ratio(values: Distribution, least: int) -> Floats:
     """Return r_1 / (r_l + ... + r_m) of the counts r_1 >= ... >= r_m of each class.
 
     Infinite for a class with fewer than l = ``least`` values.
@@ -153,7 +148,7 @@ def recursive_ratio(values: Distribution, least: int) -> FloatArray:
     return ratio
 
 
-def equal_distance(values: Distribution, global_shares: FloatArray) -> FloatArray:
+def equal_distance(values: Distribution, global_shares: Floats) -> Floats:
     """Half the sum of |q - p| over all values.
 
     The differences add up to 0, so the positive ones suffice: absent values need no visit.
@@ -162,8 +157,8 @@ def equal_distance(values: Distribution, global_shares: FloatArray) -> FloatArra
 
 
 def max_records_within_equal_distance(
-    values: Distribution, global_shares: FloatArray, t: float
-) -> FloatArray:
+    values: Distribution, global_shares: Floats, t: float
+) -> Floats:
     """Return an upper limit of the records of each class that keep an equal distance of t.
 
     Of m released records, a value with n records contributes at most min(n, m p), and all values
@@ -191,8 +186,8 @@ def max_records_within_equal_distance(
 
 
 def hierarchical_distance(
-    values: Distribution, global_shares: FloatArray, tree: Sequence[IntArray]
-) -> FloatArray:
+    values: Distribution, global_shares: Floats, tree: Sequence[Ints]
+) -> Floats:
     """Earth mover's distance in a tree whose leaves all have the same depth.
 
     Moving between leaves costs the height of their lowest common ancestor over the height of the
@@ -202,12 +197,12 @@ def hierarchical_distance(
     height = len(tree) - 1
     distance = np.zeros(values.size)
     for labels in tree[:-1]:
-        shares: FloatArray = np.bincount(labels, weights=global_shares).astype(np.float64)
+        shares: Floats = np.bincount(labels, weights=global_shares).astype(np.float64)
         distance += equal_distance(values.at_level(labels), shares)
     return distance / max(height, 1)
 
 
-def ordered_distance(values: Distribution, global_shares: FloatArray) -> FloatArray:
+def ordered_distance(values: Distribution, global_shares: Floats) -> Floats:
     """Mean over the m - 1 gaps between neighbouring values of |sum of (q - p) up to there|.
 
     Between two values of a class, its cumulative share is constant and that of the table rises, so
@@ -229,7 +224,7 @@ def ordered_distance(values: Distribution, global_shares: FloatArray) -> FloatAr
     return values.sums(moved) / (size - 1)
 
 
-def largest_share(values: Distribution, limited: BoolArray | None = None) -> FloatArray:
+def largest_share(values: Distribution, limited: Bools | None = None) -> Floats:
     """Share of the people with the most frequent value, or the most frequent limited one.
 
     This is an attacker's confidence, so a person with several values counts once.
@@ -247,21 +242,19 @@ def largest_share(values: Distribution, limited: BoolArray | None = None) -> Flo
     return np.maximum(values.largest(shares), 0.0)
 
 
-def beta_gain(values: Distribution, global_shares: FloatArray) -> FloatArray:
+def beta_gain(values: Distribution, global_shares: Floats) -> Floats:
     """Largest relative gain (q - p) / p of a value over the whole table (Cao & Karras 2012)."""
     p = global_shares[values.values]
     return values.largest((values.shares - p) / p)
 
 
-def enhanced_beta_excess(
-    values: Distribution, global_shares: FloatArray, beta: float
-) -> FloatArray:
+def enhanced_beta_excess(values: Distribution, global_shares: Floats, beta: float) -> Floats:
     """Largest amount by which a gain exceeds the bound min(beta, -ln p) of its value."""
     p = global_shares[values.values]
     return values.largest((values.shares - p) / p - np.minimum(beta, -np.log(p)))
 
 
-def delta_disclosure(values: Distribution, global_shares: FloatArray) -> FloatArray:
+def delta_disclosure(values: Distribution, global_shares: Floats) -> Floats:
     """Largest |log2(q / p)| over the values of the table; infinite where one is absent.
 
     Brickell & Shmatikov 2008. ARX ignores absent values.

@@ -9,14 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dbt_anonymize.privacy.table import (
-    Classes,
-    FloatArray,
-    IntArray,
-    Node,
-    Table,
-    ValueCounts,
-)
+from dbt_anonymize.arrays import Floats, Ints
+from dbt_anonymize.privacy.table import Classes, Node, Table, ValueCounts
 
 # Up to this many cells per counted pair a dense count is faster than sorting the pairs.
 DENSE = 16
@@ -38,7 +32,7 @@ def classes_of(table: Table, node: Node) -> Classes:
     return classes_by_labels(table, labels_of(table, node, np.arange(len(table.leaves))), node)
 
 
-def classes_by_labels(table: Table, labels: IntArray, node: Node = ()) -> Classes:
+def classes_by_labels(table: Table, labels: Ints, node: Node = ()) -> Classes:
     """Group the rows of a table by the codes of their labels (rows, attributes)."""
     first, class_of_row = group(labels)
     return replace(
@@ -49,7 +43,7 @@ def classes_by_labels(table: Table, labels: IntArray, node: Node = ()) -> Classe
     )
 
 
-def count_classes(table: Table, class_of_row: IntArray, count: int) -> Classes:
+def count_classes(table: Table, class_of_row: Ints, count: int) -> Classes:
     """Count the contents of the classes of rows, without labels."""
     records = sums(class_of_row, table.records, count)
     population = None
@@ -77,7 +71,7 @@ def count_classes(table: Table, class_of_row: IntArray, count: int) -> Classes:
     )
 
 
-def labels_of(table: Table, node: Node, rows: IntArray) -> IntArray:
+def labels_of(table: Table, node: Node, rows: Ints) -> Ints:
     """Return the label codes (rows, attributes) of some rows of the table at a node."""
     labels = np.empty((len(rows), len(table.attributes)), dtype=np.int64)
     for column, (attribute, level) in enumerate(zip(table.attributes, node, strict=True)):
@@ -85,7 +79,7 @@ def labels_of(table: Table, node: Node, rows: IntArray) -> IntArray:
     return labels
 
 
-def group(keys: IntArray) -> tuple[IntArray, IntArray]:
+def group(keys: Ints) -> tuple[Ints, Ints]:
     """Return the first row of each distinct row, ascending, and the group of each row."""
     if not keys.size:
         return np.zeros(min(1, len(keys)), dtype=np.int64), np.zeros(len(keys), dtype=np.int64)
@@ -96,7 +90,7 @@ def group(keys: IntArray) -> tuple[IntArray, IntArray]:
     return first[order], position[codes]
 
 
-def distinct_rows(parts: Sequence[NDArray[Any]] | NDArray[Any]) -> tuple[IntArray, IntArray]:
+def distinct_rows(parts: Sequence[NDArray[Any]] | NDArray[Any]) -> tuple[Ints, Ints]:
     """Return the first row of each distinct combination of codes, and the combination of each row.
 
     ``parts`` are arrays of whole numbers, one per column, with at least one row.
@@ -110,7 +104,7 @@ def distinct_rows(parts: Sequence[NDArray[Any]] | NDArray[Any]) -> tuple[IntArra
     return np.unique(codes, return_index=True)[1], codes
 
 
-def distinct_codes(columns: Iterable[NDArray[Any]], rows: int) -> IntArray:
+def distinct_codes(columns: Iterable[NDArray[Any]], rows: int) -> Ints:
     """Return a code, 0 or more, for each distinct row of columns (rows,) of whole numbers.
 
     Examples
@@ -126,12 +120,12 @@ def distinct_codes(columns: Iterable[NDArray[Any]], rows: int) -> IntArray:
     return numbers
 
 
-def sums(group_of_row: IntArray, numbers: IntArray, groups: int) -> IntArray:
+def sums(group_of_row: Ints, numbers: Ints, groups: int) -> Ints:
     """Add up integers by group; exact below 2**53."""
     return np.bincount(group_of_row, weights=numbers, minlength=groups).astype(np.int64)
 
 
-def column_sums(group_of_row: IntArray, numbers: FloatArray, groups: int) -> FloatArray:
+def column_sums(group_of_row: Ints, numbers: Floats, groups: int) -> Floats:
     """Add up the rows (rows, columns) of each group.
 
     Examples
@@ -145,9 +139,7 @@ def column_sums(group_of_row: IntArray, numbers: FloatArray, groups: int) -> Flo
     return sums
 
 
-def subject_counts(
-    class_of_row: IntArray, subject: IntArray, records: IntArray, classes: int
-) -> IntArray:
+def subject_counts(class_of_row: Ints, subject: Ints, records: Ints, classes: int) -> Ints:
     """Return the number of distinct subjects with a record in each class."""
     present = records > 0
     pairs = np.stack((class_of_row[present], subject[present]), axis=1)
@@ -156,7 +148,7 @@ def subject_counts(
 
 
 def value_counts(
-    class_of_row: IntArray, values: IntArray, records: IntArray, subject: IntArray | None
+    class_of_row: Ints, values: Ints, records: Ints, subject: Ints | None
 ) -> ValueCounts:
     """Count the records, or the distinct (subject, value), of each class and value."""
     present = records > 0

@@ -10,23 +10,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import numpy as np
-
+from dbt_anonymize.arrays import Bools, Floats, Ints, np
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.privacy.distances import Distribution
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray
+from dbt_anonymize.privacy.table import Classes
 
 # Rounding must not reject values that meet a limit exactly. SQL has the same tolerance.
 TOLERANCE = 1e-12
 
 # Mask of violating classes, by distribution; excluded classes have no entries.
-AttributeRule = Callable[[Distribution], BoolArray]
+AttributeRule = Callable[[Distribution], Bools]
 # Most records of each class that can be released if some are suppressed.
-RecordLimit = Callable[[Distribution], FloatArray]
+RecordLimit = Callable[[Distribution], Floats]
 # Mask of violating classes, by labels and sizes.
-ClassRule = Callable[[Classes], BoolArray]
+ClassRule = Callable[[Classes], Bools]
 # True if a release of classes of these sizes, ascending, keeps a guarantee.
-ReleaseRule = Callable[[IntArray], bool]
+ReleaseRule = Callable[[Ints], bool]
 
 
 @dataclass
@@ -64,7 +63,7 @@ class Guarantees:
         """Tell whether the records of the population in each class are read."""
         return bool(self.presence or self.min_population)
 
-    def violating(self, classes: Classes) -> BoolArray:
+    def violating(self, classes: Classes) -> Bools:
         """Return a mask of classes that break a class rule."""
         violations = classes.people < self.min_class_size
         if self.is_class_size_alone:
@@ -83,7 +82,7 @@ class Guarantees:
             violations |= rule(distributions[position])
         return violations
 
-    def _violating_in_population(self, classes: Classes) -> BoolArray:
+    def _violating_in_population(self, classes: Classes) -> Bools:
         population = classes.population
         if population is None:
             raise SearchError(
@@ -100,10 +99,10 @@ class Guarantees:
     def suppress(
         self,
         classes: Classes,
-        violating: BoolArray,
-        order: FloatArray | None = None,
+        violating: Bools,
+        order: Floats | None = None,
         limit: int | None = None,
-    ) -> BoolArray:
+    ) -> Bools:
         """Return a mask of the classes to suppress so that the release rules hold too.
 
         Classes in ``violating`` stay suppressed. Others follow by size, then by ``order``
@@ -131,7 +130,7 @@ class Guarantees:
         suppressed[candidates[:start]] = True
         return suppressed
 
-    def first_released(self, sizes: IntArray, last: int | None = None) -> int:
+    def first_released(self, sizes: Ints, last: int | None = None) -> int:
         """Return the number of smallest classes to suppress so that the release rules hold.
 
         ``sizes`` are the people of each releasable class, ascending. All are suppressed if
@@ -143,7 +142,7 @@ class Guarantees:
         return start
 
 
-def _first_holding(rule: ReleaseRule, sizes: IntArray, start: int, last: int) -> int:
+def _first_holding(rule: ReleaseRule, sizes: Ints, start: int, last: int) -> int:
     """Bisect the first position, start to last, from which the rule holds; all classes if none."""
     beyond = len(sizes)
     if start > last or start == beyond:

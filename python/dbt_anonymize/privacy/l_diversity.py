@@ -8,12 +8,13 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
+from dbt_anonymize.arrays import Bools
 from dbt_anonymize.privacy import distances
 from dbt_anonymize.privacy.compiler import Compiler
 from dbt_anonymize.privacy.distances import Distribution
 from dbt_anonymize.privacy.guarantees import TOLERANCE
 from dbt_anonymize.privacy.model import AttributeModel, Positive, Shares, Weakest
-from dbt_anonymize.privacy.table import BoolArray, Table
+from dbt_anonymize.privacy.table import Table
 from dbt_anonymize.validation import rule_error
 
 _STEPS = 200
@@ -97,7 +98,7 @@ class LDiversity(AttributeModel):
         )
         floor = math.log(diversity) - TOLERANCE
         limit = (self.c or 0.0) * (1.0 - TOLERANCE)
-        fails: dict[str, Callable[[Distribution], BoolArray]] = {
+        fails: dict[str, Callable[[Distribution], Bools]] = {
             "entropy": lambda values: distances.entropy(values) < floor,
             "grassberger": lambda values: distances.grassberger_entropy(values) < floor,
             "recursive": lambda values: distances.recursive_ratio(values, least) >= limit,

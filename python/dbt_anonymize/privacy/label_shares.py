@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dbt_anonymize.privacy.table import FloatArray, IntArray
+from dbt_anonymize.arrays import Floats, Ints
 
 
 def width(difference: Any) -> float:
@@ -17,7 +17,7 @@ def width(difference: Any) -> float:
     return float(difference)
 
 
-def shares_of_labels(labels: IntArray, bounds: tuple[FloatArray, FloatArray] | None) -> FloatArray:
+def shares_of_labels(labels: Ints, bounds: tuple[Floats, Floats] | None) -> Floats:
     """Return the share of the hierarchy that each label of a level covers."""
     count = int(labels.max()) + 1
     if bounds is None:
@@ -25,5 +25,5 @@ def shares_of_labels(labels: IntArray, bounds: tuple[FloatArray, FloatArray] | N
     lower, upper = np.full(count, np.inf), np.full(count, -np.inf)
     np.minimum.at(lower, labels, bounds[0])
     np.maximum.at(upper, labels, bounds[1])
-    shares: FloatArray = (upper - lower) / bounds[1].max()
+    shares: Floats = (upper - lower) / bounds[1].max()
     return shares

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
+from dbt_anonymize.arrays import Floats
 from dbt_anonymize.privacy.compiler import Compiler
-from dbt_anonymize.privacy.table import FloatArray, Table
+from dbt_anonymize.privacy.table import Table
 from dbt_anonymize.validation import ColumnName, Strict
 
 Share = Annotated[float, Field(gt=0, lt=1)]
@@ -86,7 +87,7 @@ class PrivacyModel(Strict):
     @classmethod
     def recounted_losses(
         cls, classes: Any, generalizations: Mapping[str, Any], vectors: Sequence[Mapping[str, int]]
-    ) -> FloatArray | None:
+    ) -> Floats | None:
         """Return the loss of the labels of each class, 0 to 1, counted for `verify`.
 
         ``vectors`` are the levels that records may have (none: all). None if it reads no labels.

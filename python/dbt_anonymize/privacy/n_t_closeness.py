@@ -7,12 +7,12 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from dbt_anonymize.arrays import Bools
 from dbt_anonymize.privacy.compiler import Compiler
 from dbt_anonymize.privacy.distances import Distribution
 from dbt_anonymize.privacy.guarantees import TOLERANCE
 from dbt_anonymize.privacy.model import AttributeModel, Probability, Weakest
 from dbt_anonymize.privacy.t_closeness import Distance, closeness
-from dbt_anonymize.privacy.table import BoolArray
 
 
 class NTCloseness(AttributeModel):
@@ -46,7 +46,7 @@ class NTCloseness(AttributeModel):
             return
         (cost, measure), limit = rule, self.t + TOLERANCE
 
-        def is_far(values: Distribution) -> BoolArray:
+        def is_far(values: Distribution) -> Bools:
             assert values.people is not None  # classes always have people
             return (values.people < self.n) & (measure(values) > limit)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, Literal
 
+from dbt_anonymize.arrays import Floats
 from dbt_anonymize.privacy import distances
 from dbt_anonymize.privacy.compiler import Compiler
 from dbt_anonymize.privacy.distances import Distribution
 from dbt_anonymize.privacy.guarantees import TOLERANCE
 from dbt_anonymize.privacy.model import AttributeModel, Probability, Shares, Weakest
-from dbt_anonymize.privacy.table import FloatArray
 
 Distance = Literal["equal", "ordered", "hierarchical"]
 _MEASURES = {"equal": "t", "ordered": "ordered_t", "hierarchical": "hierarchical_t"}
@@ -70,7 +70,7 @@ class TCloseness(AttributeModel):
 
 def closeness(
     compiler: Compiler, position: int, distance: Distance
-) -> tuple[int, Callable[[Distribution], FloatArray]] | None:
+) -> tuple[int, Callable[[Distribution], Floats]] | None:
     """Return the cost and the distance of a sensitive attribute from the whole table.
 
     Without the hierarchy that the distance needs, record a problem and return None.

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
+from dbt_anonymize.arrays import Floats, Ints
 
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 Node = tuple[int, ...]
 
 
@@ -19,9 +15,9 @@ class Attribute:
 
     name: str
     # levels[level][leaf]: code of the leaf's label; codes of a level are 0, 1, ... without gaps.
-    levels: tuple[IntArray, ...]
+    levels: tuple[Ints, ...]
     # shares[level][code]: share of the hierarchy that the label covers, in [0, 1].
-    shares: tuple[FloatArray, ...]
+    shares: tuple[Floats, ...]
     domain_size: int  # rows of the hierarchy, those absent from the data included
     # 1 / domain_size of a categorical attribute; 0 of intervals with raw values at level 0.
     smallest_share: float
@@ -51,7 +47,7 @@ class SensitiveAttribute:
 
     name: str
     size: int
-    tree: tuple[IntArray, ...] = ()
+    tree: tuple[Ints, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -63,19 +59,19 @@ class Table:
     """
 
     attributes: tuple[Attribute, ...]
-    leaves: IntArray  # (rows, attributes): codes of leaves
-    records: IntArray  # of the sample; 0 where a row is in the population only
+    leaves: Ints  # (rows, attributes): codes of leaves
+    records: Ints  # of the sample; 0 where a row is in the population only
     # With the code of each row.
-    sensitive: tuple[tuple[SensitiveAttribute, IntArray], ...] = ()
-    subject: IntArray | None = None  # code of the person; rows are then distinct by person too
-    population: IntArray | None = None  # records of the population table
+    sensitive: tuple[tuple[SensitiveAttribute, Ints], ...] = ()
+    subject: Ints | None = None  # code of the person; rows are then distinct by person too
+    population: Ints | None = None  # records of the population table
     population_size: int | None = None  # people of the population, for estimators
     # Codes of each target outside the quasi-identifiers with its weight, for the classification
     # metric.
-    targets: tuple[tuple[IntArray, float], ...] = ()
+    targets: tuple[tuple[Ints, float], ...] = ()
     # (rows, 2 + outputs) for the guided measure: how many of the records have predictions, the sum
     # of their squares, and their sums; centred and scaled so that all squares add up to 1.
-    predictions: FloatArray | None = None
+    predictions: Floats | None = None
     total: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
@@ -90,9 +86,9 @@ class ValueCounts:
     Sorted by class, then value. With a subject, each (person, value) of a class counts once.
     """
 
-    classes: IntArray
-    values: IntArray
-    counts: IntArray
+    classes: Ints
+    values: Ints
+    counts: Ints
 
 
 @dataclass(frozen=True)
@@ -100,12 +96,12 @@ class Classes:
     """The equivalence classes of one node; arrays are (classes,)."""
 
     levels: Node
-    codes: IntArray  # (classes, attributes): labels at these levels
-    records: IntArray  # of the sample
-    people: IntArray  # distinct subjects among them; the records without a subject
-    first: IntArray  # smallest row of the table
-    population: IntArray | None = None  # records of the population
+    codes: Ints  # (classes, attributes): labels at these levels
+    records: Ints  # of the sample
+    people: Ints  # distinct subjects among them; the records without a subject
+    first: Ints  # smallest row of the table
+    population: Ints | None = None  # records of the population
     values: tuple[ValueCounts, ...] = ()  # of each sensitive attribute
     targets: tuple[ValueCounts, ...] = ()  # of each target, counting records
-    predictions: FloatArray | None = None  # (classes, 2 + outputs): those of `Table`, added up
-    losses: FloatArray | None = None  # of labels, where levels differ within a class
+    predictions: Floats | None = None  # (classes, 2 + outputs): those of `Table`, added up
+    losses: Floats | None = None  # of labels, where levels differ within a class

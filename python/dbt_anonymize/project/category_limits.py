@@ -7,26 +7,25 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dbt_anonymize.evaluation.data import features
+from dbt_anonymize.evaluation import limits
 from dbt_anonymize.literals import quote_name, quote_text
-from dbt_anonymize.spec.hierarchy_levels import seed_files
 
 if TYPE_CHECKING:
     from dbt_anonymize.spec import Spec
+    from dbt_anonymize.spec.hierarchy_levels import ProjectFiles
 
 
-def limits_in_seeds(root: Path, spec: Spec) -> list[str]:
+def limits_in_seeds(files: ProjectFiles, spec: Spec) -> list[str]:
     """Return a sentence for each feature with too many categories in a seed of the project."""
     warnings: list[str] = []
-    source = spec.source.ref or ""
-    seeds = seed_files(root, [source, *(tree.ref for tree in spec.quasi_identifiers.values())])
+    source = files.seed(spec.source.ref)
     for name in spec.features:
         tree = spec.quasi_identifiers.get(name)
         if tree is not None and tree.kind == "categorical":
             columns = ["value", *level_names(tree.levels)]
-            warnings += consequences(spec, name, _sizes(seeds.get(tree.ref), columns))
+            warnings += consequences(spec, name, _sizes(files.seed(tree.ref), columns))
         elif tree is None:
-            sizes = _sizes(seeds.get(source), [name], is_typed=True)
+            sizes = _sizes(source, [name], is_typed=True)
             warnings += consequences(spec, name, sizes)
     return warnings
 
@@ -56,7 +55,7 @@ def _sizes(path: Path | None, columns: Sequence[str], *, is_typed: bool = False)
 def _is_long(path: Path) -> bool:
     """Tell whether a file has more lines than models read categories."""
     with path.open(encoding="utf-8", errors="replace") as lines:
-        return next(islice(lines, features.MOST_CATEGORIES, None), None) is not None
+        return next(islice(lines, limits.MOST_CATEGORIES, None), None) is not None
 
 
 def level_names(levels: int) -> list[str]:
@@ -71,7 +70,7 @@ def distinct_counts(columns: Sequence[str]) -> str:
 
 def consequences(spec: Spec, name: str, sizes: Sequence[int]) -> Iterator[str]:
     """Yield the consequence of too many labels, given the number of labels at each level."""
-    limit = features.MOST_CATEGORIES
+    limit = limits.MOST_CATEGORIES
     if not sizes or sizes[0] <= limit:
         return
     start = f"{spec.name}: {name} has {sizes[0]:,} values, and models read at most {limit:,}"

@@ -39,6 +39,7 @@ from dbt_anonymize.project.templating import environment, expression
 from dbt_anonymize.relations import DETAILS, HISTORY, KEPT, SHARED
 from dbt_anonymize.spec import Quality, Spec, load_specs
 from dbt_anonymize.spec.contract import released_types
+from dbt_anonymize.spec.hierarchy_levels import ProjectFiles
 from dbt_anonymize.spec.loading import FOLDER, spec_paths
 from dbt_anonymize.versions import PACKAGE
 
@@ -61,17 +62,25 @@ class Drift:
     diff: str
 
 
-def generate(project_dir: Path, names: Collection[str] = ()) -> list[Path]:
+def current_specs(project: Project, names: Collection[str] = ()) -> list[Spec]:
+    """Load specs (by default all), after `keep_details` has brought old ones up to date."""
+    keep_details(project, names)
+    return load_specs(project.root, names or None)
+
+
+def generate(
+    project_dir: Path, names: Collection[str] = (), specs: Sequence[Spec] | None = None
+) -> list[Path]:
     """Write the models of anonymizations (by default all) and remove stale ones.
 
     Returns the files that were written or removed, relative to the project. The history of all
     anonymizations is always written. Nothing is written if one of the specs is wrong (`SpecError`),
-    or a file that we did not generate is in the way (`ProjectError`). Specs from before `details`
-    get `details: all`, see `keep_details`.
+    or a file that we did not generate is in the way (`ProjectError`). ``specs``: `current_specs` of
+    ``names``, if they are loaded already.
     """
     project = find_project(project_dir)
-    keep_details(project, names)
-    expected, changes = _compare(project, names)
+    specs = current_specs(project, names) if specs is None else specs
+    expected, changes = _compare(project, names, specs)
     for drift in changes:
         if drift.kind == "different" and _owner(_read(project.root / drift.path)) is None:
             raise ProjectError(
@@ -97,7 +106,9 @@ def check(
     They are ordered by path; the history is always compared. An invalid spec is a `SpecError`.
     ``specs``: those of ``names``, if they are loaded already.
     """
-    return _compare(find_project(project_dir), names, specs)[1]
+    project = find_project(project_dir)
+    specs = load_specs(project.root, names or None) if specs is None else specs
+    return _compare(project, names, specs)[1]
 
 
 def render(spec: Spec, *, has_python: bool = True, words: Words | None = None) -> dict[str, str]:
@@ -133,7 +144,7 @@ def render(spec: Spec, *, has_python: bool = True, words: Words | None = None) -
         "before_release": before_release(spec),
     }
     context["registers"] = [
-        kept for kept in KEPT.values() if kept.registers and expression(kept.condition)(**context)
+        kept for kept in KEPT.values() if kept.registers and expression(kept.condition)(context)
     ]
     files = {
         f"{name}{relation.suffix}": _render(
@@ -157,7 +168,7 @@ def render(spec: Spec, *, has_python: bool = True, words: Words | None = None) -
     context["seeds"] = [
         describe(kept, f"{spec.name}_{kept.name}", context)
         for kept in KEPT.values()
-        if kept.seed and expression(kept.condition)(**context)
+        if kept.seed and expression(kept.condition)(context)
     ]
     files[f"_{spec.name}.yml"] = _render("properties.yml", owner, command, context)
     if spec.efforts:
@@ -192,19 +203,19 @@ def render_history(names: Collection[str], *, described: bool = True) -> dict[st
 
 
 def _compare(
-    project: Project, names: Collection[str], specs: Sequence[Spec] | None = None
+    project: Project, names: Collection[str], specs: Sequence[Spec]
 ) -> tuple[dict[Path, str], list[Drift]]:
     """Return the expected files of a project, and the differences from the current ones."""
     check_installed(project.root)
     folder = project.models.relative_to(project.root)
-    # Other specs may be half-written: the history takes those that already have models.
-    specs = load_specs(project.root, names or None) if specs is None else specs
+    project_files = ProjectFiles(project.root)
     expected: dict[Path, str] = {}
     for spec in specs:
         spec.require_seeds(project.seeds)
-        words = words_of_seeds(project.root, spec)
+        words = words_of_seeds(project_files, spec)
         files = render(spec, has_python=project.has_python, words=words)
         expected |= {folder / spec.name / name: text for name, text in files.items()}
+    # Other specs may be half-written: the history takes those that already have models.
     listed = {spec.name for spec in specs if spec.efforts} | (
         {*with_results(project)} - {spec.name for spec in specs}
     )

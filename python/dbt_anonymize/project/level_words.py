@@ -15,17 +15,16 @@ from dbt_anonymize.project.descriptions import Words
 from dbt_anonymize.project.engines import text_type
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Hierarchy, Spec
-from dbt_anonymize.spec.hierarchy_levels import seed_files
+from dbt_anonymize.spec.hierarchy_levels import ProjectFiles
 
 
-def words_of_seeds(root: Path, spec: Spec) -> Words:
+def words_of_seeds(files: ProjectFiles, spec: Spec) -> Words:
     """Return words from the seeds of a project; hierarchies without a readable seed are missing."""
     trees = spec.described_trees
-    files = seed_files(root, [tree.ref for tree in trees.values()])
     words = {}
     for name, tree in trees.items():
         with contextlib.suppress(HierarchyError):
-            if tree.ref in files and (hierarchy := _read_seed(files[tree.ref])):
+            if (seed := files.seed(tree.ref)) and (hierarchy := _read_seed(seed)):
                 words[name] = level_words(hierarchy)
     return {name: known for name, known in words.items() if len(known) == trees[name].levels}
 

@@ -25,7 +25,7 @@ def relations_of(spec: Spec, steps: Collection[Step] = ()) -> list[Relation]:
         relation
         for name, relation in MODELS.items()
         if relation.per
-        or ((not relation.detail or name in details) and expression(relation.condition)(**context))
+        or ((not relation.detail or name in details) and expression(relation.condition)(context))
     ]
 
 
@@ -50,13 +50,13 @@ def relations_of_effort(context: Mapping[str, Any]) -> list[Relation]:
     return [
         relation
         for relation in MODELS.values()
-        if relation.per and expression(relation.condition)(**context)
+        if relation.per and expression(relation.condition)(context)
     ]
 
 
 def template_of(relation: Relation, context: Mapping[str, Any]) -> str:
     """Return the template of a relation's model: its own, or that of an extension in its place."""
-    others = (name for condition, name in relation.replaced if expression(condition)(**context))
+    others = (name for condition, name in relation.replaced if expression(condition)(context))
     return next(others, relation.name)
 
 

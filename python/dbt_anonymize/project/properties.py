@@ -87,13 +87,13 @@ def column_names(spec: Spec, name: str) -> list[str]:
 
 def describe(relation: Relation, name: str, context: Context) -> RelationDescription:
     """Return a relation with the columns that it has in a context."""
-    values = {key: expression(value)(**context) for key, value in (relation.values or {}).items()}
+    values = {key: expression(value)(context) for key, value in (relation.values or {}).items()}
     return RelationDescription(
         relation,
         name,
-        text(relation.text)(**context).strip(),
+        text(relation.text)(context).strip(),
         tuple(_columns(relation.columns, _UNSET | {**context, **values})),
-        bool(expression(relation.custodians)(**context)),
+        bool(expression(relation.custodians)(context)),
     )
 
 
@@ -115,8 +115,8 @@ def _columns(items: Iterable[Any], context: Context) -> Iterator[Column]:
                 yield from _columns(item["columns"], inner)
         else:
             ((name, (kind, description, *options)),) = item.items()
-            if not options or expression(options[0]["if"])(**context):
-                yield Column(text(name)(**context), kind, text(description)(**context))
+            if not options or expression(options[0]["if"])(context):
+                yield Column(text(name)(context), kind, text(description)(context))
 
 
 def _contexts(group: Mapping[str, Any], context: Context) -> Iterator[Context]:
@@ -126,10 +126,10 @@ def _contexts(group: Mapping[str, Any], context: Context) -> Iterator[Context]:
         names, source = _LOOP.fullmatch(group["each"]).groups()  # type: ignore[union-attr]
         turns = (
             {**context, **_bound(names.split(", "), value), "index": index}
-            for index, value in enumerate(expression(source)(**context), start=1)
+            for index, value in enumerate(expression(source)(context), start=1)
         )
     condition = expression(group.get("if", "true"))
-    return (turn for turn in turns if condition(**turn))
+    return (turn for turn in turns if condition(turn))
 
 
 def _bound(names: list[str], value: Any) -> dict[str, Any]:

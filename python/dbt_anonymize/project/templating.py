@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from importlib import resources
 from typing import Any
 
@@ -60,16 +60,16 @@ _CONSTANTS = {"true": True, "false": False, "none": None}
 
 
 @functools.cache
-def expression(source: object) -> Callable[..., Any]:
-    """Return a function of names that evaluates an expression; undefined names are None."""
+def expression(source: object) -> Callable[[Mapping[str, Any]], Any]:
+    """Return a function of values by name that evaluates an expression; what is unknown is None."""
     # Most are constants and attributes, which need no context of their own.
     if isinstance(source, bool):
-        return lambda **_: source
+        return lambda _: source
     first, *attributes = str(source).split(".")
     if str(source) in _CONSTANTS:
-        return lambda **_: _CONSTANTS[first]
+        return lambda _: _CONSTANTS[first]
     if all(word.isidentifier() for word in (first, *attributes)):
-        return lambda **names: functools.reduce(getattr, attributes, names.get(first))
+        return lambda values: functools.reduce(getattr, attributes, values.get(first))
     return environment().compile_expression(str(source))
 
 
@@ -77,9 +77,9 @@ _EXPRESSION = re.compile(r"<< (.+?) >>")
 
 
 @functools.cache
-def text(source: str) -> Callable[..., str]:
-    """Return a function of names that fills in a text."""
+def text(source: str) -> Callable[[Mapping[str, Any]], str]:
+    """Return a function of values by name that fills in a text."""
     if all(name.isidentifier() for name in _EXPRESSION.findall(source)):
         # Names alone need no template.
-        return lambda **names: _EXPRESSION.sub(lambda match: str(names[match[1]]), source)
+        return lambda values: _EXPRESSION.sub(lambda match: str(values[match[1]]), source)
     return environment().from_string(source).render

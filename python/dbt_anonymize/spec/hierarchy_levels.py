@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -19,17 +19,28 @@ from dbt_anonymize.spec.problems import KeyPath, Problem, short_repr
 from dbt_anonymize.spec.yaml_file import read_yaml
 
 
-def with_levels(raw: Mapping[str, Any], path: Path) -> tuple[dict[str, Any], list[Problem]]:
+def with_levels(
+    raw: Mapping[str, Any], path: Path, around: Callable[[Path], ProjectFiles | None] | None = None
+) -> tuple[dict[str, Any], list[Problem]]:
     """Return a raw spec with the levels of its hierarchies filled in, and the problems.
 
     Undeclared levels are read from files; declared ones must agree with them. Hierarchies are those
-    of columns, also of columns that stand deeper.
+    of columns, also of columns that stand deeper. ``around`` gives the files of the project around
+    a folder, `ProjectFiles.around` by default.
     """
     if not _has_hierarchy(raw):
         return dict(raw), []
     problems: list[Problem] = []
-    filled = _filled_in((), raw, _ProjectFiles.around(path), problems)
+    project = (around or ProjectFiles.around)(path.resolve().parent)
+    filled = _filled_in((), raw, _Spec(path, project), problems)
     return filled, problems
+
+
+class _Spec(NamedTuple):
+    """The file of a spec, and the files of its project."""
+
+    path: Path
+    project: ProjectFiles | None
 
 
 def _has_hierarchy(raw: object) -> bool:
@@ -38,9 +49,7 @@ def _has_hierarchy(raw: object) -> bool:
     )
 
 
-def _filled_in(
-    place: KeyPath, raw: Any, project: _ProjectFiles | None, problems: list[Problem]
-) -> Any:
+def _filled_in(place: KeyPath, raw: Any, spec: _Spec, problems: list[Problem]) -> Any:
     """Return content with the levels of all hierarchies of columns in it; add the problems."""
     if not isinstance(raw, Mapping):
         return raw
@@ -49,16 +58,14 @@ def _filled_in(
         own = (*place, str(key))
         if key == "hierarchy" and place[-2:-1] == ("columns",) and mapping(value):
             filled[key] = dict(value)
-            problem = _fill_in_levels((*own, "levels"), filled[key], project)
+            problem = _fill_in_levels((*own, "levels"), filled[key], spec)
             problems += [problem] if problem else []
         else:
-            filled[key] = _filled_in(own, value, project, problems)
+            filled[key] = _filled_in(own, value, spec, problems)
     return filled
 
 
-def _fill_in_levels(
-    place: KeyPath, tree: dict[str, Any], project: _ProjectFiles | None
-) -> Problem | None:
+def _fill_in_levels(place: KeyPath, tree: dict[str, Any], spec: _Spec) -> Problem | None:
     """Add undeclared levels to a hierarchy; return the problem if there is one."""
     ref, declared = text(tree.get("ref")), None
     if tree.get("levels") is not None:
@@ -67,9 +74,9 @@ def _fill_in_levels(
             return None  # a type error, reported elsewhere
     if ref is None:
         return None
-    levels, where, is_all = _read_levels(project, ref, text(tree.get("kind")))
+    levels, where, is_all = _read_levels(spec.project, ref, text(tree.get("kind")))
     if declared is None and levels is None:
-        return Problem(place, f"must be given, since {where}", _remedy(project, ref))
+        return Problem(place, f"must be given, since {where}", _remedy(spec, ref))
     if declared is None:
         tree["levels"] = levels
     elif levels is not None and (levels > declared or (is_all and levels < declared)):
@@ -82,16 +89,16 @@ def _fill_in_levels(
     return None
 
 
-def _remedy(project: _ProjectFiles | None, ref: str) -> str:
-    spec = None if project is None or project.seeds(ref) else project.spec
-    if spec and (command := command_for(spec, ref)):
+def _remedy(spec: _Spec, ref: str) -> str:
+    is_missing = spec.project is not None and not spec.project.seeds(ref)
+    if is_missing and (command := command_for(spec.path, ref)):
         return f"Write the seed: `{command}`."
-    seed = "Write the seed, for example by `dbt-anonymize hierarchy`, or" if spec else "Write"
+    seed = "Write the seed, for example by `dbt-anonymize hierarchy`, or" if is_missing else "Write"
     return f"{seed} the number of its level columns, the root included."
 
 
 def _read_levels(
-    project: _ProjectFiles | None, ref: str, kind: str | None
+    project: ProjectFiles | None, ref: str, kind: str | None
 ) -> tuple[int | None, str, bool]:
     """Return the levels of a hierarchy, their file, and whether that file lists all columns.
 
@@ -120,12 +127,6 @@ def _read_levels(
     return None, reason, True
 
 
-def seed_files(root: Path, refs: Iterable[str]) -> dict[str, Path]:
-    """Return the files of seeds of a project; names without one file are left out."""
-    project = _ProjectFiles(root)
-    return {ref: files[0] for ref in refs if len(files := project.seeds(ref)) == 1}
-
-
 def command_for(spec: Path, ref: str) -> str | None:
     """Return the command that writes a seed, which drafts note above its column."""
     noted = re.compile(rf"^ *# *(dbt-anonymize .* -o (?:.*/)?{re.escape(ref)}\.csv) *$", re.M)
@@ -133,24 +134,23 @@ def command_for(spec: Path, ref: str) -> str | None:
     return found and found[1]
 
 
-class _ProjectFiles:
+class ProjectFiles:
     """The seeds of a dbt project, and the files that list the columns of its models.
 
-    ``spec`` is the file whose hierarchies are read, if it is one.
+    They are read when they are first asked for, and once.
     """
 
-    def __init__(self, root: Path, spec: Path | None = None) -> None:
-        self.spec = spec
+    def __init__(self, root: Path) -> None:
         self._root = root
         content = mapping(read_yaml(root / PROJECT_FILE)[0])
         self._seeds = _folders(root, content, "seeds")
         self._models = _folders(root, content, "models")
 
     @classmethod
-    def around(cls, path: Path) -> _ProjectFiles | None:
-        """Return the files of the nearest project above a spec, if there is one."""
-        root = project_folder(path.resolve().parent)
-        return None if root is None else cls(root, path)
+    def around(cls, folder: Path) -> ProjectFiles | None:
+        """Return the files of the nearest project from a folder upwards, if there is one."""
+        root = project_folder(folder)
+        return None if root is None else cls(root)
 
     def relative_name(self, path: Path) -> str:
         """Return a path as it is printed, from the root of the project."""
@@ -159,6 +159,11 @@ class _ProjectFiles:
     def seeds(self, ref: str) -> list[Path]:
         """Return the files of a seed."""
         return [path for path in self._tables if path.stem == ref]
+
+    def seed(self, ref: str | None) -> Path | None:
+        """Return the file of a seed, if there is just one."""
+        files = self.seeds(ref) if ref else []
+        return files[0] if len(files) == 1 else None
 
     def models(self, ref: str) -> list[tuple[Path, Sequence[str]]]:
         """Return the columns of a model, and the file that lists them, if one does."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
@@ -15,7 +16,7 @@ from dbt_anonymize.extension import other_release
 from dbt_anonymize.privacy.registry import MODELS
 from dbt_anonymize.spec.draft import UNDECIDED
 from dbt_anonymize.spec.efforts import is_shorthand
-from dbt_anonymize.spec.hierarchy_levels import with_levels
+from dbt_anonymize.spec.hierarchy_levels import ProjectFiles, with_levels
 from dbt_anonymize.spec.models import SHAPE_ONLY, Spec
 from dbt_anonymize.spec.of_extensions import remedy_of
 from dbt_anonymize.spec.problems import KeyPath, Problem, did_you_mean, names, short_repr
@@ -121,8 +122,9 @@ def spec_paths(project_dir: Path) -> dict[str, Path]:
 def _load(paths: Iterable[Path], root: Path, prepare: Prepare = dict) -> list[Spec]:
     specs: list[Spec] = []
     lines: list[str] = []
+    around = cache(ProjectFiles.around)
     for path in paths:
-        spec, problems = _read(path, prepare)
+        spec, problems = _read(path, prepare, around)
         file = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
         lines.extend(f"{file}: {problem}" for problem in problems)
         if spec is not None:
@@ -132,7 +134,9 @@ def _load(paths: Iterable[Path], root: Path, prepare: Prepare = dict) -> list[Sp
     return specs
 
 
-def _read(path: Path, prepare: Prepare) -> tuple[Spec | None, list[Problem]]:
+def _read(
+    path: Path, prepare: Prepare, around: Callable[[Path], ProjectFiles | None]
+) -> tuple[Spec | None, list[Problem]]:
     content, problems = read_yaml(path)
     if not isinstance(content, dict):
         if not problems:
@@ -147,7 +151,7 @@ def _read(path: Path, prepare: Prepare) -> tuple[Spec | None, list[Problem]]:
             )
         return None, problems
     # A key that is not text is already reported.
-    raw, of_levels = with_levels(prepare(_with_text_keys(content)), path)
+    raw, of_levels = with_levels(prepare(_with_text_keys(content)), path, around)
     problems.extend(of_levels)
     reported = {problem.path for problem in problems}
     spec, invalid = validate(raw)

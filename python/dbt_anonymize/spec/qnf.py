@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Mapping
-from functools import cache
 from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import Field, PlainValidator
@@ -18,12 +19,22 @@ COLUMNS = MODELS["privacy"].numbers()[1:]  # without the effort
 # Those that extensions measure beside, where an anonymization has them.
 ADDED = [name for relation in MODELS.values() if relation.in_qnf for name in relation.numbers()[1:]]
 OF_LABELS = MODELS["privacy"].numbers(condition="spec.reads_labels")
-FUNCTIONS = ("least", "greatest", "ln", "sqrt", "abs")
-# The classes of sqlglot that may stand in an expression beside columns and numbers.
-_EXPRESSIONS = frozenset({"Add", "Sub", "Mul", "Div", "Neg", "Paren", "Identifier"}) | {
-    function.title() for function in FUNCTIONS
+_OF_ONE = {
+    "ln": "case when {0} > 0 then ln({0}) end",
+    "sqrt": "case when {0} >= 0 then sqrt({0}) end",
+    "abs": "abs({0})",
 }
-_LONGEST = 500
+_OF_SEVERAL = ("least", "greatest")
+FUNCTIONS = (*_OF_SEVERAL, *_OF_ONE)
+_SUM = (ast.Add, ast.Sub)
+# SQL of each, and what needs parentheses on its left and on its right.
+_OPERATORS: dict[type, tuple[str, tuple[type, ...], tuple[type, ...]]] = {
+    ast.Add: ("{} + {}", (), (*_SUM, ast.USub)),
+    ast.Sub: ("{} - {}", (), (*_SUM, ast.USub)),
+    ast.Mult: ("{} * {}", _SUM, (ast.operator, ast.USub)),
+    ast.Div: ("{} / nullif({}, 0)", _SUM, ()),
+}
+_LONGEST, _LONGEST_SQL = 500, 10_000
 
 
 def _refuse(what: str) -> NoReturn:
@@ -35,44 +46,59 @@ def _refuse(what: str) -> NoReturn:
     )
 
 
-def _parse(text: object) -> Any:
-    """Return a syntax tree, which is shared: copy it to change it."""
+def _parse(text: object) -> dict[str, Any]:
+    """Return the columns of an expression, and its SQL, which calls them qnf_1, …."""
     if not isinstance(text, str) or not text.strip() or len(text) > _LONGEST:
         _refuse(f"a text of at most {_LONGEST} characters")
-    return _parse_text(text)
-
-
-@cache
-def _parse_text(text: str) -> Any:
-    # Slower to import than everything else that specs need.
-    import sqlglot  # noqa: PLC0415
-    from sqlglot import exp  # noqa: PLC0415
-    from sqlglot.errors import SqlglotError  # noqa: PLC0415
-
+    if "--" in text or "#" in text:
+        _refuse("it has a comment")
+    # Python reads such expressions as SQL does, but for quoted names and lines.
+    unquoted = re.sub(r'"(\w+)"', r"\1", " ".join(text.split()))
+    columns: dict[str, str] = {}
     try:
-        (parsed,) = sqlglot.parse(text)
-    except (SqlglotError, ValueError, RecursionError):
+        tree = ast.parse(unquoted, mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         _refuse("it cannot be read as one")
-    if parsed is None:
-        _refuse("it is empty")
-    for node in parsed.walk():
-        if node.comments:
-            _refuse("it has a comment")
-        is_column = isinstance(node, exp.Column) and len(node.parts) == 1
-        is_number = isinstance(node, exp.Literal) and not node.is_string
-        if not (is_column or is_number or type(node).__name__ in _EXPRESSIONS):
-            _refuse(f"{type(node).__name__.lower()} is none of them")
-    return parsed
+    sql = _sql(tree.body, columns)
+    return {"columns": list(columns), "sql": sql}
 
 
-def _columns(parsed: Any) -> list[str]:
-    from sqlglot import exp  # noqa: PLC0415
+def _sql(node: ast.expr, columns: dict[str, str]) -> str:
+    """Write an expression in SQL, NULL where it is undefined; add its columns."""
 
-    return list(dict.fromkeys(column.name for column in parsed.find_all(exp.Column)))
+    def part(node: ast.expr, *in_parentheses: type) -> str:
+        sql = _sql(node, columns)
+        return f"({sql})" if isinstance(getattr(node, "op", None), in_parentheses) else sql
+
+    match node:
+        case ast.Name(id=name):
+            sql = columns.setdefault(name, f"qnf_{len(columns) + 1}")
+        case ast.Constant(value=int() | float() as number) if (
+            not isinstance(number, bool) and number < 1e300
+        ):
+            sql = repr(float(number))
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            sql = f"-{part(operand, ast.operator, ast.USub)}"
+        case ast.BinOp(left=left, op=op, right=right) if operator := _OPERATORS.get(type(op)):
+            template, on_the_left, on_the_right = operator
+            sql = template.format(part(left, *on_the_left), part(right, *on_the_right))
+        case ast.Call(func=ast.Name(id=name), args=[operand], keywords=[]) if (
+            name.lower() in _OF_ONE
+        ):
+            sql = _OF_ONE[name.lower()].format(part(operand))
+        case ast.Call(func=ast.Name(id=name), args=[_, *_] as operands, keywords=[]) if (
+            name.lower() in _OF_SEVERAL
+        ):
+            sql = f"{name.lower()}({', '.join(map(part, operands))})"
+        case _:
+            _refuse(f"{ast.unparse(node)} is none of them")
+    if len(sql) > _LONGEST_SQL:  # which doubles with each logarithm of a logarithm
+        _refuse("it is nested too deep")
+    return sql
 
 
 def _check_expression(value: object) -> object:
-    if not _columns(_parse(value)):
+    if not _parse(value)["columns"]:
         _refuse("it names no column")
     return value
 
@@ -109,7 +135,7 @@ def check_columns(text: str, spec: Mapping[str, Any]) -> str:
     reads_labels = any(model.READS_LABELS for model in models)
     columns_of_numbers = [*COLUMNS, *(OF_LABELS if reads_labels else ()), *measured]
     allowed = list(dict.fromkeys([*columns_of_numbers, *ADDED]))
-    for name in _columns(_parse(text)):
+    for name in _parse(text)["columns"]:
         if name not in allowed:
             remedy = did_you_mean(
                 name, allowed, f"Columns of numbers are {names(columns_of_numbers)}."
@@ -129,36 +155,4 @@ def qnf_argument(text: str) -> dict[str, Any]:
     >>> qnf_argument("1 - 1/k")
     {'columns': ['k'], 'sql': '1.0 - 1.0 / nullif(qnf_1, 0)'}
     """
-    from sqlglot import exp  # noqa: PLC0415
-
-    parsed = _parse(text)
-    columns = _columns(parsed)
-
-    def with_portable_names(node: Any) -> Any:
-        if isinstance(node, exp.Column):
-            return exp.column(f"qnf_{columns.index(node.name) + 1}")
-        if isinstance(node, exp.Literal) and node.this.isdigit():
-            return exp.Literal.number(f"{node.this}.0")
-        return node
-
-    def null_where_undefined(node: Any) -> Any:
-        if isinstance(node, exp.Div):
-            return exp.Div(this=node.this, expression=exp.func("NULLIF", node.expression, 0))
-        if isinstance(node, (exp.Ln, exp.Sqrt)):
-            sign = ">" if isinstance(node, exp.Ln) else ">="
-            condition = f"{node.this.sql()} {sign} 0"
-            return exp.Case(ifs=[exp.If(this=exp.condition(condition), true=node)])
-        return node
-
-    sql = _bottom_up(parsed.transform(with_portable_names), null_where_undefined).sql()
-    return {"columns": columns, "sql": sql.lower()}
-
-
-def _bottom_up(node: Any, change: Any) -> Any:
-    """Rewrite an expression bottom-up, never revisiting new nodes."""
-    for key, part in list(node.args.items()):
-        if isinstance(part, list):
-            node.set(key, [_bottom_up(item, change) for item in part])
-        elif hasattr(part, "args"):
-            node.set(key, _bottom_up(part, change))
-    return change(node)
+    return _parse(text)

@@ -51,7 +51,7 @@ def words(result: Result) -> str:
 
 
 @pytest.mark.needs("quick_reading")
-def test_diff_imports_neither_dbt_nor_scikit_learn(changed: Project) -> None:
+def test_diff_imports_neither_dbt_nor_numpy(changed: Project) -> None:
     """Its SQL is that of a macro, and dbt ran last where the project lies."""
     assert changed.dbt("compile", "--select", "customers_results").succeeded
     assert imported(changed.folder, "diff customers") == "[]"

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import beta as beta_distribution
 
+from dbt_anonymize.arrays import Ints
 from dbt_anonymize.extensions.differential_privacy.model import k_of, largest_beta
 from dbt_anonymize.spec import Spec
 from dbt_anonymize.vault.tokens import append_draws
@@ -30,7 +31,6 @@ K = k_of(EPSILON, DELTA, BETA)
 ABSENT = -1
 _CLASSES = 3
 
-Integers = NDArray[np.int64]
 # The class of each person at the finest level, or `ABSENT`.
 State = tuple[int, ...]
 
@@ -75,13 +75,13 @@ class Vault:
         self.trials, self.shares_draws = trials, shares_draws
         self.drawn: dict[tuple[str, str], NDArray[np.bool_]] = {}
 
-    def history(self, steps: Sequence[Step], *, is_with: bool) -> tuple[list[Integers], int]:
+    def history(self, steps: Sequence[Step], *, is_with: bool) -> tuple[list[Ints], int]:
         """Return all that is published in one history, and how many releases were paid for.
 
         Each is the sizes of classes, zero if suppressed: trials times classes.
         """
         paid, payments = dict[tuple[str, str], State](), 0
-        published, seen = dict[str, Integers](), list[Integers]()
+        published, seen = dict[str, Ints](), list[Ints]()
         for step in steps:
             key, state = (step.anonymization, step.mechanism), step.state(is_with=is_with)
             # What was paid for is published again, or the build stops: what is published stays.
@@ -91,7 +91,7 @@ class Vault:
             seen.append(published[step.anonymization])
         return seen, payments
 
-    def _released(self, step: Step, state: State) -> Integers:
+    def _released(self, step: Step, state: State) -> Ints:
         classes = np.array(state)
         key = (step.anonymization, "" if self.shares_draws else step.mechanism)
         if key not in self.drawn:
@@ -147,7 +147,7 @@ def excess(
     return max(found)
 
 
-def _views(seen: Sequence[Integers]) -> list[Integers]:
+def _views(seen: Sequence[Ints]) -> list[Ints]:
     """Return what an attacker may look at: all sizes, all sums, and differences of releases."""
     sums = [part.sum(axis=1, keepdims=True) for part in seen]
     return [
@@ -158,7 +158,7 @@ def _views(seen: Sequence[Integers]) -> list[Integers]:
     ]
 
 
-def _counted(likely: Integers, rare: Integers, factor: float) -> tuple[int, int]:
+def _counted(likely: Ints, rare: Ints, factor: float) -> tuple[int, int]:
     """Learn an event in the first half of the trials, and count it in the second one of each."""
     trials, half = len(likely), len(likely) // 2
     rows = np.concatenate([likely, rare])

@@ -230,5 +230,5 @@ def test_a_locked_warehouse_is_said_to_be_locked(built: Project) -> None:
 @pytest.mark.parametrize(
     "command", ["--help", "generate", "generate --check", "results", "results --history", "doctor"]
 )
-def test_commands_import_neither_dbt_nor_scikit_learn(built: Project, command: str) -> None:
+def test_commands_import_neither_dbt_nor_numpy(built: Project, command: str) -> None:
     assert imported(built.folder, command) == "[]"

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from dbt_anonymize.arrays import Bools
 from dbt_anonymize.extensions.search.losses.base import InformationLoss, TableSums
 from dbt_anonymize.extensions.search.losses.measures.discernibility import Discernibility
 from dbt_anonymize.extensions.search.losses.measures.non_uniform_entropy import NonUniformEntropy
 from dbt_anonymize.extensions.search.losses.per_attribute import rounded_down
 from dbt_anonymize.extensions.search.losses.registry import make_loss
 from dbt_anonymize.extensions.search.losses.suppressed import Suppressed
-from dbt_anonymize.privacy.table import BoolArray, Classes
+from dbt_anonymize.privacy.table import Classes
 
 
 class MonotoneDiscernibility(Discernibility):
     """Sum of squared class sizes (DM*): what is suppressed costs nothing more."""
 
-    def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
+    def _loss(self, sums: TableSums, classes: Classes, suppressed: Bools) -> float:
         return float(classes.records @ classes.records)
 
     def _suppression_bound(
-        self, sums: TableSums, classes: Classes, suppressed: BoolArray, size: int
+        self, sums: TableSums, classes: Classes, suppressed: Bools, size: int
     ) -> float:
         return 0.0
 

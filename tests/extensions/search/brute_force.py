@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from dbt_anonymize.arrays import Ints
 from dbt_anonymize.extensions.search.losses.base import InformationLoss
 from dbt_anonymize.extensions.search.results import CheckedNode
 from dbt_anonymize.extensions.search.unavoidable import is_impossible
 from dbt_anonymize.privacy.grouping import classes_of
 from dbt_anonymize.privacy.guarantees import Guarantees
-from dbt_anonymize.privacy.table import Attribute, IntArray, Node, SensitiveAttribute, Table
+from dbt_anonymize.privacy.table import Attribute, Node, SensitiveAttribute, Table
 
 
 def nodes_of(table: Table) -> Iterator[Node]:
@@ -128,9 +129,9 @@ def _attribute(random: np.random.Generator, name: str) -> Attribute:
     )
 
 
-def _skewed(random: np.random.Generator, size: int, count: int) -> IntArray:
+def _skewed(random: np.random.Generator, size: int, count: int) -> Ints:
     """Draw values of which the first ones are frequent."""
-    values: IntArray = np.minimum(random.geometric(0.45, count) - 1, size - 1)
+    values: Ints = np.minimum(random.geometric(0.45, count) - 1, size - 1)
     return values
 
 

@@ -13,12 +13,13 @@ from functools import partial
 
 import pytest
 
+from dbt_anonymize.arrays import Bools
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.search.optimum import search
 from dbt_anonymize.extensions.search.results import SearchResult
 from dbt_anonymize.extensions.search.unavoidable import is_impossible
 from dbt_anonymize.privacy.grouping import classes_of
-from dbt_anonymize.privacy.table import BoolArray, Classes, Node, Table
+from dbt_anonymize.privacy.table import Classes, Node, Table
 from tests.extensions.search.arx_measures import make_arx_loss
 from tests.oracle import arx_grassberger
 from tests.oracle.arx import (
@@ -40,7 +41,7 @@ pytestmark = [
 ]
 
 
-Suppression = Callable[[Expectation, Table, Classes], BoolArray]
+Suppression = Callable[[Expectation, Table, Classes], Bools]
 
 
 @dataclass(frozen=True)
@@ -60,9 +61,9 @@ class Difference:
     as_arx_in_search: Suppression | None = None
 
 
-def sample_uniques(_expected: Expectation, _table: Table, classes: Classes) -> BoolArray:
+def sample_uniques(_expected: Expectation, _table: Table, classes: Classes) -> Bools:
     """Suppress every record that is unique in the sample."""
-    found: BoolArray = classes.people == 1
+    found: Bools = classes.people == 1
     return found
 
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dbt_anonymize.arrays import Bools
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.search.hashing import distinct, slots
 from dbt_anonymize.extensions.search.lattice import Lattice
@@ -19,7 +20,7 @@ from dbt_anonymize.extensions.search.losses.registry import make_loss
 from dbt_anonymize.extensions.search.rollup import Grouper
 from dbt_anonymize.privacy import grouping
 from dbt_anonymize.privacy.grouping import classes_of, group, labels_of, value_counts
-from dbt_anonymize.privacy.table import BoolArray, Node, SensitiveAttribute, Table, ValueCounts
+from dbt_anonymize.privacy.table import Node, SensitiveAttribute, Table, ValueCounts
 from tests.extensions.search.brute_force import nodes_of, numbered_table, tables
 from tests.sampling import examples
 
@@ -64,7 +65,7 @@ def test_nodes_are_grouped_from_bases_as_from_the_table(
         np.testing.assert_array_equal(found.table_rows(is_small), rows_in(table, node, is_small))
 
 
-def rows_in(table: Table, node: Node, classes: BoolArray) -> BoolArray:
+def rows_in(table: Table, node: Node, classes: Bools) -> Bools:
     """Return the rows of the table in some classes of a node."""
     return classes[group(labels_of(table, node, np.arange(len(table.leaves))))[1]]
 

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dbt_anonymize.arrays import Ints
 from dbt_anonymize.extensions.search import clock, efforts, optimum
 from dbt_anonymize.extensions.search.by_quality import (
     QualitySearch,
@@ -27,7 +28,7 @@ from dbt_anonymize.extensions.search.guided import Guided
 from dbt_anonymize.extensions.search.losses.measures.loss import Loss
 from dbt_anonymize.extensions.search.race import EQUAL, Budget, Candidate, Track
 from dbt_anonymize.privacy.registry import compile_guarantees
-from dbt_anonymize.privacy.table import IntArray, Node, Table
+from dbt_anonymize.privacy.table import Node, Table
 from dbt_anonymize.spec import load_specs
 from tests.extensions.search.brute_force import feasible_nodes, numbered_table
 from tests.extensions.search.reports import efforts_of
@@ -51,7 +52,7 @@ class Known(Track):
     is_level: bool = False
 
     @property
-    def rows(self) -> IntArray:
+    def rows(self) -> Ints:
         """Nobody."""
         return np.zeros(0, dtype=np.int64)
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dbt_anonymize.cli import app
-from dbt_anonymize.evaluation.data import features
+from dbt_anonymize.evaluation import limits
 from dbt_anonymize.extensions.search.efforts import find_efforts
 from dbt_anonymize.extensions.search.report import lattice_rows
 from dbt_anonymize.spec import load_specs
@@ -338,7 +338,7 @@ def test_the_command_is_listed() -> None:
 def test_features_with_too_many_categories_are_named(
     shop: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(features, "MOST_CATEGORIES", 3)
+    monkeypatch.setattr(limits, "MOST_CATEGORIES", 3)
     result = run(shop, "--efforts", "1", "--dry-run")
     assert result.exit_code == 0, result.output
     with shop.connection() as connection:

@@ -10,13 +10,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from dbt_anonymize.arrays import Bools
 from dbt_anonymize.privacy.grouping import classes_of
 from dbt_anonymize.privacy.registry import MODELS, compile_guarantees
-from dbt_anonymize.privacy.table import (
-    BoolArray,
-    Classes,
-    Table,
-)
+from dbt_anonymize.privacy.table import Classes, Table
 from tests.extensions.search.guaranteed import Declared, presence, violating_of
 from tests.oracle import search as recount
 from tests.sampling import examples
@@ -141,7 +138,7 @@ def is_possible(table: Table, declared: Declared) -> bool:
     return "l" not in declared or declared["l"] <= sizes[declared["attribute"]]
 
 
-def with_records(classes: Classes, found: BoolArray) -> list[bool]:
+def with_records(classes: Classes, found: Bools) -> list[bool]:
     """Leave out what is said about classes without records: nothing is promised there."""
     flags: list[bool] = (found & (classes.records > 0)).tolist()
     return flags

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dbt_anonymize.arrays import Bools
 from dbt_anonymize.extensions.search.losses.registry import LOSSES, make_loss
 from dbt_anonymize.privacy.aggregates import AGGREGATES
 from dbt_anonymize.privacy.grouping import classes_of, labels_of
-from dbt_anonymize.privacy.table import Attribute, BoolArray, Classes, Node, Table
+from dbt_anonymize.privacy.table import Attribute, Classes, Node, Table
 from tests.extensions.search.brute_force import numbered_table
 from tests.oracle import records
 from tests.oracle import search as recount
@@ -24,12 +25,12 @@ MANY = examples(settings(deadline=None), 500)
 SOME = examples(settings(deadline=None), 200)
 
 
-def masks(classes: Classes) -> st.SearchStrategy[BoolArray]:
+def masks(classes: Classes) -> st.SearchStrategy[Bools]:
     size = len(classes.records)
     return st.lists(st.booleans(), min_size=size, max_size=size).map(np.array)
 
 
-def released(table: Table, node: Node, suppressed: BoolArray) -> recount.Released:
+def released(table: Table, node: Node, suppressed: Bools) -> recount.Released:
     classes = records.classes_of(table, node)
     chosen = [c.labels for c, is_gone in zip(classes, suppressed, strict=True) if is_gone]
     return recount.Released(table, node, classes, frozenset(chosen))

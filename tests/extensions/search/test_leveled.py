@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
-from dbt_anonymize.evaluation.arrays import Floats
+from dbt_anonymize.arrays import Floats
 from dbt_anonymize.evaluation.data.features import SPACES, Reading
 from dbt_anonymize.evaluation.data.reading import (
     PER_RECORD,

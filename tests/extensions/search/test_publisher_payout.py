@@ -12,11 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dbt_anonymize.extensions.search.optimum as search_module
+from dbt_anonymize.arrays import Bools
 from dbt_anonymize.extensions.search.optimum import search
 from dbt_anonymize.extensions.search.publisher_payout import PublisherPayout
 from dbt_anonymize.privacy.grouping import classes_of
 from dbt_anonymize.privacy.registry import MODELS, compile_guarantees
-from dbt_anonymize.privacy.table import BoolArray, Node, Table
+from dbt_anonymize.privacy.table import Node, Table
 from tests.extensions.search.brute_force import feasible_nodes, nodes_of, tables
 from tests.oracle import privacy, records
 from tests.sampling import examples
@@ -34,7 +35,7 @@ GAMES = st.fixed_dictionaries(
 )
 
 
-def total_payout(table: Table, node: Node, game: dict[str, Any], suppressed: BoolArray) -> float:
+def total_payout(table: Table, node: Node, game: dict[str, Any], suppressed: Bools) -> float:
     """Add up the payouts of all released records."""
     return sum(
         len(found.records) * privacy.payout(game, one)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dbt_anonymize.arrays import Ints
 from dbt_anonymize.extensions.search import race
 from dbt_anonymize.extensions.search.by_quality import QualitySearch
 from dbt_anonymize.extensions.search.by_rounds import LocalCandidates, released_classes
@@ -24,7 +25,7 @@ from dbt_anonymize.extensions.search.predictions import FOLDS, with_predictions
 from dbt_anonymize.extensions.search.race import EQUAL, Budget, Candidate, Track
 from dbt_anonymize.extensions.search.records import read_records
 from dbt_anonymize.privacy.registry import compile_guarantees
-from dbt_anonymize.privacy.table import Attribute, IntArray, Node, Table
+from dbt_anonymize.privacy.table import Attribute, Node, Table
 from dbt_anonymize.project.generate import generate
 from dbt_anonymize.spec import Spec, load_specs
 from tests.extensions.search.reports import efforts_of
@@ -47,7 +48,7 @@ class Known(Track):
     asked: list[Candidate] = field(default_factory=list)
 
     @property
-    def rows(self) -> IntArray:
+    def rows(self) -> Ints:
         """Nobody."""
         return np.zeros(0, dtype=np.int64)
 

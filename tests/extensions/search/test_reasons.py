@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dbt_anonymize.arrays import Ints
 from dbt_anonymize.extensions.search.by_quality import QualitySearch
 from dbt_anonymize.extensions.search.candidates import Candidates
 from dbt_anonymize.extensions.search.checking import Checker
@@ -20,7 +21,7 @@ from dbt_anonymize.extensions.search.race import FEWEST_SPLITS, Budget, Candidat
 from dbt_anonymize.extensions.search.reasons import GivenUp, Reasons, find_reasons, given_up
 from dbt_anonymize.privacy.grouping import classes_of
 from dbt_anonymize.privacy.registry import compile_guarantees
-from dbt_anonymize.privacy.table import Attribute, IntArray, Node, Table
+from dbt_anonymize.privacy.table import Attribute, Node, Table
 from tests.extensions.search.test_guided import predicted
 from tests.sampling import examples
 from tests.worlds.coded import nodes, tables
@@ -38,7 +39,7 @@ class Scored(Track):
     asked: list[Node] = field(default_factory=list)
 
     @property
-    def rows(self) -> IntArray:
+    def rows(self) -> Ints:
         """Nobody."""
         return np.zeros(0, dtype=np.int64)
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from dbt_anonymize.arrays import Floats
 from dbt_anonymize.extensions.tables.audit import intervals
-from dbt_anonymize.extensions.tables.cube import Cube, Dimension, Floats
+from dbt_anonymize.extensions.tables.cube import Cube, Dimension
 from dbt_anonymize.extensions.tables.errors import TableError
 from dbt_anonymize.extensions.tables.programs import Known
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dbt_anonymize.arrays import Floats, Ints
 from dbt_anonymize.errors import EvaluationError
-from dbt_anonymize.evaluation.arrays import Codes, Floats
+from dbt_anonymize.evaluation import limits
 from dbt_anonymize.evaluation.data import features
 from dbt_anonymize.evaluation.data.features import (
     Arrays,
@@ -80,7 +81,7 @@ class Category:
         places = self._places(texts, levels, codes)
         return self._column(codes, levels, places, raw=first.raw, first=first)
 
-    def _levels(self, levels: Floats) -> Codes:
+    def _levels(self, levels: Floats) -> Ints:
         if np.isnan(levels).any():
             raise EvaluationError(
                 f"column `{self.name}_level` must hold the level of every record; it is missing in "
@@ -88,7 +89,7 @@ class Category:
             )
         return levels.astype(np.int64)
 
-    def _levels_of_modes(self, texts: Sequence[str | None], levels: Codes) -> Codes:
+    def _levels_of_modes(self, texts: Sequence[str | None], levels: Ints) -> Ints:
         labels = [set(self.hierarchy.labels(level)) for level in range(self.hierarchy.levels + 1)]
         return np.array(
             [
@@ -98,7 +99,7 @@ class Category:
             dtype=np.int64,
         )
 
-    def _places(self, texts: Sequence[str | None], levels: Codes, codes: Codes) -> Codes:
+    def _places(self, texts: Sequence[str | None], levels: Ints, codes: Ints) -> Ints:
         """Return the position of each label in its level; `UNKNOWN` for ``*`` and NULL."""
         places = np.full(len(texts), UNKNOWN)
         is_stray = np.zeros(len(texts), dtype=np.bool_)
@@ -121,13 +122,7 @@ class Category:
         return places
 
     def _column(
-        self,
-        codes: Codes,
-        levels: Codes,
-        places: Codes,
-        *,
-        raw: Codes,
-        first: Column | None = None,
+        self, codes: Ints, levels: Ints, places: Ints, *, raw: Ints, first: Column | None = None
     ) -> Column:
         size = len(places)
         occurring = np.unique(raw[raw != UNKNOWN])
@@ -157,17 +152,17 @@ class Category:
             coarser=coarser,
         )
 
-    def _readable_level(self, level: int, occurring: Codes) -> int:
+    def _readable_level(self, level: int, occurring: Ints) -> int:
         """Return the finest level from this one upward with few enough occurring labels."""
         for at in range(level, self.hierarchy.levels + 1):
             labels = np.unique(self.hierarchy.positions(at)[occurring])
-            if 0 < np.count_nonzero(labels != UNKNOWN) <= features.MOST_CATEGORIES:
+            if 0 < np.count_nonzero(labels != UNKNOWN) <= limits.MOST_CATEGORIES:
                 return at
         check_categories(self.name, len(occurring))
         return level
 
     def _one_hot(
-        self, levels: Codes, places: Codes, raw: Codes, level: int, read: Mapping[int, int]
+        self, levels: Ints, places: Ints, raw: Ints, level: int, read: Mapping[int, int]
     ) -> tuple[OneHot, OneHot]:
         """Return a feature for each label of a level that occurs in the effort."""
         tree = self.hierarchy
@@ -187,7 +182,7 @@ class Category:
         return own, original
 
     def _shares(
-        self, levels: Codes, places: Codes, raw: Codes, occurring: Codes, raw_codes: Codes
+        self, levels: Ints, places: Ints, raw: Ints, occurring: Ints, raw_codes: Ints
     ) -> tuple[Shares, Shares]:
         """Return a feature for each leaf that occurs."""
         check_categories(self.name, len(occurring))

@@ -10,7 +10,7 @@ from importlib import import_module
 
 import numpy as np
 
-from dbt_anonymize.evaluation.arrays import Codes, Floats
+from dbt_anonymize.arrays import Floats, Ints
 
 # Numbers per block of distances: 4 MB, which stay near the processor.
 _BLOCK = 500_000
@@ -23,7 +23,7 @@ _TREE_FEATURES = 8
 _EQUAL = 1e-9
 
 
-def closest_rows(queries: Floats, released: Floats, counts: Codes) -> Codes:
+def closest_rows(queries: Floats, released: Floats, counts: Ints) -> Ints:
     """Return for each row of ``queries`` the position of the closest row of ``released``.
 
     The distance is Euclidean after each feature is divided by its standard deviation over the
@@ -51,7 +51,7 @@ def closest_rows(queries: Floats, released: Floats, counts: Codes) -> Codes:
     return _closest_by_tree(scaled_queries, scaled_released)
 
 
-def _closest_by_distance_matrix(queries: Floats, released: Floats) -> Codes:
+def _closest_by_distance_matrix(queries: Floats, released: Floats) -> Ints:
     # The square of the query is constant; that of the released row is one more term of the sum.
     factors = np.vstack([-2.0 * released.T, np.einsum("ij,ij->i", released, released)])
     nearest = np.empty(len(queries), dtype=np.int64)
@@ -64,7 +64,7 @@ def _closest_by_distance_matrix(queries: Floats, released: Floats) -> Codes:
     return nearest
 
 
-def _closest_by_tree(queries: Floats, released: Floats) -> Codes:
+def _closest_by_tree(queries: Floats, released: Floats) -> Ints:
     """Search a k-d tree, which returns any of equally close rows."""
     tree = import_module("scipy.spatial").cKDTree(released)
     distances, rows = tree.query(queries, k=2)

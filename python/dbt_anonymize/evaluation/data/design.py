@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dbt_anonymize.evaluation.arrays import Codes, Floats
+from dbt_anonymize.arrays import Floats, Ints
 from dbt_anonymize.evaluation.data.features import VALUES, Column
 from dbt_anonymize.evaluation.data.spaces import Numbers, Space
 from dbt_anonymize.privacy.grouping import distinct_rows
@@ -39,8 +39,8 @@ class ClassMeans:
     features: tuple[int, ...]
     midpoints: Floats
     raw: tuple[Floats, ...]
-    classes: Codes
-    row_classes: Codes
+    classes: Ints
+    row_classes: Ints
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,8 @@ class Design:
     """
 
     columns: tuple[NDArray[np.int32], ...]
-    codes: Codes
-    hidden: Codes | None = None
+    codes: Ints
+    hidden: Ints | None = None
     means: ClassMeans | None = None
 
     @property
@@ -65,7 +65,7 @@ class Design:
         """Number of distinct rows."""
         return len(self.columns[0])
 
-    def take(self, space: Space, rows: Codes, means: Floats | None = None) -> Floats:
+    def take(self, space: Space, rows: Ints, means: Floats | None = None) -> Floats:
         """Return features, shape (n, features), of n rows; NaN where a number is unknown.
 
         ``means`` from `class_means` replace midpoints.
@@ -77,10 +77,7 @@ class Design:
 
 
 def make_design(
-    columns: Sequence[Column],
-    *,
-    classes: Codes | None = None,
-    raw: Sequence[Floats | None] = (),
+    columns: Sequence[Column], *, classes: Ints | None = None, raw: Sequence[Floats | None] = ()
 ) -> Design:
     """Return the distinct rows of an effort.
 
@@ -114,8 +111,8 @@ def _means(
     columns: Sequence[Column],
     codes: Sequence[NDArray[np.int32]],
     raw: Sequence[Floats | None],
-    classes: Codes,
-    row_classes: Codes,
+    classes: Ints,
+    row_classes: Ints,
 ) -> ClassMeans:
     starts = make_space(columns, VALUES).starts
     places = [place for place, numbers in enumerate(raw) if numbers is not None]
@@ -134,7 +131,7 @@ def _means(
     )
 
 
-def class_means(design: Design, released: Codes) -> Floats | None:
+def class_means(design: Design, released: Ints) -> Floats | None:
     """Return the mean of its equivalence class for each row, shape (distinct rows, means).
 
     ``released`` are the records whose numbers count. A class without such a number keeps its
@@ -160,7 +157,7 @@ def class_means(design: Design, released: Codes) -> Floats | None:
     return numbers
 
 
-def used_rows(codes: Codes, rows: int) -> tuple[Codes, Codes]:
+def used_rows(codes: Ints, rows: int) -> tuple[Ints, Ints]:
     """Return the distinct rows (of ``rows``) that records use, and each record's place in them.
 
     Examples

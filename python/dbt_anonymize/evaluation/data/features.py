@@ -38,9 +38,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.arrays import Floats, Ints
 from dbt_anonymize.errors import EvaluationError
-from dbt_anonymize.evaluation import estimators
-from dbt_anonymize.evaluation.arrays import Codes, Floats
+from dbt_anonymize.evaluation import estimators, limits
 from dbt_anonymize.evaluation.data.relations import (
     column_kind,
     number_sql,
@@ -55,8 +55,6 @@ if TYPE_CHECKING:
 
     from dbt_anonymize.evaluation.data.reading import Effort
 
-# Each category is a column of the matrix that a model sees.
-MOST_CATEGORIES = 2000
 # Trees compute in single precision.
 LARGEST = float(np.finfo(np.float32).max)
 # The spaces of models that split, of other classifiers, and of all others.
@@ -106,7 +104,7 @@ class Column:
         Levels with too many labels, and the level at which each is read.
     """
 
-    codes: Codes
+    codes: Ints
     own: Blocks
     original: Blocks
     hidden: int | None = None
@@ -199,8 +197,8 @@ def check_numbers(name: str, values: Floats) -> None:
 
 
 def check_categories(name: str, categories: int) -> None:
-    """Refuse a feature with more than `MOST_CATEGORIES` categories."""
-    largest = MOST_CATEGORIES
+    """Refuse a feature with more than `limits.MOST_CATEGORIES` categories."""
+    largest = limits.MOST_CATEGORIES
     if categories > largest:
         raise EvaluationError(
             f"feature `{name}` must have at most {largest} categories, since each is a column of "

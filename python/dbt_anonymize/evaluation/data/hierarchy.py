@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.arrays import Floats, Ints
 from dbt_anonymize.errors import EvaluationError
-from dbt_anonymize.evaluation.arrays import Codes, Floats
 from dbt_anonymize.evaluation.data.relations import SOURCE, column_kind, number_sql, query, text_sql
 from dbt_anonymize.evaluation.data.spaces import UNKNOWN
 
@@ -44,7 +44,7 @@ class Hierarchy:
     leaves: NDArray[Any]
     texts: tuple[Sequence[str | None], ...]
     uppers: NDArray[Any] = field(default_factory=lambda: np.zeros(0))
-    _positions: dict[int, Codes] = field(default_factory=dict, repr=False)
+    _positions: dict[int, Ints] = field(default_factory=dict, repr=False)
 
     @property
     def levels(self) -> int:
@@ -56,7 +56,7 @@ class Hierarchy:
         """Tell whether leaves are intervals."""
         return self.leaves.dtype.kind == "f"
 
-    def positions(self, level: int) -> Codes:
+    def positions(self, level: int) -> Ints:
         """Return the position of the label of each leaf in order; at level 0 that of the leaf.
 
         A missing level or label is an `EvaluationError`.
@@ -65,7 +65,7 @@ class Hierarchy:
             self._positions[level] = self._compute_positions(level)
         return self._positions[level]
 
-    def generalize(self, leaves: Codes, level: int) -> Codes:
+    def generalize(self, leaves: Ints, level: int) -> Ints:
         """Return the position of each leaf's label at a level; `UNKNOWN` for `UNKNOWN`."""
         return np.where(leaves == UNKNOWN, UNKNOWN, self.positions(level)[leaves])
 
@@ -89,7 +89,7 @@ class Hierarchy:
         np.maximum.at(bounds[:, 1], own[is_known], self.uppers[is_known])
         return bounds
 
-    def ancestors(self, level: int, coarser: int) -> Codes:
+    def ancestors(self, level: int, coarser: int) -> Ints:
         """Return for each label of a level its position at a coarser one.
 
         `UNKNOWN` for ``*``, and where the hierarchy is not nested: leaves of the label diverge.
@@ -102,12 +102,12 @@ class Hierarchy:
         np.maximum.at(highest, own[is_known], above[is_known])
         return np.where(lowest == highest, highest, UNKNOWN)
 
-    def leaf_of(self, numbers: Floats) -> Codes:
+    def leaf_of(self, numbers: Floats) -> Ints:
         """Return the interval leaf that holds each number; `UNKNOWN` for NaN."""
         leaves = np.clip(np.searchsorted(self.leaves, numbers, side="right") - 1, 0, None)
         return np.where(np.isnan(numbers), UNKNOWN, leaves)
 
-    def _compute_positions(self, level: int) -> Codes:
+    def _compute_positions(self, level: int) -> Ints:
         if level == 0:
             return np.arange(len(self.leaves))
         if level > self.levels:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dbt_anonymize.arrays import Floats, Ints
 from dbt_anonymize.errors import EvaluationError
-from dbt_anonymize.evaluation.arrays import Codes, Floats
 from dbt_anonymize.evaluation.data.features import (
     POSITIONS,
     RANKS,
@@ -110,7 +110,7 @@ class Interval:
             return self._column(codes, {VALUES: (bounds, np.repeat(raw, 2, axis=1), Numbers)})
         return self._column(codes, {VALUES: (bounds.mean(axis=1, keepdims=True), raw, Numbers)})
 
-    def _single_level_spaces(self, level: int, own: Codes, original: Codes) -> Spaces:
+    def _single_level_spaces(self, level: int, own: Ints, original: Ints) -> Spaces:
         """Return the spaces of intervals at one level."""
         bounds = self.hierarchy.bounds(level)
         places = np.arange(len(bounds), dtype=np.float64)
@@ -137,7 +137,7 @@ class Interval:
             RANKS: (*ends, partial(Ends, is_ranked=True, is_mean=True)),
         }
 
-    def _positions(self, numbers: Floats, level: int, *, is_bound: bool = False) -> Codes:
+    def _positions(self, numbers: Floats, level: int, *, is_bound: bool = False) -> Ints:
         """Return the position among the intervals of a level; `UNKNOWN` for ``*`` and NULL."""
         leaf = self.hierarchy.leaf_of(numbers)
         wrong = int(((leaf != UNKNOWN) & (self.hierarchy.leaves[leaf] != numbers)).sum())
@@ -148,7 +148,7 @@ class Interval:
             )
         return self.hierarchy.generalize(leaf, level)
 
-    def _column(self, codes: Codes, spaces: Spaces, raw: Floats | None = None) -> Column:
+    def _column(self, codes: Ints, spaces: Spaces, raw: Floats | None = None) -> Column:
         """Return a column from its numbers in each space; a hidden record has none."""
         own: dict[str, list[Block]] = {}
         original: dict[str, list[Block]] = {}
@@ -170,7 +170,7 @@ class Interval:
         )
 
 
-def _rows_at(table: Floats, at: Codes) -> Floats:
+def _rows_at(table: Floats, at: Ints) -> Floats:
     """Return rows of a table; NaN for `UNKNOWN`."""
     rows = np.full((len(at), table.shape[1]), np.nan)
     is_known = at != UNKNOWN

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dbt_anonymize.evaluation.arrays import Bools, Floats
+from dbt_anonymize.arrays import Bools, Floats
 
 Codes = NDArray[np.int64] | NDArray[np.int32]
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.arrays import Ints
 from dbt_anonymize.errors import EvaluationError
-from dbt_anonymize.evaluation.arrays import Codes
 from dbt_anonymize.evaluation.data.reading import EffortReader
 from dbt_anonymize.evaluation.data.relations import SOURCE, query, text_sql, value_text
 from dbt_anonymize.evaluation.suppression import Recount
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def read_subjects(
     relation: duckdb.DuckDBPyRelation, column: str, reader: EffortReader, keys: NDArray[Any]
-) -> Codes:
+) -> Ints:
     """Return a code for the subject of each record.
 
     ``relation`` holds the record key and the subject. A NULL subject, or record keys that differ
@@ -48,7 +48,7 @@ def make_recount(
     guarantees: Sequence[Mapping[str, Any]],
     values: Mapping[str, NDArray[Any]],
     *,
-    subjects: Codes | None,
+    subjects: Ints | None,
     population_size: int | None,
 ) -> Recount:
     """Return the data to check resolved guarantees on training records alone.

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.arrays import Ints
 from dbt_anonymize.errors import EvaluationError
-from dbt_anonymize.evaluation.arrays import Codes
 from dbt_anonymize.evaluation.data.relations import (
     column_kind,
     number_sql,
@@ -62,10 +62,7 @@ class TargetReader:
     sql: Mapping[str, str]
 
     def target(
-        self,
-        values: Mapping[str, NDArray[Any]],
-        splitting: Splitting,
-        groups: Codes | None,
+        self, values: Mapping[str, NDArray[Any]], splitting: Splitting, groups: Ints | None
     ) -> Target:
         """Return the target; records that cannot be split are an `EvaluationError`."""
         target = self._read(values)

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.arrays import Bools, Floats
 from dbt_anonymize.errors import EvaluationError
 from dbt_anonymize.evaluation import estimators
 from dbt_anonymize.evaluation.data.features import Reading
@@ -40,9 +41,6 @@ from dbt_anonymize.extensions.attacks.result import AttackResult
 from dbt_anonymize.extensions.attacks.session import Session
 from dbt_anonymize.project.rows import feature_columns
 from dbt_anonymize.spec import Spec
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 # Enough for a standard error of less than 0.01 of one repetition, and quick for every model.
 MEMBERSHIP_SAMPLE = 20_000

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-Codes = NDArray[np.int64]
+from dbt_anonymize.arrays import Ints
+
 # Records per batch.
 _AT_ONCE = 1 << 14
 
@@ -17,17 +18,17 @@ _AT_ONCE = 1 << 14
 class People:
     """Records of some people: ``persons``, and the code of each known value, by column."""
 
-    persons: Codes
-    codes: Mapping[int, Codes]
+    persons: Ints
+    codes: Mapping[int, Ints]
     # By column: the records in the order of their codes, and where each code begins.
-    _order: dict[int, Codes] = field(default_factory=dict)
-    _starts: dict[int, Codes] = field(default_factory=dict)
+    _order: dict[int, Ints] = field(default_factory=dict)
+    _starts: dict[int, Ints] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for column, codes in self.codes.items():
             self._starts[column] = np.concatenate([[0], np.cumsum(np.bincount(codes))])
 
-    def is_one(self, allowed: Mapping[int, Codes]) -> bool:
+    def is_one(self, allowed: Mapping[int, Ints]) -> bool:
         """Tell whether exactly one person has an allowed code in each of these columns.
 
         Examples
@@ -52,14 +53,14 @@ class People:
                 return False
         return person is not None
 
-    def _records(self, column: int, codes: Codes) -> Iterator[Codes]:
+    def _records(self, column: int, codes: Ints) -> Iterator[Ints]:
         """Yield the records with these codes in batches: two persons often appear early."""
         if column not in self._order:
             ordered = self.codes[column]
             if len(self._starts[column]) <= 1 << 16:  # a radix sort is faster
                 ordered = ordered.astype(np.uint16)
             self._order[column] = np.argsort(ordered, kind="stable")
-        slices, pending = list[Codes](), 0
+        slices, pending = list[Ints](), 0
         for start, size in zip(*self._ranges(column, codes), strict=True):
             for begin in range(start, start + size, _AT_ONCE):
                 slices.append(self._order[column][begin : min(begin + _AT_ONCE, start + size)])
@@ -70,13 +71,13 @@ class People:
         if slices:
             yield np.concatenate(slices)
 
-    def _is_allowed(self, column: int, codes: Codes) -> NDArray[np.bool_]:
+    def _is_allowed(self, column: int, codes: Ints) -> NDArray[np.bool_]:
         """Return for each occurring code if it is one of these."""
         is_marked = np.zeros(len(self._starts[column]) - 1, dtype=np.bool_)
         is_marked[codes[codes < len(is_marked)]] = True
         return is_marked
 
-    def _ranges(self, column: int, codes: Codes) -> tuple[Codes, Codes]:
+    def _ranges(self, column: int, codes: Ints) -> tuple[Ints, Ints]:
         """Return the first place and the number of the records of each code."""
         bounds = self._starts[column]
         occurring = codes[codes < len(bounds) - 1]

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dbt_anonymize.extensions.attacks.people import Codes
+from dbt_anonymize.arrays import Ints
 from dbt_anonymize.extensions.attacks.rates import Rate, with_rates
 from dbt_anonymize.extensions.attacks.result import AttackResult
 from dbt_anonymize.extensions.attacks.trial import Column, Trial
@@ -24,7 +24,7 @@ _WIDTH = 3
 _MOST_SETS = 60
 
 Sets = Sequence[Sequence[Column]]
-_NOTHING: Codes = np.zeros(0, dtype=np.int64)
+_NOTHING: Ints = np.zeros(0, dtype=np.int64)
 
 
 def attack_singling_out(trial: Trial, guesses: int) -> list[AttackResult]:
@@ -137,10 +137,10 @@ def count_singled_out(trial: Trial, sets: Sets, predicates: str) -> tuple[Rate, 
     return Rate(main, len(rows)), Rate(control, len(rows))
 
 
-def _satisfying(trial: Trial, sets: Sets, predicates: str) -> dict[int, dict[int, Codes]]:
+def _satisfying(trial: Trial, sets: Sets, predicates: str) -> dict[int, dict[int, Ints]]:
     """Return the codes of known values that satisfy each predicate, by column."""
     cursor = trial.knowledge.session.cursor
-    codes_of: dict[int, dict[int, Codes]] = {}
+    codes_of: dict[int, dict[int, Ints]] = {}
     for column in {column.number: column for columns in sets for column in columns}.values():
         if column.label is None:
             values, same = trial.values[column.number], "v.value is not distinct from"

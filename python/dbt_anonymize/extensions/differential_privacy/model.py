@@ -12,9 +12,9 @@ from functools import cache
 from importlib import import_module
 from typing import Annotated, Any
 
-import numpy as np
 from pydantic import Field, computed_field, model_validator
 
+from dbt_anonymize.arrays import np
 from dbt_anonymize.privacy.compiler import Compiler
 from dbt_anonymize.privacy.model import Mechanism, Share
 from dbt_anonymize.validation import rule_error

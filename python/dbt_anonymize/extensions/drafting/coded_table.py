@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from dbt_anonymize.arrays import Floats, Ints
 from dbt_anonymize.extensions.drafting.plans import Plan
 from dbt_anonymize.hierarchies.bounds import Bound
 from dbt_anonymize.hierarchies.model import (
@@ -23,13 +24,7 @@ from dbt_anonymize.hierarchies.model import (
 )
 from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.privacy.label_shares import shares_of_labels, width
-from dbt_anonymize.privacy.table import (
-    Attribute,
-    FloatArray,
-    IntArray,
-    SensitiveAttribute,
-    Table,
-)
+from dbt_anonymize.privacy.table import Attribute, SensitiveAttribute, Table
 from dbt_anonymize.project.engines import engine_of
 from dbt_anonymize.project.warehouse import Warehouse
 
@@ -43,7 +38,7 @@ class CodedTable:
 
     table: Table
     plans: Sequence[Plan]
-    leaves: tuple[IntArray, ...]
+    leaves: tuple[Ints, ...]
 
 
 def count_combinations(
@@ -100,7 +95,7 @@ def count_combinations(
     return CodedTable(table, plans, tuple(leaves))
 
 
-def leaves_of(plan: Plan, values: Sequence[Any]) -> IntArray:
+def leaves_of(plan: Plan, values: Sequence[Any]) -> Ints:
     """Return the leaf of each value; NULL and missing values come after all leaves."""
     tree, size = plan.hierarchy, len(plan.hierarchy.labels[0])
     leaf_by_value: dict[Any, int | None]
@@ -140,7 +135,7 @@ def whole_attribute(plan: Plan) -> Attribute:
     return _attribute(plan, np.arange(len(plan.hierarchy.labels[0]) + 1), None)
 
 
-def _attribute(plan: Plan, present: IntArray, highest: int | None) -> Attribute:
+def _attribute(plan: Plan, present: Ints, highest: int | None) -> Attribute:
     """Return a quasi-identifier with its present leaves; the leaf after all others is NULL."""
     size, is_interval = len(plan.hierarchy.labels[0]), plan.kind == "interval"
     bounds = _relative_bounds(plan.hierarchy)
@@ -168,7 +163,7 @@ def _attribute(plan: Plan, present: IntArray, highest: int | None) -> Attribute:
     )
 
 
-def _relative_bounds(tree: Hierarchy) -> tuple[FloatArray, FloatArray] | None:
+def _relative_bounds(tree: Hierarchy) -> tuple[Floats, Floats] | None:
     """Return start and end of each leaf, relative to the first start; None of categories."""
     if isinstance(tree, CategoricalHierarchy):
         return None

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from dbt_anonymize.arrays import Ints
 from dbt_anonymize.extensions.drafting.coded_table import CodedTable
 from dbt_anonymize.extensions.drafting.plans import Plan
 from dbt_anonymize.literals import quote_name
-from dbt_anonymize.privacy.table import Attribute, IntArray, Node
+from dbt_anonymize.privacy.table import Attribute, Node
 from dbt_anonymize.project.warehouse import Warehouse
 
 
@@ -119,5 +120,5 @@ def _without_equal_levels(
     return replace(attribute, lowest=max(equal, default=first), shares=tuple(shares))
 
 
-def _size(labels: IntArray) -> int:
+def _size(labels: Ints) -> int:
     return int(labels.max(initial=-1)) + 1

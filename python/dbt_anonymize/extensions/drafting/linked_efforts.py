@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dbt_anonymize.arrays import Ints
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.extension import draft_of
 from dbt_anonymize.extensions.drafting.coded_table import leaf_sql, whole_attribute
@@ -19,7 +20,6 @@ from dbt_anonymize.extensions.drafting.plans import Plan
 from dbt_anonymize.extensions.drafting.table import K
 from dbt_anonymize.hierarchies.model import ROOT, CategoricalHierarchy
 from dbt_anonymize.literals import quote_name
-from dbt_anonymize.privacy.table import IntArray
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec.of_extensions import owner_of
 
@@ -131,7 +131,7 @@ def _rows(
     key: str | None,
     link: tuple[str, str],
     plans: Mapping[str, Plan],
-) -> dict[str, IntArray]:
+) -> dict[str, Ints]:
     """Return the number, the parent and the leaves of each record that leads to a parent.
 
     ``link`` is the column that leads there, and the numbered parents.

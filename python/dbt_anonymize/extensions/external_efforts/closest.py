@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.arrays import Floats
 from dbt_anonymize.evaluation.data.relations import unmasked
 from dbt_anonymize.extensions.attacks.rates import Rate, with_rates
 from dbt_anonymize.extensions.attacks.result import AttackResult
 from dbt_anonymize.extensions.attacks.trial import Column, Trial
-from dbt_anonymize.extensions.external_efforts.nearness import AT_ONCE, Floats
+from dbt_anonymize.extensions.external_efforts.nearness import AT_ONCE
 from dbt_anonymize.literals import quote_text
 
 

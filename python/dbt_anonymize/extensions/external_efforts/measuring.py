@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from dbt_anonymize.arrays import Ints
 from dbt_anonymize.errors import SearchError
-from dbt_anonymize.evaluation.arrays import Codes
 from dbt_anonymize.evaluation.data.features import Reading
 from dbt_anonymize.evaluation.data.reading import Effort, EffortReader
 from dbt_anonymize.evaluation.data.relations import read_arrays
@@ -153,7 +153,7 @@ class _Released:
         key, untouched = spec.record_key, relations[f"{spec.name}_effort_0"]
         microdata = relations[f"{spec.name}_microdata"]
         inner = read_arrays(microdata, {"inner": "cast(not is_outer as bigint)"}, order_by=key)
-        self.inner: Codes = np.flatnonzero(inner["inner"])
+        self.inner: Ints = np.flatnonzero(inner["inner"])
         guarantees = spec.guarantees.resolved
         named = {f"sensitive {a}": rank_sql(a) for a in sensitive_attributes(guarantees)}
         count = len(inner["inner"])

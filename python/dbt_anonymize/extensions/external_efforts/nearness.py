@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from dbt_anonymize.arrays import Floats
+
 # Of each column the values: numbers, NaN if unknown, or hashes.
 Columns = Sequence[NDArray[Any]]
 # More than a table holds noisy copies of a record.

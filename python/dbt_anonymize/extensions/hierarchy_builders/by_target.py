@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from textwrap import shorten
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dbt_anonymize.arrays import Floats
 from dbt_anonymize.errors import HierarchyError
 from dbt_anonymize.extensions.hierarchy_builders.building import build_categories
 from dbt_anonymize.extensions.hierarchy_builders.others import count_rest, refuse_unusable
 from dbt_anonymize.hierarchies.model import CategoricalHierarchy
 
-_Floats = NDArray[np.float64]
 # Most groups at the first level; most categories that count, by frequency.
 _MOST_GROUPS, _MOST_COUNTED = 32, 300
 # Members that a label names, and characters of each.
@@ -89,7 +88,7 @@ def merge_by_target(
 class _Merging:
     """Groups of members, ordered by their first ones, and the loss of each merger."""
 
-    def __init__(self, sums: _Floats, *, is_amount: bool) -> None:
+    def __init__(self, sums: Floats, *, is_amount: bool) -> None:
         self.groups = [[place] for place in range(len(sums))]
         self._information = _number_information if is_amount else _class_information
         if is_amount:
@@ -111,32 +110,32 @@ class _Merging:
         self._losses = np.delete(np.delete(self._losses, second, axis=0), second, axis=1)
         self._losses[first] = self._losses[:, first] = self._losses_of(first)
 
-    def _losses_of(self, group: int) -> _Floats:
+    def _losses_of(self, group: int) -> Floats:
         """Return the rounded loss of merging with each other group; infinite with itself."""
         told = self._information(self._sums)
         losses = told + told[group] - self._information(self._sums + self._sums[group])
         losses[group] = np.inf
-        rounded: _Floats = np.round(losses / self._scale, 12)
+        rounded: Floats = np.round(losses / self._scale, 12)
         return rounded
 
 
-def _class_information(sums: _Floats) -> _Floats:
+def _class_information(sums: Floats) -> Floats:
     """Return records times negative entropy of each group."""
-    told: _Floats = _xlogx(sums).sum(axis=1) - _xlogx(sums.sum(axis=1))
+    told: Floats = _xlogx(sums).sum(axis=1) - _xlogx(sums.sum(axis=1))
     return told
 
 
-def _number_information(sums: _Floats) -> _Floats:
+def _number_information(sums: Floats) -> Floats:
     """Return the squared sum of each group per record."""
-    told: _Floats = sums[:, 1] ** 2 / sums[:, 0]
+    told: Floats = sums[:, 1] ** 2 / sums[:, 0]
     return told
 
 
-def _xlogx(counts: _Floats) -> _Floats:
+def _xlogx(counts: Floats) -> Floats:
     return counts * np.log(np.where(counts > 0, counts, 1.0))
 
 
-def _append_pool(sums: _Floats, records: int, *, is_amount: bool) -> _Floats:
+def _append_pool(sums: Floats, records: int, *, is_amount: bool) -> Floats:
     """Append the sums of a pool of average records."""
     size = sums[:, 0].sum() if is_amount else sums.sum()
     return np.vstack([sums, sums.sum(axis=0) * records / size])

@@ -19,10 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.arrays import Bools
 from dbt_anonymize.extensions.identifier_search.digests import is_digest_of
 from dbt_anonymize.extensions.identifier_search.text_variants import digits, fold
-
-Agrees = NDArray[np.bool_]
 
 # Kappa from which a column is a function of the other; the remaining rows may be corrections.
 _LEAST_KAPPA = 0.9
@@ -129,7 +128,7 @@ def agreement(column: SampledColumn, secret: SampledColumn) -> Agreement | None:
 
 
 def _chance_agreement(
-    agrees: Callable[..., Agrees], column: SampledColumn, secret: SampledColumn
+    agrees: Callable[..., Bools], column: SampledColumn, secret: SampledColumn
 ) -> float:
     """Return the mean number of agreeing rows over seeded shuffles."""
     rng, rows = np.random.default_rng(0), len(column.raw_texts)
@@ -137,7 +136,7 @@ def _chance_agreement(
     return float(np.mean([agrees(column, shuffled).sum() for shuffled in shuffles]))
 
 
-def _is_function(same: Agrees, by_chance: float, agreed: SampledColumn) -> bool:
+def _is_function(same: Bools, by_chance: float, agreed: SampledColumn) -> bool:
     matches = int(same.sum())
     if matches - by_chance < _LEAST_KAPPA * (len(same) - by_chance) or matches == by_chance:
         return False
@@ -145,7 +144,7 @@ def _is_function(same: Agrees, by_chance: float, agreed: SampledColumn) -> bool:
     return sum(lgamma(records + 1) for records in alike) - lgamma(matches + 1) < _MOST_LIKELY
 
 
-def _is_copied(same: Agrees, by_chance: float, secret: SampledColumn) -> bool:
+def _is_copied(same: Bools, by_chance: float, secret: SampledColumn) -> bool:
     """Tell whether many values are those of a column in which values are nearly unique."""
     rows = len(same)
     least = (
@@ -161,30 +160,30 @@ def _is_one_to_one(column: SampledColumn, secret: SampledColumn) -> bool:
     return min(_distinct(column.texts), _distinct(secret.texts)) >= _LEAST_KAPPA * pairs
 
 
-def _is_equal(column: SampledColumn, secret: SampledColumn) -> Agrees:
+def _is_equal(column: SampledColumn, secret: SampledColumn) -> Bools:
     return np.asarray(column.texts == secret.texts, dtype=bool)
 
 
-def _has_its_digits(column: SampledColumn, secret: SampledColumn) -> Agrees:
+def _has_its_digits(column: SampledColumn, secret: SampledColumn) -> Bools:
     return np.asarray((column.digits == secret.digits) & (column.digits != ""), dtype=bool)
 
 
-def _has_its_digits_reordered(column: SampledColumn, secret: SampledColumn) -> Agrees:
+def _has_its_digits_reordered(column: SampledColumn, secret: SampledColumn) -> Bools:
     first, second = column.sorted_digits, secret.sorted_digits
     return np.asarray((first == second) & (first != ""), dtype=bool)
 
 
-def _contains_it(column: SampledColumn, secret: SampledColumn) -> Agrees:
+def _contains_it(column: SampledColumn, secret: SampledColumn) -> Bools:
     forms = zip(column.texts, column.digits, secret.texts, secret.digits, strict=True)
     contained = [value in text or (n != "" and n in number) for text, number, value, n in forms]
     return np.array(contained, dtype=bool)
 
 
-def _is_part_of_it(column: SampledColumn, secret: SampledColumn) -> Agrees:
+def _is_part_of_it(column: SampledColumn, secret: SampledColumn) -> Bools:
     return _contains_it(secret, column)
 
 
-def _is_linear(column: SampledColumn, secret: SampledColumn) -> Agrees:
+def _is_linear(column: SampledColumn, secret: SampledColumn) -> Bools:
     """Fit a robust line: the median slope between pairs, and the median residual."""
     agrees = np.zeros(len(column.raw_texts), dtype=bool)
     rows = np.flatnonzero(np.isfinite(column.numbers) & np.isfinite(secret.numbers))
@@ -200,7 +199,7 @@ def _is_linear(column: SampledColumn, secret: SampledColumn) -> Agrees:
     return agrees
 
 
-def _is_hash_of_it(column: SampledColumn, secret: SampledColumn) -> Agrees:
+def _is_hash_of_it(column: SampledColumn, secret: SampledColumn) -> Bools:
     pairs = list(zip(column.raw_texts.tolist(), secret.raw_texts.tolist(), strict=True))
     hashed = [is_digest_of(text, value) for text, value in pairs[:_FIRST]]
     if any(hashed):
@@ -208,7 +207,7 @@ def _is_hash_of_it(column: SampledColumn, secret: SampledColumn) -> Agrees:
     return np.array(hashed + [False] * (len(pairs) - len(hashed)), dtype=bool)
 
 
-def _has_it_as_hash(column: SampledColumn, secret: SampledColumn) -> Agrees:
+def _has_it_as_hash(column: SampledColumn, secret: SampledColumn) -> Bools:
     return _is_hash_of_it(secret, column)
 
 
@@ -222,7 +221,7 @@ def _distinct(texts: NDArray[Any]) -> int:
 
 _EQUAL = "equals it"
 # Each relation's predicate; True: it counts only if one-to-one.
-_RELATIONS: dict[str, tuple[Callable[[SampledColumn, SampledColumn], Agrees], bool]] = {
+_RELATIONS: dict[str, tuple[Callable[[SampledColumn, SampledColumn], Bools], bool]] = {
     _EQUAL: (_is_equal, False),
     "has its digits": (_has_its_digits, True),
     "contains it": (_contains_it, False),

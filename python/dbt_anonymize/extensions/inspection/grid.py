@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dbt_anonymize.arrays import Floats, Ints
 from dbt_anonymize.errors import EvaluationError
-from dbt_anonymize.evaluation.arrays import Codes, Floats
 from dbt_anonymize.evaluation.data.features import VALUES, Column
 from dbt_anonymize.evaluation.data.spaces import Numbers
 from dbt_anonymize.evaluation.facts import Detail, Fact
@@ -41,7 +41,7 @@ class Grid(Inspection):
     """
 
     features: tuple[str, str]
-    columns: tuple[Codes, ...]
+    columns: tuple[Ints, ...]
     values: tuple[Floats, Floats]
 
     def facts(self) -> Iterator[Fact]:
@@ -50,7 +50,7 @@ class Grid(Inspection):
             for point, value in enumerate(values.tolist()):
                 yield Fact(0, "grid_point", name, value, bin=point)
 
-    def points(self, split: tuple[int, int]) -> Sequence[Codes]:
+    def points(self, split: tuple[int, int]) -> Sequence[Ints]:
         """Return the points, in the first split."""
         return self.columns if split == (1, 1) else ()
 
@@ -88,7 +88,7 @@ def make_grid(names: Sequence[str], columns: Sequence[Column], features: tuple[s
     places = [list(names).index(name) for name in features]
     axes = [_even_codes(columns[place], name) for place, name in zip(places, features, strict=True)]
     x, y = (axis.reshape(-1) for axis in np.meshgrid(axes[0], axes[1], indexing="ij"))
-    codes: list[Codes] = [np.full(len(x), _typical_code(column)) for column in columns]
+    codes: list[Ints] = [np.full(len(x), _typical_code(column)) for column in columns]
     codes[places[0]], codes[places[1]] = x, y
     first, second = (_numbers(columns[place]) for place in places)
     if first is None or second is None:  # refused above
@@ -101,7 +101,7 @@ def _numbers(column: Column) -> Floats | None:
     return block.values[:, 0] if isinstance(block, Numbers) else None
 
 
-def _even_codes(column: Column, name: str) -> Codes:
+def _even_codes(column: Column, name: str) -> Ints:
     """Return the codes of the values that are nearest to even steps."""
     numbers = _numbers(column)
     if numbers is None or not np.isfinite(numbers).any():

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.arrays import Floats, Ints
 from dbt_anonymize.errors import EvaluationError
-from dbt_anonymize.evaluation.arrays import Codes, Floats
 from dbt_anonymize.evaluation.data.hierarchy import ROOT, read_hierarchy
 from dbt_anonymize.evaluation.data.reading import EffortReader
 from dbt_anonymize.evaluation.data.relations import (
@@ -65,7 +65,7 @@ class Groups:
     """
 
     name: str
-    codes: Codes
+    codes: Ints
     labels: tuple[str, ...]
     sizes: tuple[int, ...]
 
@@ -111,7 +111,7 @@ def read_groups(
     columns: Sequence[GroupColumn],
     reader: EffortReader,
     keys: NDArray[Any],
-    subjects: Codes | None,
+    subjects: Ints | None,
     smallest: int,
 ) -> tuple[Groups, ...]:
     """Return the groups of each column with at least ``smallest`` subjects.
@@ -127,11 +127,7 @@ def read_groups(
 
 
 def make_groups(
-    name: str,
-    texts: Sequence[str | None],
-    codes: Codes,
-    subjects: Codes | None,
-    smallest: int,
+    name: str, texts: Sequence[str | None], codes: Ints, subjects: Ints | None, smallest: int
 ) -> Groups:
     """Return the groups of records by ``texts[codes]``, see `read_groups`.
 
@@ -162,7 +158,7 @@ def make_groups(
 
 def _texts(
     column: GroupColumn, reader: EffortReader, keys: NDArray[Any]
-) -> tuple[Sequence[str | None], Codes]:
+) -> tuple[Sequence[str | None], Ints]:
     """Return texts, None for NULL, and the position of each record's text."""
     relation = reader.sample.restrict(reader.untouched.relation)
     column_kind(relation, column.name)

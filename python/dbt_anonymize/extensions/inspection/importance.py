@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dbt_anonymize.evaluation.arrays import Codes, Floats
+from dbt_anonymize.arrays import Floats, Ints
 from dbt_anonymize.evaluation.facts import Detail
 from dbt_anonymize.evaluation.inspections import Answers, Inspection, Question
 from dbt_anonymize.evaluation.prediction_measures import prediction_measures
@@ -78,7 +78,7 @@ class Permuted:
         Column after column.
     """
 
-    records: Codes
+    records: Ints
     columns: tuple[int, ...]
     rows: Floats
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from dbt_anonymize.privacy.table import Classes, FloatArray, Table
+from dbt_anonymize.arrays import Floats, np
+from dbt_anonymize.privacy.table import Classes, Table
 
 
 class LabelLosses:
@@ -23,7 +22,7 @@ class LabelLosses:
             for attribute in table.attributes
         ]
 
-    def share(self, position: int, level: int) -> FloatArray:
+    def share(self, position: int, level: int) -> Floats:
         """Return the contribution of each label of an attribute to the loss, by code."""
         return self._shares[position][level]
 
@@ -31,7 +30,7 @@ class LabelLosses:
         """Return the largest contribution of an attribute, that of its root."""
         return float(self._root_losses[position])
 
-    def of_classes(self, classes: Classes) -> FloatArray:
+    def of_classes(self, classes: Classes) -> Floats:
         """Return the loss of each class (classes,), 0 to 1; 0 where there is nothing to lose."""
         if classes.losses is not None:
             return classes.losses

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-import numpy as np
 from pydantic import Field
 
+from dbt_anonymize.arrays import Bools, Floats, np
 from dbt_anonymize.extensions.payouts.label_losses import LabelLosses
 from dbt_anonymize.extensions.payouts.no_attack import size_without_attack
 from dbt_anonymize.privacy.compiler import Compiler
 from dbt_anonymize.privacy.guarantees import TOLERANCE
 from dbt_anonymize.privacy.model import Positive, PrivacyModel, Weakest
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Table
+from dbt_anonymize.privacy.table import Classes, Table
 
 
 class Profitable(PrivacyModel):
@@ -42,7 +42,7 @@ class Profitable(PrivacyModel):
             compiler.problem("needs the population for a journalist", "none", "Declare it")
         losses = self.label_losses(compiler.table)
 
-        def violating(classes: Classes) -> BoolArray:
+        def violating(classes: Classes) -> Bools:
             payouts = self.payouts(classes, losses.of_classes(classes))
             return payouts <= TOLERANCE * self.publisher_benefit
 
@@ -51,7 +51,7 @@ class Profitable(PrivacyModel):
         compiler.is_monotone_in_suppression = False
 
     @classmethod
-    def recounted_losses(cls, *counted: Any) -> FloatArray:
+    def recounted_losses(cls, *counted: Any) -> Floats:
         """Return the loss of the labels of each class, by SQL of its own."""
         from dbt_anonymize.extensions.payouts.recounted_losses import (  # noqa: PLC0415 (a cycle)
             losses_of_classes,
@@ -63,7 +63,7 @@ class Profitable(PrivacyModel):
         """Return the losses of labels by the hierarchies of a table."""
         return LabelLosses(table)
 
-    def payouts(self, classes: Classes, losses: FloatArray) -> FloatArray:
+    def payouts(self, classes: Classes, losses: Floats) -> Floats:
         """Return the payout of one record of each class (classes,), less the loss of its labels."""
         candidates = classes.people
         if self.attacker == "journalist" and classes.population is not None:

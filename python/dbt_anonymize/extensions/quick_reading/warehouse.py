@@ -20,7 +20,6 @@ from dbt_anonymize.vault.files import (
     existing_attachments,
     missing_files,
     private_files,
-    require_folders,
 )
 from dbt_anonymize.versions import PACKAGE
 
@@ -128,7 +127,6 @@ def _open(project: Project, profile: PlainProfile) -> PlainWarehouse | None:
     if manifest is None:
         return None
     credentials: Any = profile.credentials
-    require_folders(credentials)
     missing = missing_files(credentials)
     if missing:
         credentials = replace(credentials, attach=tuple(existing_attachments(credentials)))

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dbt_anonymize.evaluation.arrays import Codes, Floats
+from dbt_anonymize.arrays import Floats, Ints
 
 _MAX_SEED = int(np.iinfo(np.int32).max)
 _GROWTH = {"max_depth", "max_features", "min_samples_leaf", "min_samples_split"}
@@ -53,8 +53,8 @@ class _Growth:
 
 
 def train_classifier(
-    estimator: Any, rows: Floats, train: Codes, target: Codes, test_rows: Floats
-) -> tuple[Codes, Floats] | None:
+    estimator: Any, rows: Floats, train: Ints, target: Ints, test_rows: Floats
+) -> tuple[Ints, Floats] | None:
     """Train an unfitted estimator as `forest_probabilities` does; None where scikit-learn must."""
     if not supports(estimator):
         return None
@@ -77,8 +77,8 @@ def supports(estimator: Any) -> bool:
 
 
 def forest_probabilities(
-    estimator: Any, rows: Floats, train: Codes, target: Codes, test_rows: Floats
-) -> tuple[Codes, Floats] | None:
+    estimator: Any, rows: Floats, train: Ints, target: Ints, test_rows: Floats
+) -> tuple[Ints, Floats] | None:
     """Train trees and return the classes, and their probabilities for each test row.
 
     Equal to ``estimator.fit(rows[train], target).predict_proba(test_rows)``; None if a number
@@ -119,7 +119,7 @@ def forest_probabilities(
 
 def _draw_records(
     estimator: Any, generator: np.random.RandomState, *, records: int, features: int
-) -> Iterator[Codes | None]:
+) -> Iterator[Ints | None]:
     """Yield the records of each tree (None: each once), and seed the generator for its splits."""
     name = type(estimator).__name__
     if name == "DecisionTreeClassifier":
@@ -148,8 +148,8 @@ def _grow_and_sum(
     growth: _Growth,
     train_x: NDArray[np.float32],
     train_y: Floats,
-    member: Codes,
-    draws: Iterator[Codes | None],
+    member: Ints,
+    draws: Iterator[Ints | None],
     *,
     generator: np.random.RandomState,
     classes: int,

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.arrays import Bools, Ints
 from dbt_anonymize.extensions.recoding.judging import Judge
 from dbt_anonymize.extensions.recoding.levels import read_levels
 from dbt_anonymize.extensions.recoding.records import Source
 from dbt_anonymize.extensions.recoding.runs import run_positions
-from dbt_anonymize.privacy.table import BoolArray, IntArray
 
 if TYPE_CHECKING:
     import duckdb
@@ -43,7 +43,7 @@ def cell_suppression(
     return records.recoded([labels for labels, _ in labelled], [ids for _, ids in labelled])
 
 
-def hidden_cells(cells: Sequence[IntArray], judge: Judge, order: Sequence[int]) -> list[BoolArray]:
+def hidden_cells(cells: Sequence[Ints], judge: Judge, order: Sequence[int]) -> list[Bools]:
     """Return a mask of the rows that show `*`, for each quasi-identifier.
 
     ``cells`` are codes of labels at the base levels, 0 of `*`. Each step is about one
@@ -65,7 +65,7 @@ def hidden_cells(cells: Sequence[IntArray], judge: Judge, order: Sequence[int]) 
 class _Cells:
     """Groups of rows with the same base labels: their current labels, and a mask of weak ones."""
 
-    def __init__(self, cells: Sequence[IntArray], judge: Judge) -> None:
+    def __init__(self, cells: Sequence[Ints], judge: Judge) -> None:
         self._judge, self._sizes = judge, [int(codes.max(initial=0)) + 1 for codes in cells]
         rows = len(cells[0])
         keys = self._keys(np.column_stack(cells)) if rows else np.zeros(0, dtype=np.int64)
@@ -79,14 +79,14 @@ class _Cells:
         self.is_weak = np.zeros(len(first), dtype=np.bool_)
         self._count(np.arange(len(first)))
 
-    def _keys(self, cells: IntArray) -> NDArray[Any]:
+    def _keys(self, cells: Ints) -> NDArray[Any]:
         """Return a key of each row of cells, one integer if it is large enough."""
         if np.prod([float(size) for size in self._sizes]) < 2.0**62:
             return cells @ np.cumprod([1, *self._sizes[:-1]])
         texts = np.ascontiguousarray(cells, dtype=">u4")
         return texts.view(f"S{texts.shape[1] * 4}").reshape(-1)
 
-    def _violating(self, groups: IntArray, keys: NDArray[Any]) -> BoolArray:
+    def _violating(self, groups: Ints, keys: NDArray[Any]) -> Bools:
         """Return a mask of the groups in weak classes, by these keys."""
         if not len(groups):
             return np.zeros(0, dtype=np.bool_)
@@ -96,7 +96,7 @@ class _Cells:
         violating = self._judge.violating(rows, np.repeat(of_group, sizes), len(classes))
         return violating[of_group]
 
-    def _count(self, groups: IntArray) -> None:
+    def _count(self, groups: Ints) -> None:
         """Judge the classes of some groups anew; groups must be complete classes."""
         is_shown = (self.cells[groups] != 0).any(axis=1)
         self.is_weak[groups] = self._violating(groups, self.keys[groups]) & is_shown

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
 import numpy as np
 
+from dbt_anonymize.arrays import Ints
 from dbt_anonymize.errors import RecodingError
 from dbt_anonymize.extensions.recoding.judging import Judge
 from dbt_anonymize.extensions.recoding.mdav import mdav
@@ -17,7 +18,6 @@ from dbt_anonymize.extensions.recoding.released_groups import released_labels
 from dbt_anonymize.extensions.recoding.systematic import systematic_clusters
 from dbt_anonymize.extensions.recoding.tuples import Category, Number, Tuples
 from dbt_anonymize.privacy.grouping import distinct_rows
-from dbt_anonymize.privacy.table import IntArray
 
 if TYPE_CHECKING:
     import duckdb
@@ -67,7 +67,7 @@ def grouped_recoding(
     return records.recoded(labels, [parts] * len(labels), classes)
 
 
-def groups_of(records: Records, method: Method, least: int, **options: Unpack[Options]) -> IntArray:
+def groups_of(records: Records, method: Method, least: int, **options: Unpack[Options]) -> Ints:
     """Group similar tuples of quasi-identifiers; return the group of each row, from 0."""
     if not len(records):
         return np.zeros(0, dtype=np.int64)
@@ -95,7 +95,7 @@ def check_size(tuples: int, least: int, method: Method) -> None:
         )
 
 
-def distinct_tuples(records: Records) -> tuple[Tuples, IntArray]:
+def distinct_tuples(records: Records) -> tuple[Tuples, Ints]:
     """Return the distinct tuples of quasi-identifiers, and the one of each row.
 
     They are in the order of the quasi-identifiers: numbers ascending, categories as in their
@@ -123,7 +123,7 @@ def distinct_tuples(records: Records) -> tuple[Tuples, IntArray]:
     return Tuples(attributes, counts), tuple_of_row
 
 
-def _optimal_grouping(tuples: Tuples, k: int) -> IntArray:
+def _optimal_grouping(tuples: Tuples, k: int) -> Ints:
     (number, *further) = tuples.attributes
     if further or not isinstance(number, Number):
         raise RecodingError(

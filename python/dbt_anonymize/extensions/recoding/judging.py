@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from dbt_anonymize.arrays import Bools, Ints
 from dbt_anonymize.errors import RecodingError, SearchError
 from dbt_anonymize.evaluation.data.relations import value_text
 from dbt_anonymize.extensions.recoding.records import Records
 from dbt_anonymize.privacy.grouping import count_classes
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.registry import compile_guarantees, model_of
-from dbt_anonymize.privacy.table import BoolArray, IntArray, Table
+from dbt_anonymize.privacy.table import Table
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Judge:
             and self.table.subject is None
         )
 
-    def violating(self, rows: IntArray, class_of_row: IntArray, classes: int) -> BoolArray:
+    def violating(self, rows: Ints, class_of_row: Ints, classes: int) -> Bools:
         """Return a mask of the classes of these rows that break a guarantee."""
         if self.guarantees is None:
             return np.ones(classes, dtype=np.bool_)
@@ -77,7 +78,7 @@ def _with_codes(guarantee: Mapping[str, Any], records: Records) -> dict[str, Any
     return {**guarantee, "values": [texts.index(text) for text in texts_of_values if text in texts]}
 
 
-def select_rows(table: Table, rows: IntArray | BoolArray) -> Table:
+def select_rows(table: Table, rows: Ints | Bools) -> Table:
     """Return a table with some of the rows."""
     return replace(
         table,

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from dbt_anonymize.arrays import Floats, Ints
 from dbt_anonymize.errors import RecodingError
 from dbt_anonymize.extensions.recoding.leaves import Leaves, Texts
 from dbt_anonymize.privacy.grouping import distinct_rows
-from dbt_anonymize.privacy.table import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,12 +24,12 @@ class Labels:
     """
 
     texts: Texts
-    first: IntArray
-    last: IntArray
-    levels: IntArray
-    shares: FloatArray
-    numbers: FloatArray
-    raw: IntArray | None = None
+    first: Ints
+    last: Ints
+    levels: Ints
+    shares: Floats
+    numbers: Floats
+    raw: Ints | None = None
 
     def frame(self) -> pd.DataFrame:
         """Return the labels as a table with their numbers from 0."""
@@ -47,7 +47,7 @@ class Labels:
         )
 
 
-def span_labels(leaves: Leaves, low: IntArray, high: IntArray) -> Labels:
+def span_labels(leaves: Leaves, low: Ints, high: Ints) -> Labels:
     """Return the lowest labels that cover spans of codes; the root for a span with 0 (NULL)."""
     low_leaf, whole = np.maximum(low, 1), len(leaves)
     levels = np.full(len(low), leaves.height, dtype=np.int64)
@@ -82,7 +82,7 @@ def span_labels(leaves: Leaves, low: IntArray, high: IntArray) -> Labels:
 
 
 def check_labels(
-    leaves: Sequence[Leaves], labels: Sequence[Labels], classes: IntArray | None = None
+    leaves: Sequence[Leaves], labels: Sequence[Labels], classes: Ints | None = None
 ) -> None:
     """Check that each label stands for one interval, since classes are distinguished by labels.
 
@@ -109,14 +109,14 @@ def check_labels(
             )
 
 
-def _texts(leaves: Leaves, level: int, codes: IntArray) -> Texts:
+def _texts(leaves: Leaves, level: int, codes: Ints) -> Texts:
     if not len(leaves):
         return np.full(len(codes), "*", dtype=object)
     texts: Texts = leaves.texts[level][codes - 1]
     return texts
 
 
-def _between(leaves: Leaves, low: IntArray, high: IntArray) -> Texts:
+def _between(leaves: Leaves, low: Ints, high: Ints) -> Texts:
     """Return labels of intervals between levels, in the notation of the leaves at their ends."""
     notation = _notation(leaves)
     first, last = _texts(leaves, 1, low), _texts(leaves, 1, high)

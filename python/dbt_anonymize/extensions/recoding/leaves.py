@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dbt_anonymize.arrays import Floats, Ints
 from dbt_anonymize.errors import RecodingError
 from dbt_anonymize.evaluation.data.relations import SOURCE, column_kind, number_sql, query
-from dbt_anonymize.privacy.table import FloatArray, IntArray
 
 if TYPE_CHECKING:
     import duckdb
@@ -41,7 +41,7 @@ class Leaves:
     name: str
     relation: duckdb.DuckDBPyRelation
     texts: tuple[Texts, ...]
-    bounds: tuple[FloatArray, FloatArray] | None = None
+    bounds: tuple[Floats, Floats] | None = None
     ends: tuple[Texts, ...] = ()
     unit: Unit = "number"
 
@@ -111,13 +111,13 @@ class Leaves:
         return len(self.texts[0])
 
     @cached_property
-    def labels(self) -> IntArray:
+    def labels(self) -> Ints:
         """Code of the label of each leaf at each level, shape (levels, leaves)."""
         coded = [pd.factorize(texts, use_na_sentinel=False)[0] for texts in self.texts]
         return np.array(coded, dtype=np.int64)
 
     @cached_property
-    def covered(self) -> tuple[IntArray, IntArray]:
+    def covered(self) -> tuple[Ints, Ints]:
         """First and last code that the label of a code covers, shape (levels, leaves + 1)."""
         first = np.zeros((self.height + 1, len(self) + 1), dtype=np.int64)
         last = first.copy()
@@ -130,19 +130,19 @@ class Leaves:
             first[level, 1:], last[level, 1:] = lowest[labels], highest[labels]
         return first, last
 
-    def cover(self, low: IntArray, high: IntArray) -> IntArray:
+    def cover(self, low: Ints, high: Ints) -> Ints:
         """Return the lowest level at which codes from ``low`` to ``high`` have one label."""
         level = np.full(len(low), self.height, dtype=np.int64)
         for below in reversed(range(self.height)):
             level[self.covered[1][below][low] >= high] = below
         return level
 
-    def bounds_of(self, first: IntArray, last: IntArray) -> tuple[FloatArray, FloatArray]:
+    def bounds_of(self, first: Ints, last: Ints) -> tuple[Floats, Floats]:
         """Return the bounds of intervals from one leaf to another."""
         lower, upper = self.bounds or (np.zeros(0), np.zeros(0))
         return lower[first - 1], upper[last - 1]
 
-    def spread(self, low: IntArray, high: IntArray) -> FloatArray:
+    def spread(self, low: Ints, high: Ints) -> Floats:
         """Return the width between two codes as Mondrian measures it: 1 with NULL beside values.
 
         For categories it is the share of the covering label.
@@ -158,7 +158,7 @@ class Leaves:
             spread = (upper[high - 1] - lower[0]) / whole - (lower[at] - lower[0]) / whole
         return np.where(low == 0, 1.0, spread)
 
-    def shares(self, low: IntArray, high: IntArray) -> FloatArray:
+    def shares(self, low: Ints, high: Ints) -> Floats:
         """Return the share of the domain between two codes; 1 where NULL is among them."""
         if self.bounds is None:
             shares = (high - low + 1) / max(len(self), 1)

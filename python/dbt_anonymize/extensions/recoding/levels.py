@@ -9,10 +9,11 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from dbt_anonymize.arrays import Bools, Floats, Ints
 from dbt_anonymize.extensions.recoding.labels import Labels
 from dbt_anonymize.extensions.recoding.leaves import Texts
 from dbt_anonymize.extensions.recoding.records import Key, Records, Source
-from dbt_anonymize.privacy.table import Attribute, BoolArray, FloatArray, IntArray
+from dbt_anonymize.privacy.table import Attribute
 
 
 def read_levels(
@@ -46,7 +47,7 @@ class Ladder:
         }
 
     @cached_property
-    def codes(self) -> dict[int, IntArray]:
+    def codes(self) -> dict[int, Ints]:
         """Codes of the labels of each key, by level."""
         root = np.array(["*"], dtype=object)
         texts = np.concatenate([root, *self.texts.values()])
@@ -58,7 +59,7 @@ class Ladder:
         }
 
     @cached_property
-    def shares(self) -> dict[int, FloatArray]:
+    def shares(self) -> dict[int, Floats]:
         """Share of the domain that the label of each key covers, by level; 1 of `*` and NULL."""
         leaves, shares_of = self.key.leaves, {}
         for level in self.levels:
@@ -85,8 +86,8 @@ class Ladder:
         return Attribute(leaves.name, tuple(levels), tuple(shares), len(leaves), smallest)
 
     def labels(
-        self, keys: IntArray, levels: IntArray, is_hidden: BoolArray | None = None
-    ) -> tuple[Labels, IntArray]:
+        self, keys: Ints, levels: Ints, is_hidden: Bools | None = None
+    ) -> tuple[Labels, Ints]:
         """Return the distinct labels of rows, each at its own level, and the label of each row.
 
         Rows that are ``is_hidden`` have `*`, the root.

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dbt_anonymize.arrays import Bools, Ints
 from dbt_anonymize.extensions.recoding.judging import Judge, select_rows
 from dbt_anonymize.extensions.recoding.levels import read_levels
 from dbt_anonymize.extensions.recoding.records import Source
 from dbt_anonymize.privacy.grouping import classes_by_labels, group, labels_of
 from dbt_anonymize.privacy.guarantees import Guarantees
-from dbt_anonymize.privacy.table import BoolArray, IntArray, Node, Table
+from dbt_anonymize.privacy.table import Node, Table
 
 if TYPE_CHECKING:
     import duckdb
@@ -46,7 +47,7 @@ def local_recoding(
     return records.recoded([labels for labels, _ in labelled], [ids for _, ids in labelled])
 
 
-def rounds_of_rows(table: Table, guarantees: Guarantees | None, nodes: Sequence[Node]) -> IntArray:
+def rounds_of_rows(table: Table, guarantees: Guarantees | None, nodes: Sequence[Node]) -> Ints:
     """Return the place of each row's node; without guarantees every row has the last one."""
     round_of_row = np.full(len(table.records), len(nodes) - 1, dtype=np.int64)
     remaining = np.arange(len(table.records))
@@ -59,10 +60,10 @@ def rounds_of_rows(table: Table, guarantees: Guarantees | None, nodes: Sequence[
     return round_of_row
 
 
-def protected_rows(table: Table, rows: IntArray, guarantees: Guarantees, node: Node) -> BoolArray:
+def protected_rows(table: Table, rows: Ints, guarantees: Guarantees, node: Node) -> Bools:
     """Return a mask of the rows whose classes, among these rows alone, keep all guarantees."""
     part = select_rows(table, rows)
     labels = labels_of(part, node, np.arange(len(rows)))
     violating = guarantees.violating(classes_by_labels(part, labels, node))
-    is_protected: BoolArray = ~violating[group(labels)[1]]
+    is_protected: Bools = ~violating[group(labels)[1]]
     return is_protected

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dbt_anonymize.extensions.recoding.tuples import Codes, Floats, Tuples
+from dbt_anonymize.arrays import Floats, Ints
+from dbt_anonymize.extensions.recoding.tuples import Tuples
 
 
-def mdav(tuples: Tuples, k: int) -> Codes:
+def mdav(tuples: Tuples, k: int) -> Ints:
     """Return the group of each tuple, 0 and up, each of at least ``k`` records.
 
     While at least 3k records are left, r, the tuple farthest from their mean, forms a group with
@@ -61,7 +62,7 @@ class _Ungrouped:
         self.records = tuples.records
         self._keep(tuples, np.arange(len(tuples)))
 
-    def _keep(self, tuples: Tuples, rows: Codes) -> None:
+    def _keep(self, tuples: Tuples, rows: Ints) -> None:
         self.tuples = Tuples(tuples.attributes, tuples.counts.copy())
         self._rows = rows
         self._gone: list[int] = []
@@ -80,7 +81,7 @@ class _Ungrouped:
         distances[self._gone] = -1.0
         return self.tuples.at(int(distances.argmax()))
 
-    def form(self, number: int, chosen: Codes) -> None:
+    def form(self, number: int, chosen: Ints) -> None:
         """Put tuples into a group."""
         self.groups[self._rows[chosen]] = number
         self.records -= int(self.tuples.counts[chosen].sum())

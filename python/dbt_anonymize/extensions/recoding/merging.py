@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from dbt_anonymize.arrays import Floats, Ints
 from dbt_anonymize.extensions.recoding.mondrian import Violating
-from dbt_anonymize.extensions.recoding.tuples import Category, Codes, Floats, Number, Tuples
+from dbt_anonymize.extensions.recoding.tuples import Category, Number, Tuples
 
 
-def merged_groups(
-    tuples: Tuples, groups: Codes, tuple_of_row: Codes, violating: Violating
-) -> Codes:
+def merged_groups(tuples: Tuples, groups: Ints, tuple_of_row: Ints, violating: Violating) -> Ints:
     """Return the group of each tuple, 0 and up; all keep the guarantees unless one alone is left.
 
     As long as a group breaks a guarantee, the smallest such group is merged with the one whose mean

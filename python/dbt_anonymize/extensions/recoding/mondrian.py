@@ -23,34 +23,34 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dbt_anonymize.arrays import Bools, Floats, Ints
 from dbt_anonymize.extensions.recoding.leaves import Leaves
 from dbt_anonymize.extensions.recoding.runs import run_positions, run_starts, running_sums
-from dbt_anonymize.privacy.table import BoolArray, FloatArray, IntArray
 
 # From rows, the class of each and the number of classes: a mask of classes that break a guarantee.
-Violating = Callable[[IntArray, IntArray, int], BoolArray]
+Violating = Callable[[Ints, Ints, int], Bools]
 
 
 @dataclass(frozen=True)
 class _Parts:
     """Rows ordered by part, and the start of each part."""
 
-    rows: IntArray
-    starts: IntArray
+    rows: Ints
+    starts: Ints
 
     def __len__(self) -> int:
         return len(self.starts)
 
     @property
-    def sizes(self) -> IntArray:
+    def sizes(self) -> Ints:
         """Rows of each part."""
         return np.diff(self.starts, append=len(self.rows))
 
-    def of_rows(self) -> IntArray:
+    def of_rows(self) -> Ints:
         """Return the part of each row, in the order of ``rows``."""
         return np.repeat(np.arange(len(self)), self.sizes)
 
-    def take(self, parts: IntArray) -> _Parts:
+    def take(self, parts: Ints) -> _Parts:
         """Return some of the parts, in this order."""
         sizes = self.sizes[parts]
         return _Parts(self.rows[run_positions(self.starts[parts], sizes)], run_starts(sizes))
@@ -61,8 +61,8 @@ class _Table:
     """The rows to cut, and the conditions on their parts."""
 
     attributes: Sequence[Leaves]
-    codes: Sequence[IntArray]
-    records: IntArray
+    codes: Sequence[Ints]
+    records: Ints
     k: int
     is_strict: bool
     violating: Violating | None
@@ -70,13 +70,13 @@ class _Table:
 
 def mondrian(
     attributes: Sequence[Leaves],
-    codes: Sequence[IntArray],
-    records: IntArray,
+    codes: Sequence[Ints],
+    records: Ints,
     k: int,
     *,
     is_strict: bool = True,
     violating: Violating | None = None,
-) -> IntArray:
+) -> Ints:
     """Return the part of each row, 0 and up, each of at least ``k`` records.
 
     ``codes`` has those of each attribute. Equal rows stay together if ``is_strict``, else each row
@@ -99,7 +99,7 @@ def mondrian(
     return part_of_row
 
 
-def _round(table: _Table, waiting: _Parts) -> tuple[IntArray, list[_Parts]]:
+def _round(table: _Table, waiting: _Parts) -> tuple[Ints, list[_Parts]]:
     """Return the parts that no attribute can cut, and the sides of the others."""
     lows, highs, widths = _spans(table, waiting)
     totals = np.add.reduceat(table.records[waiting.rows], waiting.starts)
@@ -121,7 +121,7 @@ def _round(table: _Table, waiting: _Parts) -> tuple[IntArray, list[_Parts]]:
     return uncut, sides
 
 
-def _spans(table: _Table, parts: _Parts) -> tuple[IntArray, IntArray, FloatArray]:
+def _spans(table: _Table, parts: _Parts) -> tuple[Ints, Ints, Floats]:
     """Return lowest and highest code and width of each attribute, shape (parts, attributes).
 
     The width is the share of the domain, and -1 for a single value.
@@ -144,9 +144,7 @@ class _Cut:
     one, or NULL and all values. A run is the rows of one unit in a part.
     """
 
-    def __init__(
-        self, table: _Table, parts: _Parts, chosen: IntArray, lows: IntArray, highs: IntArray
-    ) -> None:
+    def __init__(self, table: _Table, parts: _Parts, chosen: Ints, lows: Ints, highs: Ints) -> None:
         self.table, self.parts = table, parts
         self.halved = np.zeros(len(parts), dtype=np.bool_)
         units = np.empty(len(parts.rows), dtype=np.int64)
@@ -165,9 +163,7 @@ class _Cut:
         self.totals = np.add.reduceat(self.records, self.firsts)
         self.up_to = self._up_to(self.records)
 
-    def _units(
-        self, attribute: int, some: slice, rows: slice, lows: IntArray, highs: IntArray
-    ) -> IntArray:
+    def _units(self, attribute: int, some: slice, rows: slice, lows: Ints, highs: Ints) -> Ints:
         leaves = self.table.attributes[attribute]
         codes = self.table.codes[attribute][self.parts.rows[rows]].astype(np.int64)
         has_null, sizes = lows == 0, self.parts.sizes[some]
@@ -179,10 +175,10 @@ class _Cut:
             units = leaves.covered[1][np.repeat(below, sizes), codes]
         return np.where(np.repeat(has_null, sizes), codes > 0, units) if has_null.any() else units
 
-    def _up_to(self, numbers: IntArray) -> IntArray:
+    def _up_to(self, numbers: Ints) -> Ints:
         return running_sums(numbers, self.firsts, self.part)
 
-    def sides(self) -> tuple[BoolArray, _Parts]:
+    def sides(self) -> tuple[Bools, _Parts]:
         """Return a mask of the parts whose sides all keep the guarantees, and these sides."""
         is_cut, whole, side, starts, sizes = self._segments()
         some = is_cut[whole]
@@ -200,7 +196,7 @@ class _Cut:
             sides = sides.take(np.flatnonzero(is_cut[whole[children]]))
         return is_cut, sides
 
-    def _segments(self) -> tuple[BoolArray, IntArray, IntArray, IntArray, IntArray]:
+    def _segments(self) -> tuple[Bools, Ints, Ints, Ints, Ints]:
         """Return a mask of the parts that k lets be cut; part, side, start and size of runs."""
         sizes = np.diff(self.starts, append=len(self.rows))
         is_rest = self._rest()
@@ -228,7 +224,7 @@ class _Cut:
             np.concatenate([below[halves], (end - position)[halves], sizes[whole_runs]]),
         )
 
-    def _middle(self) -> tuple[IntArray, IntArray]:
+    def _middle(self) -> tuple[Ints, Ints]:
         """Return the last run below the cut of each part in halves, and the position of the cut."""
         totals = self.totals[self.part]
         if self.table.is_strict:
@@ -242,7 +238,7 @@ class _Cut:
             return last, np.append(self.starts, len(self.rows))[last + 1]
         return last, self.starts[last] + self.totals // 2 - (self.up_to - self.records)[last]
 
-    def _rest(self) -> BoolArray:
+    def _rest(self) -> Bools:
         """Return a mask of the units that stay together: those below k, and the next up to k."""
         order = np.lexsort((self.records, self.part))
         records = self.records[order]

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dbt_anonymize.arrays import Ints
 from dbt_anonymize.extensions.recoding.judging import Judge
 from dbt_anonymize.extensions.recoding.labels import Labels, span_labels
 from dbt_anonymize.extensions.recoding.mondrian import mondrian
 from dbt_anonymize.extensions.recoding.records import Records, Source
-from dbt_anonymize.privacy.table import IntArray
 
 if TYPE_CHECKING:
     import duckdb
@@ -27,7 +27,7 @@ def multidimensional_recoding(source: Source, *, strict: bool = True) -> duckdb.
     return records.recoded(labels, [parts] * len(labels))
 
 
-def mondrian_parts(records: Records, *, is_strict: bool = True) -> IntArray:
+def mondrian_parts(records: Records, *, is_strict: bool = True) -> Ints:
     """Return the part of each row, from 0, which keeps all guarantees about classes."""
     judge = Judge.of(records)
     return mondrian(
@@ -40,7 +40,7 @@ def mondrian_parts(records: Records, *, is_strict: bool = True) -> IntArray:
     )
 
 
-def labels_of_parts(records: Records, parts: IntArray) -> list[Labels]:
+def labels_of_parts(records: Records, parts: Ints) -> list[Labels]:
     """Return the label of each part in each quasi-identifier."""
     count = int(parts.max(initial=-1)) + 1
     order = np.argsort(parts, kind="stable")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbt_anonymize.extensions.recoding.tuples import Codes, Floats
+from dbt_anonymize.arrays import Floats, Ints
 
 
-def optimal_groups(values: Floats, counts: Codes, k: int) -> Codes:
+def optimal_groups(values: Floats, counts: Ints, k: int) -> Ints:
     """Return the group of each value, 0 and up, each of at least ``k`` records.
 
     ``values`` ascend and differ; value i stands for ``counts[i]`` records, which stay together. The

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.arrays import Bools, Floats, Ints
 from dbt_anonymize.errors import RecodingError
 from dbt_anonymize.extensions.recoding.judging import Judge
 from dbt_anonymize.extensions.recoding.levels import Ladder, read_levels
@@ -17,7 +18,7 @@ from dbt_anonymize.extensions.recoding.runs import running_sums
 from dbt_anonymize.privacy.grouping import distinct_codes, sums
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.registry import model_of
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray
+from dbt_anonymize.privacy.table import Classes
 
 if TYPE_CHECKING:
     import duckdb
@@ -31,7 +32,7 @@ class _Profitable(Protocol):
 
     publisher_benefit: float
 
-    def payouts(self, classes: Classes, losses: FloatArray) -> FloatArray:
+    def payouts(self, classes: Classes, losses: Floats) -> Floats:
         """Return the payout of one record of each class, less the loss of its labels."""
 
 
@@ -59,7 +60,7 @@ def payout_recoding(
     game = _Game(cast(_Profitable, model_of(declared)), judge.guarantees, records.table.records)
     places = list(zip(ladders, records.key_of_row, source.names, strict=True))
 
-    def shown(of_rows: IntArray) -> list[_RowLabels]:
+    def shown(of_rows: Ints) -> list[_RowLabels]:
         return [
             _RowLabels(ladder, keys, np.array([one[name] for one in rounds]), of_rows)
             for ladder, keys, name in places
@@ -97,17 +98,17 @@ class _RowLabels:
     """Labels of one quasi-identifier, each row at the level of its round; computed lazily."""
 
     ladder: Ladder
-    keys: IntArray
-    levels: IntArray  # of each round
-    of_rows: IntArray
+    keys: Ints
+    levels: Ints  # of each round
+    of_rows: Ints
 
     @property
-    def codes(self) -> IntArray:
+    def codes(self) -> Ints:
         """Code of each row's label."""
         return self._of_rows(self.ladder.codes, np.int64)
 
     @property
-    def shares(self) -> FloatArray:
+    def shares(self) -> Floats:
         """Share of the domain that each row's label covers."""
         return self._of_rows(self.ladder.shares, np.float64)
 
@@ -130,9 +131,9 @@ class _Game:
 
     profitable: _Profitable
     guarantees: Guarantees | None
-    records: IntArray
+    records: Ints
 
-    def moves(self, chosen: Sequence[_RowLabels], formed: Sequence[_RowLabels]) -> BoolArray:
+    def moves(self, chosen: Sequence[_RowLabels], formed: Sequence[_RowLabels]) -> Bools:
         """Return a mask of the rows that move from their labels to those of the round."""
         rows = len(self.records)
         if not rows:
@@ -158,10 +159,10 @@ class _Game:
         rising = np.flatnonzero((gains > rounding) & (gains >= most - rounding))
         limits = np.full(len(starts), -np.inf)
         limits[classes[rising][::-1]] = up_to[rising][::-1]
-        moves: BoolArray = worth <= limits[then]
+        moves: Bools = worth <= limits[then]
         return moves
 
-    def _worth(self, sizes: IntArray, losses: FloatArray) -> FloatArray:
+    def _worth(self, sizes: Ints, losses: Floats) -> Floats:
         """Return the payout of a record of each class; 0 if it is not released."""
         if self.guarantees is None:
             return np.zeros(len(sizes))
@@ -177,7 +178,7 @@ class _Game:
         return np.where(self.guarantees.violating(classes), 0.0, payouts)
 
 
-def _losses(attributes: Sequence[_RowLabels], class_of_row: IntArray) -> FloatArray:
+def _losses(attributes: Sequence[_RowLabels], class_of_row: Ints) -> Floats:
     """Return the information loss of each class, by its widest label per quasi-identifier."""
     count = int(class_of_row.max()) + 1
     domain = sum(np.log(max(attribute.leaves, 1)) for attribute in attributes)

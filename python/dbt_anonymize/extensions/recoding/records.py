@@ -10,12 +10,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dbt_anonymize.arrays import Floats, Ints
 from dbt_anonymize.errors import RecodingError
 from dbt_anonymize.evaluation.data.relations import SOURCE, query
 from dbt_anonymize.extensions.recoding.labels import Labels, check_labels
 from dbt_anonymize.extensions.recoding.leaves import Leaves, Texts
 from dbt_anonymize.literals import quote_name
-from dbt_anonymize.privacy.table import Attribute, FloatArray, IntArray, SensitiveAttribute, Table
+from dbt_anonymize.privacy.table import Attribute, SensitiveAttribute, Table
 
 if TYPE_CHECKING:
     import duckdb
@@ -84,8 +85,8 @@ class Records:
     """
 
     keys: tuple[Key, ...]
-    key_of_row: tuple[IntArray, ...]
-    codes: tuple[IntArray, ...]
+    key_of_row: tuple[Ints, ...]
+    codes: tuple[Ints, ...]
     table: Table
     sensitive_texts: Mapping[str, Sequence[str | None]]
     source: Source
@@ -102,7 +103,7 @@ class Records:
         return tuple(key.leaves for key in self.keys)
 
     @property
-    def numbers(self) -> tuple[FloatArray | None, ...]:
+    def numbers(self) -> tuple[Floats | None, ...]:
         """Values of keys by value, in the unit of the leaves; NaN is NULL."""
         return tuple(
             None if key.numbers is None else key.numbers[codes]
@@ -172,10 +173,7 @@ class Records:
         return replace(self, table=replace(self.table, attributes=attributes, leaves=leaves))
 
     def recoded(
-        self,
-        labels: Sequence[Labels],
-        of_rows: Sequence[IntArray],
-        classes: IntArray | None = None,
+        self, labels: Sequence[Labels], of_rows: Sequence[Ints], classes: Ints | None = None
     ) -> duckdb.DuckDBPyRelation:
         """Return the recoding, one row per record; ``of_rows`` has the label of each row.
 
@@ -250,8 +248,8 @@ class Key:
 
     place: int
     leaves: Leaves
-    codes: IntArray  # of leaves
-    numbers: FloatArray | None = None
+    codes: Ints  # of leaves
+    numbers: Floats | None = None
     # One row per value, with its `code` and its `text`.
     raw: duckdb.DuckDBPyRelation | None = None
 
@@ -288,9 +286,9 @@ class Key:
         texts = query(self.raw, f"select text from {SOURCE} order by code").fetchnumpy()  # noqa: S608
         return np.append(np.array(["*"], dtype=object), np.ma.getdata(texts["text"]))
 
-    def leaves_of(self, keys: IntArray) -> IntArray:
+    def leaves_of(self, keys: Ints) -> Ints:
         """Return the leaves of keys; refuse values that the hierarchy lacks."""
-        codes: IntArray = np.where(keys < 0, -1, self.codes[keys])
+        codes: Ints = np.where(keys < 0, -1, self.codes[keys])
         missing = int((codes < 0).sum())
         if missing:
             raise RecodingError(

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.arrays import Bools, Floats, Ints
 from dbt_anonymize.extensions.recoding.labels import Labels
 from dbt_anonymize.extensions.recoding.leaves import Leaves
 from dbt_anonymize.extensions.recoding.records import Records
 from dbt_anonymize.privacy.grouping import distinct_codes, distinct_rows
-from dbt_anonymize.privacy.table import BoolArray, FloatArray, IntArray
 
 # 1,000,000, 500,000, 100,000, ..., 5, 1.
 _STEPS = [u * 10.0**n for n in reversed(range(7)) for u in (5, 1)][1:]
@@ -21,13 +21,13 @@ _STEPS = [u * 10.0**n for n in reversed(range(7)) for u in (5, 1)][1:]
 
 def released_labels(
     records: Records,
-    parts: IntArray,
+    parts: Ints,
     labels: Sequence[Labels],
     *,
     numbers: str,
     p_percent: float,
     categories: str,
-) -> tuple[list[Labels], IntArray | None]:
+) -> tuple[list[Labels], Ints | None]:
     """Return the released labels of each group in each quasi-identifier, and its class.
 
     ``labels`` cover the groups. Groups with equal labels are one class, with the bounds that cover
@@ -72,15 +72,15 @@ def released_labels(
 class _Groups:
     """Groups of rows; a holder of several records knows all of them."""
 
-    parts: IntArray
+    parts: Ints
     count: int
-    weights: IntArray
-    records: IntArray  # of each group
+    weights: Ints
+    records: Ints  # of each group
     # Group and number of the holder of each row; None where each record has one of its own.
-    holder: tuple[IntArray, IntArray] | None
+    holder: tuple[Ints, Ints] | None
 
     @classmethod
-    def of(cls, records: Records, parts: IntArray, count: int) -> _Groups:
+    def of(cls, records: Records, parts: Ints, count: int) -> _Groups:
         weights, holder = records.table.records, None
         if records.table.subject is not None and len(parts):
             first, number = distinct_rows([parts, records.table.subject])
@@ -88,12 +88,12 @@ class _Groups:
         sizes = np.bincount(parts, weights=weights, minlength=count).astype(np.int64)
         return cls(parts, count, weights, sizes, holder)
 
-    def total(self, numbers: NDArray[Any]) -> FloatArray:
+    def total(self, numbers: NDArray[Any]) -> Floats:
         """Add up a number of each record in each group."""
         weights = self.weights * np.asarray(numbers, dtype=np.float64)
         return np.bincount(self.parts, weights=weights, minlength=self.count).astype(np.float64)
 
-    def others(self, numbers: FloatArray | IntArray) -> FloatArray:
+    def others(self, numbers: Floats | Ints) -> Floats:
         """Add up numbers in each group without the holder of the largest sum."""
         most = np.zeros(self.count)
         if self.holder is None:
@@ -103,11 +103,11 @@ class _Groups:
             np.maximum.at(most, self.holder[0], of_holder)
         return self.total(numbers) - most
 
-    def means(self, values: FloatArray) -> FloatArray:
+    def means(self, values: Floats) -> Floats:
         """Return the mean of each group."""
         return self.total(values) / np.maximum(self.records, 1)
 
-    def steps(self, values: FloatArray) -> FloatArray:
+    def steps(self, values: Floats) -> Floats:
         """Return of each group the largest step of which its values are multiples, or 0."""
         steps = np.zeros(self.count)
         for step in _STEPS:
@@ -115,14 +115,14 @@ class _Groups:
             steps = np.where((steps == 0) & are_multiples, step, steps)
         return steps
 
-    def medians(self, values: FloatArray) -> FloatArray:
+    def medians(self, values: Floats) -> Floats:
         """Return the lower median of each group."""
         order = np.lexsort((values, self.parts))
         up_to = np.cumsum(self.weights[order])
         middle = np.cumsum(self.records) - self.records + (self.records + 1) // 2
         return values[order[np.searchsorted(up_to, middle)]]
 
-    def leaves_open(self, above: FloatArray, below: FloatArray, least: FloatArray) -> BoolArray:
+    def leaves_open(self, above: Floats, below: Floats, least: Floats) -> Bools:
         """Return a mask of the groups whose mean satisfies the p %-rule.
 
         An attacker in the group knows its mean, bounds and size, and all records of one holder.
@@ -135,7 +135,7 @@ class _Groups:
             & (self.others(below) >= least)
         )
 
-    def with_modes(self, codes: IntArray, leaves: Leaves, labels: Labels) -> Labels:
+    def with_modes(self, codes: Ints, leaves: Leaves, labels: Labels) -> Labels:
         """Return labels with the mode where no holder can infer the values of others.
 
         The mode is the most frequent leaf, the first of several; a group with NULL has none.
@@ -155,7 +155,7 @@ class _Groups:
         texts[has_mode] = leaves.texts[0][mode[has_mode] - 1]
         return replace(labels, texts=texts)
 
-    def _alone(self, value_of_row: IntArray, part: IntArray, counts: FloatArray) -> IntArray:
+    def _alone(self, value_of_row: Ints, part: Ints, counts: Floats) -> Ints:
         """Return the largest number of values in each group that one holder has alone."""
         alone = np.zeros(self.count, dtype=np.int64)
         if self.holder is None:
@@ -171,9 +171,7 @@ class _Groups:
         return alone
 
 
-def reachable_ends(
-    lower: FloatArray, upper: FloatArray, steps: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def reachable_ends(lower: Floats, upper: Floats, steps: Floats) -> tuple[Floats, Floats]:
     """Return the lowest and highest multiple of a step within bounds; where it is 0, the bounds.
 
     Whole numbers in [20, 40) reach 39: a mean of 39 tells that all have it.
@@ -190,17 +188,17 @@ def reachable_ends(
     )
 
 
-def _round_half_up(leaves: Leaves, lower: FloatArray, above: FloatArray) -> FloatArray:
+def _round_half_up(leaves: Leaves, lower: Floats, above: Floats) -> Floats:
     """Round half up: to a thousandth of the range or finer, never beyond the whole unit."""
     if leaves.unit != "number":
         return lower + np.floor(above + 0.5)
     ((start, *_), (*_, end)) = leaves.bounds or ((0.0,), (1.0,))
     scale = 10.0 ** max(0.0, 3.0 - np.floor(np.log10(end - start)))
-    rounded: FloatArray = np.floor((lower + above) * scale + 0.5) / scale
+    rounded: Floats = np.floor((lower + above) * scale + 0.5) / scale
     return rounded
 
 
-def _classes(labels: Sequence[Labels]) -> IntArray:
+def _classes(labels: Sequence[Labels]) -> Ints:
     """Return the class of each group: groups with equal labels share one."""
     codes = []
     for attribute in labels:
@@ -211,7 +209,7 @@ def _classes(labels: Sequence[Labels]) -> IntArray:
 
 
 def _with_common_bounds(
-    leaves: Leaves, labels: Labels, classes: IntArray, *, numbers: str, categories: str
+    leaves: Leaves, labels: Labels, classes: Ints, *, numbers: str, categories: str
 ) -> Labels:
     """Give the groups of a class common bounds, levels and shares."""
     order = np.argsort(classes, kind="stable")

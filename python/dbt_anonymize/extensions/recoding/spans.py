@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dbt_anonymize.extensions.recoding.tuples import Codes, Floats, Number, Tuples
+from dbt_anonymize.arrays import Floats, Ints
+from dbt_anonymize.extensions.recoding.tuples import Number, Tuples
 
 # Numbers of clusters, or all of them.
-Rows = Codes | slice
+Rows = Ints | slice
 # Most cached distances of leaves, so that a large hierarchy does not fill the memory.
 MOST_KEPT = 10_000_000
 
@@ -46,7 +47,7 @@ class NumberSpan:
 class CategorySpan:
     """A member of each cluster, and the level of the lowest common ancestor over the root's."""
 
-    def __init__(self, clusters: int, tree: Codes) -> None:
+    def __init__(self, clusters: int, tree: Ints) -> None:
         # One past the leaves stands for no member.
         self._member = np.full(clusters, tree.shape[1], dtype=np.int64)
         self._width = np.zeros(clusters)
@@ -92,14 +93,14 @@ class Spans:
         ]
 
     @classmethod
-    def of(cls, tuples: Tuples, clusters: Codes, size: int) -> Spans:
+    def of(cls, tuples: Tuples, clusters: Ints, size: int) -> Spans:
         """Return ``size`` clusters of tuples; -1 is no cluster."""
         spans = cls(tuples, size)
         for row in np.flatnonzero(clusters >= 0).tolist():
             spans.join(row, clusters[row : row + 1])
         return spans
 
-    def join(self, row: int, among: Codes | None = None) -> int:
+    def join(self, row: int, among: Ints | None = None) -> int:
         """Put a tuple into the cluster whose loss rises least, the first of several."""
         rows: Rows = slice(None) if among is None else among
         values = self._tuples.at(row)

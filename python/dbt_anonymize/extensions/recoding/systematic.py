@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from dbt_anonymize.arrays import Ints
 from dbt_anonymize.extensions.recoding.spans import Spans
-from dbt_anonymize.extensions.recoding.tuples import Codes, Tuples
+from dbt_anonymize.extensions.recoding.tuples import Tuples
 
 
-def systematic_clusters(tuples: Tuples, k: int, *, passes: int = 1, halve: bool = False) -> Codes:
+def systematic_clusters(tuples: Tuples, k: int, *, passes: int = 1, halve: bool = False) -> Ints:
     """Return the cluster of each tuple, 0 and up, each of at least ``k`` records.
 
     ``passes=2`` clusters with 2k and each cluster again with k: no cluster is smaller than k. With
@@ -38,7 +39,7 @@ def systematic_clusters(tuples: Tuples, k: int, *, passes: int = 1, halve: bool 
     return clusters
 
 
-def _recluster(tuples: Tuples, clusters: Codes, chosen: range | list[int], k: int) -> Codes:
+def _recluster(tuples: Tuples, clusters: Ints, chosen: range | list[int], k: int) -> Ints:
     """Cluster the tuples of some clusters by themselves; number all clusters anew."""
     order = np.argsort(clusters, kind="stable")
     bounds = np.searchsorted(clusters[order], np.arange(int(clusters.max(initial=-1)) + 2))
@@ -51,11 +52,11 @@ def _recluster(tuples: Tuples, clusters: Codes, chosen: range | list[int], k: in
     return np.unique(renumbered, return_inverse=True)[1].reshape(-1)
 
 
-def _records(tuples: Tuples, clusters: Codes) -> Codes:
+def _records(tuples: Tuples, clusters: Ints) -> Ints:
     return np.bincount(clusters, weights=tuples.counts).astype(np.int64)
 
 
-def _one_pass(tuples: Tuples, k: int) -> Codes:
+def _one_pass(tuples: Tuples, k: int) -> Ints:
     if tuples.records < 2 * k:
         return np.zeros(len(tuples), dtype=np.int64)
     seeds = _seeds(tuples, k, k // 2)
@@ -67,13 +68,13 @@ def _one_pass(tuples: Tuples, k: int) -> Codes:
     return _balance(tuples, clusters, seeds, k)
 
 
-def _seeds(tuples: Tuples, k: int, first: int) -> Codes:
+def _seeds(tuples: Tuples, k: int, first: int) -> Ints:
     """Return the tuples of every k-th record, from the ``first`` on."""
     records = np.arange(first, k * (tuples.records // k), k)
     return np.unique(np.searchsorted(np.cumsum(tuples.counts), records, side="right"))
 
 
-def _balance(tuples: Tuples, clusters: Codes, seeds: Codes, k: int) -> Codes:
+def _balance(tuples: Tuples, clusters: Ints, seeds: Ints, k: int) -> Ints:
     """Bring all clusters to at least k records."""
     is_rest = np.zeros(len(tuples), dtype=bool)
     order = np.argsort(clusters, kind="stable")

@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
+from dbt_anonymize.arrays import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +42,7 @@ class Number:
         differences *= differences
         return np.where(np.isnan(self.numbers), 1.0, differences) if self.has_nulls else differences
 
-    def center(self, counts: Codes) -> float:
+    def center(self, counts: Ints) -> float:
         """Return the mean of the values; NULL where most records have none."""
         if not self.has_nulls:
             return float((self.numbers * counts).sum() / counts.sum())
@@ -62,8 +61,8 @@ class Category:
     number. NULL is a leaf with labels of its own.
     """
 
-    leaves: Codes
-    tree: Codes
+    leaves: Ints
+    tree: Ints
 
     def take(self, rows: NDArray[Any]) -> Category:
         """Return the categories of some tuples."""
@@ -75,7 +74,7 @@ class Category:
         differ *= differ
         return differ.take(self.leaves)
 
-    def center(self, counts: Codes) -> int:
+    def center(self, counts: Ints) -> int:
         """Return the leaf of most records, the first of several."""
         records = np.bincount(self.leaves, weights=counts, minlength=self.tree.shape[1])
         return int(records.argmax())
@@ -89,7 +88,7 @@ class Tuples:
     """Distinct tuples in a fixed order, and the records of each (at least one)."""
 
     attributes: Sequence[Attribute]
-    counts: Codes
+    counts: Ints
 
     @cached_property
     def records(self) -> int:
@@ -122,7 +121,7 @@ class Tuples:
             total += attribute.squares(value)
         return total
 
-    def nearest(self, distances: Floats, k: int) -> Codes:
+    def nearest(self, distances: Floats, k: int) -> Ints:
         """Return the nearest tuples with ``k`` records together, by distance.
 
         The first of equally far ones; all tuples if there are fewer records.

@@ -11,9 +11,10 @@ from collections import OrderedDict
 
 import numpy as np
 
+from dbt_anonymize.arrays import Floats
 from dbt_anonymize.extensions.search.grouped import GroupedClasses
 from dbt_anonymize.extensions.search.open_nodes import OpenNodes
-from dbt_anonymize.privacy.table import FloatArray, Node
+from dbt_anonymize.privacy.table import Node
 
 # Most bases in the cache: with more, looking one up takes longer.
 MOST = 256
@@ -36,7 +37,7 @@ class Bases:
     estimate the numbers of classes.
     """
 
-    def __init__(self, bottom: GroupedClasses, bits: tuple[FloatArray, ...], memory: int) -> None:
+    def __init__(self, bottom: GroupedClasses, bits: tuple[Floats, ...], memory: int) -> None:
         self._bottom = bottom
         self._bits = [of_level.tolist() for of_level in bits]
         self._memory = memory

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from dbt_anonymize.arrays import Ints
 from dbt_anonymize.extension import searched
-from dbt_anonymize.privacy.table import IntArray, Node
+from dbt_anonymize.privacy.table import Node
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 
@@ -75,7 +76,7 @@ class Beside(Protocol):
     @property
     def is_large(self) -> bool: ...  # noqa: D102
 
-    def search(self, classes: IntArray, k: int) -> LevelSearch:
+    def search(self, classes: Ints, k: int) -> LevelSearch:
         """Return a search beside classes of the records, in the order of the bytes of their keys.
 
         -1 is that of records that are left out; of others a class holds ``k`` or more.

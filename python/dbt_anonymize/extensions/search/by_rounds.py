@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from dbt_anonymize.arrays import Bools, Ints
 from dbt_anonymize.extensions.search.candidates import WORTHWHILE
 from dbt_anonymize.extensions.search.checking import Checker
 from dbt_anonymize.extensions.search.clock import Clock
@@ -29,7 +30,7 @@ from dbt_anonymize.extensions.search.race import Candidate, Key
 from dbt_anonymize.extensions.search.results import CheckedNode
 from dbt_anonymize.privacy.grouping import classes_by_labels, group, labels_of
 from dbt_anonymize.privacy.guarantees import Guarantees
-from dbt_anonymize.privacy.table import Attribute, BoolArray, Classes, IntArray, Node, Table
+from dbt_anonymize.privacy.table import Attribute, Classes, Node, Table
 
 # In rounds suppression is cheap, because the next round takes up the records; ARX recommends 0 to
 # 0.05. First nodes are searched with each of these factors.
@@ -48,9 +49,9 @@ class LocalCandidates:
 
     table: Table
     guarantees: Guarantees
-    rows: IntArray
+    rows: Ints
     # Round that releases each row of the table, by candidate.
-    _rounds: dict[Key, IntArray] = field(default_factory=dict, compare=False)
+    _rounds: dict[Key, Ints] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         check_population(self.table)
@@ -152,9 +153,7 @@ class LocalCandidates:
         changed = self._candidate(nodes, self._rounds[candidate.key], candidate.required)
         return replace(changed, rounds=(*nodes, *candidate.rounds))
 
-    def _candidate(
-        self, nodes: tuple[Node, ...], round_of_row: IntArray, required: int
-    ) -> Candidate:
+    def _candidate(self, nodes: tuple[Node, ...], round_of_row: Ints, required: int) -> Candidate:
         """Return the candidate of rounds; it is feasible if the build would suppress nobody."""
         rounds = [Round(node, round_of_row == number) for number, node in enumerate(nodes)]
         classes, class_of_row = released_classes(self.table, rounds)
@@ -175,7 +174,7 @@ class LocalCandidates:
         )
 
 
-def released_classes(table: Table, rounds: Sequence[Round]) -> tuple[Classes, IntArray]:
+def released_classes(table: Table, rounds: Sequence[Round]) -> tuple[Classes, Ints]:
     """Return the classes of rounds that release everybody, and the class of each row.
 
     `*`, the label of the root and of NULL, is the same at all levels, so that classes of several
@@ -195,7 +194,7 @@ def released_classes(table: Table, rounds: Sequence[Round]) -> tuple[Classes, In
     return classes_by_labels(table, labels), group(labels)[1]
 
 
-def _root_mask(attribute: Attribute, level: int) -> BoolArray:
+def _root_mask(attribute: Attribute, level: int) -> Bools:
     """Return a mask of the labels of a level that are `*`: that of the root, and that of NULL."""
     is_root = np.full(len(attribute.shares[level]), level == attribute.height)
     is_root[attribute.levels[level][attribute.shares[0] >= 1.0]] = True

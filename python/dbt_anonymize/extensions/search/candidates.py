@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dbt_anonymize.arrays import Bools
 from dbt_anonymize.extensions.search.checking import Checker
 from dbt_anonymize.extensions.search.grouped import GroupedClasses
 from dbt_anonymize.extensions.search.lattice import Lattice
 from dbt_anonymize.extensions.search.race import Candidate
 from dbt_anonymize.extensions.search.results import CheckedNode
-from dbt_anonymize.privacy.table import BoolArray, Node
+from dbt_anonymize.privacy.table import Node
 
 # A column is worth a trial without it if classes are then at least this many times larger.
 WORTHWHILE = 2
@@ -54,7 +55,7 @@ class Candidates:
         return self._candidate(checked, k, classes, suppressed)
 
     def _candidate(
-        self, checked: CheckedNode, required: int, classes: GroupedClasses, suppressed: BoolArray
+        self, checked: CheckedNode, required: int, classes: GroupedClasses, suppressed: Bools
     ) -> Candidate:
         is_suppressed, class_of_row = classes.table_rows(suppressed), classes.of_table_rows
         return Candidate(checked, required, is_suppressed[self.rows], class_of_row[self.rows])

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from dbt_anonymize.arrays import Bools, Ints
 from dbt_anonymize.extensions.search.grouped import GroupedClasses
 from dbt_anonymize.extensions.search.lattice import Lattice
 from dbt_anonymize.extensions.search.losses.base import InformationLoss
@@ -13,7 +14,7 @@ from dbt_anonymize.extensions.search.results import CheckedNode
 from dbt_anonymize.extensions.search.rollup import Grouper, UngroupedNode
 from dbt_anonymize.extensions.search.unavoidable import is_impossible, least_suppressed
 from dbt_anonymize.privacy.guarantees import Guarantees
-from dbt_anonymize.privacy.table import BoolArray, IntArray, Node, Table
+from dbt_anonymize.privacy.table import Node, Table
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,9 @@ class Check:
     result: CheckedNode
     proves_finer_infeasible: bool
     classes: GroupedClasses | None = None
-    always_suppressed: BoolArray | None = None
+    always_suppressed: Bools | None = None
     least_loss: float = 0.0
-    small_rows: IntArray | None = None
+    small_rows: Ints | None = None
     is_hopeless: bool = False
     least_suppressed: int | None = None
 
@@ -110,26 +111,26 @@ class Checker:
         check = self._check_classes(node, classes, small)
         return check if self.is_monotone else replace(check, least_suppressed=least_suppressed)
 
-    def suppressed_classes(self, node: Node, k: int) -> tuple[GroupedClasses, BoolArray]:
+    def suppressed_classes(self, node: Node, k: int) -> tuple[GroupedClasses, Bools]:
         """Return the classes of a feasible node, and a mask of the suppressed ones."""
         classes = self.grouper.classes(node)
         small = classes.people < max(k, self.guarantees.min_class_size)
         return classes, self._suppressed(classes, self._violating(classes, small)[0])
 
-    def _suppressed(self, classes: GroupedClasses, violating: BoolArray) -> BoolArray:
+    def _suppressed(self, classes: GroupedClasses, violating: Bools) -> Bools:
         """Return a mask of the classes suppressed by class rules and by release rules."""
         if not self.guarantees.release_rules:
             return violating
         order = self.loss.per_class(self.table, classes)
         return self.guarantees.suppress(classes, violating, order, self.most_suppressed)
 
-    def _least_suppressed(self, classes: GroupedClasses, small: BoolArray, size: int) -> int:
+    def _least_suppressed(self, classes: GroupedClasses, small: Bools, size: int) -> int:
         """Return a lower bound of the records that this node and all finer ones suppress."""
         if self.is_monotone or not self.guarantees.record_limits:
             return int(classes.records[small].sum())
         return least_suppressed(self.guarantees, classes, size)
 
-    def _check_classes(self, node: Node, classes: GroupedClasses, small: BoolArray) -> Check:
+    def _check_classes(self, node: Node, classes: GroupedClasses, small: Bools) -> Check:
         is_proof = self.is_monotone
         violating, always_suppressed = self._violating(classes, small)
         count = int(classes.records[violating].sum())
@@ -178,7 +179,7 @@ class Checker:
             return Check(result, False, least_loss=least_loss, is_hopeless=True)
         return None
 
-    def _violating(self, classes: GroupedClasses, small: BoolArray) -> tuple[BoolArray, BoolArray]:
+    def _violating(self, classes: GroupedClasses, small: Bools) -> tuple[Bools, Bools]:
         """Return masks of violating classes, and of those that violate in all finer nodes, too."""
         has_records = classes.records > 0
         small = small & has_records
@@ -195,7 +196,7 @@ def _infeasible(
     node: Node,
     count: int,
     classes: GroupedClasses | None = None,
-    always_suppressed: BoolArray | None = None,
+    always_suppressed: Bools | None = None,
     *,
     proves_finer_infeasible: bool,
 ) -> Check:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dbt_anonymize.privacy.table import FloatArray, Table
+from dbt_anonymize.arrays import Floats
+from dbt_anonymize.privacy.table import Table
 
 
-def label_entropies(table: Table) -> tuple[FloatArray, ...]:
+def label_entropies(table: Table) -> tuple[Floats, ...]:
     """Return the entropy (bits) of the labels of each attribute at each of its levels."""
     entropies = []
     for column, attribute in enumerate(table.attributes):

@@ -17,6 +17,7 @@ import math
 
 import numpy as np
 
+from dbt_anonymize.arrays import Bools, Ints
 from dbt_anonymize.extensions.search.checking import Check, Checker
 from dbt_anonymize.extensions.search.clock import Clock
 from dbt_anonymize.extensions.search.grouped import GroupedClasses
@@ -26,7 +27,7 @@ from dbt_anonymize.extensions.search.leaders import Leaders
 from dbt_anonymize.extensions.search.losses.base import of_levels
 from dbt_anonymize.extensions.search.results import CheckedNode, Progress, Status, VisitedNodes
 from dbt_anonymize.extensions.search.witnesses import Witnesses
-from dbt_anonymize.privacy.table import BoolArray, IntArray, Node
+from dbt_anonymize.privacy.table import Node
 
 # A member of an enumeration is looked up at every use.
 _OPEN = int(Status.OPEN)
@@ -266,7 +267,7 @@ class EnumeratedSearch:
         if self._guide is not None:
             self._guide.settle(box)
 
-    def _exclude_by_witness(self, rows: IntArray) -> None:
+    def _exclude_by_witness(self, rows: Ints) -> None:
         """Exclude all nodes at which the rarest of some records is in a small class, too.
 
         This pays off if many nodes are infeasible and the others have bounds before their checks.
@@ -313,9 +314,7 @@ class EnumeratedSearch:
             np.maximum(bounds[box], coarser, out=bounds[box])
         self._add_suppressed(box)
 
-    def _bound_finer(
-        self, node: Node, classes: GroupedClasses, always_suppressed: BoolArray
-    ) -> None:
+    def _bound_finer(self, node: Node, classes: GroupedClasses, always_suppressed: Bools) -> None:
         if not always_suppressed.any():
             return
         loss, table = self.checker.loss, self.checker.table

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from dbt_anonymize.arrays import Floats
 from dbt_anonymize.errors import SearchError
-from dbt_anonymize.evaluation.arrays import Floats
 from dbt_anonymize.evaluation.measures import LOWER_IS_BETTER
 from dbt_anonymize.extensions.search.by_quality import corrected_interval
 from dbt_anonymize.extensions.search.race import SPLITS, Budget, Candidate, Track

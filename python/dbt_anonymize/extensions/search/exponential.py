@@ -15,11 +15,12 @@ from collections.abc import Collection
 
 import numpy as np
 
+from dbt_anonymize.arrays import Floats
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.search.lattice import Lattice
 from dbt_anonymize.extensions.search.rollup import Grouper
 from dbt_anonymize.privacy.model import Mechanism
-from dbt_anonymize.privacy.table import FloatArray, Node, Table
+from dbt_anonymize.privacy.table import Node, Table
 
 MOST_NODES = 100_000
 _BITS = 53
@@ -27,7 +28,7 @@ _BITS = 53
 
 def node_scores(
     table: Table, size: int, fixed: Collection[str] = ()
-) -> tuple[tuple[Node, ...], FloatArray]:
+) -> tuple[tuple[Node, ...], Floats]:
     """Return all nodes within the search bounds, and the score of each: higher is better.
 
     A record costs the weighted mean share of the hierarchies that its labels cover, 0 to 1, and 1
@@ -67,7 +68,7 @@ def node_scores(
     return nodes, scores
 
 
-def draw(scores: FloatArray, epsilon: float) -> int:
+def draw(scores: Floats, epsilon: float) -> int:
     """Draw a position with a probability proportional to exp(epsilon * score / 2).
 
     Uses the random generator of the operating system, in double precision.

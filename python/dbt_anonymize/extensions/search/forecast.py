@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from dbt_anonymize.arrays import Floats
 from dbt_anonymize.extensions.search.lattice import Lattice
-from dbt_anonymize.privacy.table import FloatArray
 
 # Ridge penalty; latest observations that are fitted.
 PENALTY, LOOK_BACK = 0.3, 512
@@ -18,7 +18,7 @@ PENALTY, LOOK_BACK = 0.3, 512
 class Forecast:
     """Ridge regression on levels of attributes and on ``entropy`` (nodes,)."""
 
-    def __init__(self, lattice: Lattice, entropy: FloatArray, least_spread: float) -> None:
+    def __init__(self, lattice: Lattice, entropy: Floats, least_spread: float) -> None:
         self._lattice = lattice
         self._entropy = entropy.reshape(-1)
         self._least_spread = least_spread
@@ -42,11 +42,11 @@ class Forecast:
         self.observed += 1
 
     @property
-    def numbers(self) -> FloatArray:
+    def numbers(self) -> Floats:
         """The latest observed numbers."""
         return self._numbers[: self.observed]
 
-    def predict(self, numbers: FloatArray) -> tuple[FloatArray, float]:
+    def predict(self, numbers: Floats) -> tuple[Floats, float]:
         """Return the predicted number of each node, and the standard error.
 
         ``numbers`` are the observed ones, or a transformation of them.
@@ -68,14 +68,14 @@ class Forecast:
         return predicted, max(spread, self._least_spread)
 
 
-def chances(predicted: FloatArray, limit: float, width: float) -> FloatArray:
+def chances(predicted: Floats, limit: float, width: float) -> Floats:
     """Return the probability that each number exceeds a limit, by a logistic curve."""
     distance = np.clip((predicted - limit) / width, -50.0, 50.0)
-    probabilities: FloatArray = 1.0 / (1.0 + np.exp(-distance))
+    probabilities: Floats = 1.0 / (1.0 + np.exp(-distance))
     return probabilities
 
 
-def box_counts(nodes: FloatArray, *, coarser: bool) -> FloatArray:
+def box_counts(nodes: Floats, *, coarser: bool) -> Floats:
     """Sum over each node and all finer or all coarser ones; an array of the lattice's shape.
 
     Examples

@@ -13,17 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.arrays import Bools, Floats, Ints
 from dbt_anonymize.extensions.search.hashing import Words
 from dbt_anonymize.privacy.grouping import column_sums, labels_of, value_counts
-from dbt_anonymize.privacy.table import (
-    BoolArray,
-    Classes,
-    FloatArray,
-    IntArray,
-    Node,
-    Table,
-    ValueCounts,
-)
+from dbt_anonymize.privacy.table import Classes, Node, Table, ValueCounts
 
 
 @dataclass(frozen=True)
@@ -48,19 +41,19 @@ class CountedColumns:
 
     table: Table
     leaves: tuple[NDArray[np.integer], ...]
-    columns: tuple[IntArray, ...]
+    columns: tuple[Ints, ...]
     values: tuple[int, ...]
     targets: tuple[int, ...]
     subject: int | None
-    value_of: tuple[IntArray | None, ...]
+    value_of: tuple[Ints | None, ...]
 
     @classmethod
     def of(cls, table: Table) -> CountedColumns:
         """Return the distinct columns of a table."""
-        columns: list[IntArray] = []
-        value_of: list[IntArray | None] = []
+        columns: list[Ints] = []
+        value_of: list[Ints | None] = []
 
-        def place(codes: IntArray, values: IntArray | None = None) -> int:
+        def place(codes: Ints, values: Ints | None = None) -> int:
             for number, column in enumerate(columns):
                 if value_of[number] is values is None and np.array_equal(column, codes):
                     return number
@@ -78,14 +71,14 @@ class CountedColumns:
         return cls(table, leaves, tuple(columns), values, targets, subject, tuple(value_of))
 
 
-def _pairs(subject: IntArray, values: IntArray) -> tuple[IntArray, IntArray]:
+def _pairs(subject: Ints, values: Ints) -> tuple[Ints, Ints]:
     """Return the code of each pair, and the value of each code."""
     width = int(values.max(initial=0)) + 1
     pairs, codes = np.unique(subject * width + values, return_inverse=True)
     return codes.reshape(-1), pairs % width
 
 
-def _narrow(column: IntArray) -> Any:
+def _narrow(column: Ints) -> Any:
     """Copy a column in the narrowest type that holds its codes."""
     return column.astype(np.min_scalar_type(int(column.max(initial=0))))
 
@@ -104,11 +97,11 @@ class GroupedClasses(Classes):
         levels: Node,
         *,
         words: Words,
-        first: IntArray,
-        records: IntArray,
-        population: IntArray | None,
+        first: Ints,
+        records: Ints,
+        population: Ints | None,
         parent: GroupedClasses | None = None,
-        links: tuple[IntArray, IntArray] | None = None,
+        links: tuple[Ints, Ints] | None = None,
     ):
         fields: dict[str, Any] = {
             "levels": levels,
@@ -151,7 +144,7 @@ class GroupedClasses(Classes):
         return narrow
 
     @property
-    def class_of_row(self) -> IntArray:
+    def class_of_row(self) -> Ints:
         """Class of each class of the parent."""
         assert self._links is not None
         leaders, leader = self._links
@@ -160,12 +153,12 @@ class GroupedClasses(Classes):
         return position.take(leader)
 
     @cached_property
-    def weights(self) -> FloatArray | None:
+    def weights(self) -> Floats | None:
         """Records as weights for `bincount`: None if each class has one record."""
         return None if (self.records == 1).all() else self.records.astype(np.float64)
 
     @cached_property
-    def codes(self) -> IntArray:
+    def codes(self) -> Ints:
         """Label codes (classes, attributes)."""
         return labels_of(self._counted.table, self.levels, self.first)
 
@@ -178,7 +171,7 @@ class GroupedClasses(Classes):
         return self._leaves[attribute]
 
     @cached_property
-    def people(self) -> IntArray:
+    def people(self) -> Ints:
         """Distinct subjects; the records without a subject."""
         if self._counted.subject is None:
             return self.records
@@ -195,7 +188,7 @@ class GroupedClasses(Classes):
         return tuple(self._counts_of(column) for column in self._counted.targets)
 
     @cached_property
-    def predictions(self) -> FloatArray | None:
+    def predictions(self) -> Floats | None:
         """Sums of the predictions of the table."""
         if self.parent is None:
             return self._counted.table.predictions
@@ -223,7 +216,7 @@ class GroupedClasses(Classes):
         of_class = self.class_of_row.take(finer.classes)
         return value_counts(of_class, finer.values, finer.counts, None)
 
-    def table_rows(self, classes: BoolArray) -> BoolArray:
+    def table_rows(self, classes: Bools) -> Bools:
         """Return a mask of the table's rows in some of the classes."""
         mask, parent = classes, self
         while parent.parent is not None:
@@ -231,7 +224,7 @@ class GroupedClasses(Classes):
         return mask
 
     @property
-    def of_table_rows(self) -> IntArray:
+    def of_table_rows(self) -> Ints:
         """Class of each row of the table."""
         if self.parent is None:
             return np.arange(len(self))
@@ -249,7 +242,7 @@ class GroupedClasses(Classes):
     # Set in `__init__`; a frozen dataclass cannot assign them.
     parent: GroupedClasses | None
     words: Words
-    _links: tuple[IntArray, IntArray] | None
+    _links: tuple[Ints, Ints] | None
     _counted: CountedColumns
     _counts: dict[int, ValueCounts]
     _leaves: dict[int, NDArray[np.integer]]

@@ -12,10 +12,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.arrays import Floats
 from dbt_anonymize.extensions.search.forecast import Forecast, box_counts, chances
 from dbt_anonymize.extensions.search.lattice import Box, Lattice
 from dbt_anonymize.extensions.search.results import Status
-from dbt_anonymize.privacy.table import FloatArray
 
 Statuses = NDArray[np.uint8]
 # A member of an enumeration is looked up at every use.
@@ -47,7 +47,7 @@ class Guide:
     """
 
     def __init__(
-        self, lattice: Lattice, entropy: FloatArray, most: int, each: float, *, by_classes: bool
+        self, lattice: Lattice, entropy: Floats, most: int, each: float, *, by_classes: bool
     ) -> None:
         self.by_classes = by_classes
         self._lattice = lattice
@@ -93,7 +93,7 @@ class Guide:
         """Tell whether the classes of a node are likely to exclude coarser ones."""
         return bool(self._excludes_coarser[index] > LIKELY)
 
-    def suggest(self, status: Statuses, bounds: FloatArray, best: float) -> int | None:
+    def suggest(self, status: Statuses, bounds: Floats, best: float) -> int | None:
         """Return the node whose check should exclude the most; None if none is worthwhile.
 
         ``status`` is the `Status` of each node, ``bounds`` are lower bounds of their losses without
@@ -150,7 +150,7 @@ class Guide:
     def _can_predict(self, best: float) -> bool:
         return not self.by_classes or (0.0 < best < math.inf and self._bounds.observed > 0)
 
-    def _predict(self, bounds: FloatArray, best: float) -> None:
+    def _predict(self, bounds: Floats, best: float) -> None:
         records, spread = self._violating.predict(self._violating.numbers)
         # More suppression than this loses too much, even if allowed.
         enough = best / self._each if self._each > 0.0 < best else math.inf

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dbt_anonymize.arrays import Bools, Floats, Ints
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.search.losses.base import InformationLoss, TableSums, of_levels
 from dbt_anonymize.extensions.search.measure_names import GUIDED
 from dbt_anonymize.privacy.grouping import column_sums, distinct_codes
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray, Table
+from dbt_anonymize.privacy.table import Classes, Table
 
 # Sums in another order differ by less.
 _NOTHING = 1e-9
@@ -31,9 +32,9 @@ class Guided(InformationLoss):
     def __init__(self, *, gs: float = 0.5) -> None:
         super().__init__(gs=gs)
         self._spread: tuple[Classes, Spread] | None = None
-        self._finest: tuple[TableSums, list[FloatArray]] | None = None
+        self._finest: tuple[TableSums, list[Floats]] | None = None
 
-    def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
+    def _loss(self, sums: TableSums, classes: Classes, suppressed: Bools) -> float:
         spread = self._spread_of(classes)
         within = float(spread.within.sum(where=~suppressed))
         gone = float(spread.squares.sum(where=suppressed))
@@ -45,7 +46,7 @@ class Guided(InformationLoss):
             self._spread = classes, Spread.of(classes)
         return self._spread[1]
 
-    def _lower_bounds(self, sums: TableSums, levels: IntArray) -> FloatArray:
+    def _lower_bounds(self, sums: TableSums, levels: Ints) -> Floats:
         # Nodes lose no less than with all other attributes at their lowest levels.
         if self._finest is None or self._finest[0] is not sums:
             self._finest = sums, _least_within(sums.table)
@@ -59,7 +60,7 @@ class Guided(InformationLoss):
         return float(_with_tolerance(within))
 
     def _suppression_bound(
-        self, sums: TableSums, classes: Classes, suppressed: BoolArray, size: int
+        self, sums: TableSums, classes: Classes, suppressed: Bools, size: int
     ) -> float:
         # The bounds of finer classes count these records no higher.
         spread = self._spread_of(classes)
@@ -77,8 +78,8 @@ class Guided(InformationLoss):
 class Spread:
     """Sums of squared predictions, and of squared deviations, of each class (classes,)."""
 
-    squares: FloatArray
-    within: FloatArray
+    squares: Floats
+    within: Floats
 
     @classmethod
     def of(cls, classes: Classes) -> Spread:
@@ -91,15 +92,15 @@ class Spread:
         return cls(classes.predictions[:, 1], _within(classes.predictions))
 
 
-def _within(sums: FloatArray) -> FloatArray:
+def _within(sums: Floats) -> Floats:
     """Return the squared deviations from the mean of each row of sums."""
     records, squares, totals = sums[:, 0], sums[:, 1], sums[:, 2:]
     explained = (totals**2).sum(axis=1) / np.maximum(records, 1.0)
-    within: FloatArray = np.maximum(squares - explained, 0.0)
+    within: Floats = np.maximum(squares - explained, 0.0)
     return within
 
 
-def _least_within(table: Table) -> list[FloatArray]:
+def _least_within(table: Table) -> list[Floats]:
     """Return the loss of each level of each attribute with all others at their lowest."""
     if table.predictions is None:
         return [np.zeros(attribute.height + 1) for attribute in table.attributes]
@@ -122,7 +123,7 @@ def _least_within(table: Table) -> list[FloatArray]:
     return losses
 
 
-def _with_tolerance(bounds: FloatArray | float) -> FloatArray:
+def _with_tolerance(bounds: Floats | float) -> Floats:
     """Return bounds that hold for any order of summation."""
-    lowered: FloatArray = np.maximum(bounds - _NOTHING, 0.0)
+    lowered: Floats = np.maximum(bounds - _NOTHING, 0.0)
     return lowered

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbt_anonymize.privacy.table import BoolArray, IntArray
+from dbt_anonymize.arrays import Bools, Ints
 
-Words = tuple[IntArray, ...]
+Words = tuple[Ints, ...]
 # Few rows get many slots, so that hardly any go through another round.
 FEWEST_BITS = 11
 MULTIPLIERS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xD6E8FEB86659FD93, 0xA0761D6478BD642F)
 
 
-def distinct(words: Words, slot: IntArray | None = None) -> tuple[IntArray, IntArray]:
+def distinct(words: Words, slot: Ints | None = None) -> tuple[Ints, Ints]:
     """Find the distinct rows of columns; ``slot`` is that of each row in turn 0, if known.
 
     Return the smallest row of each group, ascending, and for each row the smallest row of its
@@ -40,7 +40,7 @@ def distinct(words: Words, slot: IntArray | None = None) -> tuple[IntArray, IntA
     return np.flatnonzero(leader == np.arange(len(leader))), leader
 
 
-def slots(keys: Words, turn: int) -> tuple[IntArray, int]:
+def slots(keys: Words, turn: int) -> tuple[Ints, int]:
     """Return the hash table slot of each row, and the bits of the number of slots."""
     bits = _bits(len(keys[0]))
     # An odd multiplier, different in each turn, spreads packed labels well over the upper bits.
@@ -58,7 +58,7 @@ def _bits(rows: int) -> int:
     return max(FEWEST_BITS, rows.bit_length())
 
 
-def _slot_leaders(slot: IntArray) -> IntArray:
+def _slot_leaders(slot: Ints) -> Ints:
     """Return for each row the smallest row in its slot."""
     count = len(slot)
     first = np.empty(1 << _bits(count), dtype=np.int32)
@@ -68,8 +68,8 @@ def _slot_leaders(slot: IntArray) -> IntArray:
     return first.take(slot, mode="wrap").astype(np.int64)
 
 
-def _equal(keys: Words, representative: IntArray) -> BoolArray:
-    same: BoolArray = keys[0].take(representative, mode="wrap") == keys[0]
+def _equal(keys: Words, representative: Ints) -> Bools:
+    same: Bools = keys[0].take(representative, mode="wrap") == keys[0]
     for word in keys[1:]:
         same &= word.take(representative, mode="wrap") == word
     return same

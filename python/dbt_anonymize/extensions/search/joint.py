@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from dbt_anonymize.arrays import Ints
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.search.beside import Beside, Found, LevelSearch
 from dbt_anonymize.extensions.search.by_quality import ladder
@@ -19,7 +20,7 @@ from dbt_anonymize.extensions.search.efforts import Task
 from dbt_anonymize.extensions.search.lattice import Lattice
 from dbt_anonymize.extensions.search.optimum import MOST_ENUMERATED, lattice_search
 from dbt_anonymize.extensions.search.results import CheckedNode, Progress, ProgressCallback
-from dbt_anonymize.privacy.table import IntArray, Node
+from dbt_anonymize.privacy.table import Node
 from dbt_anonymize.spec import Effort, Spec
 
 # Shares of the time of an effort in which good levels are found before all are searched through:
@@ -105,7 +106,7 @@ class JointSearch:
     """
 
     def __init__(
-        self, task: Task, beside: Beside, rows: IntArray, progress: ProgressCallback | None = None
+        self, task: Task, beside: Beside, rows: Ints, progress: ProgressCallback | None = None
     ) -> None:
         self.task, self.beside, self.rows = task, beside, rows
         self.lattice = Lattice.of(task.table)
@@ -245,7 +246,7 @@ class JointSearch:
 
 
 def find_joint_efforts(
-    task: Task, beside: Beside, rows: IntArray, progress: ProgressCallback | None = None
+    task: Task, beside: Beside, rows: Ints, progress: ProgressCallback | None = None
 ) -> JointOutcome:
     """Search efforts for each class size in the time of the options, which must be given.
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from dbt_anonymize.arrays import Ints
 from dbt_anonymize.extensions.search.entropies import label_entropies
 from dbt_anonymize.extensions.search.grouped import CountedColumns, GroupedClasses
 from dbt_anonymize.extensions.search.hashing import Words
 from dbt_anonymize.extensions.search.sums_of_codes import SumsOfCodes
-from dbt_anonymize.privacy.table import IntArray, Node, Table
+from dbt_anonymize.privacy.table import Node, Table
 
 WORD_BITS = 63
 # By attribute and level, the code of each leaf.
-Codes = list[list[IntArray]]
+Codes = list[list[Ints]]
 
 
 class Keys:

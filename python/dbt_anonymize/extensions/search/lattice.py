@@ -9,8 +9,9 @@ from functools import cached_property
 
 import numpy as np
 
+from dbt_anonymize.arrays import Floats, Ints
 from dbt_anonymize.errors import SearchError
-from dbt_anonymize.privacy.table import FloatArray, IntArray, Node, Table
+from dbt_anonymize.privacy.table import Node, Table
 
 Box = tuple[slice, ...]
 
@@ -79,11 +80,11 @@ class Lattice:
             for level, low, stride in zip(node, self.lowest, self.strides, strict=True)
         )
 
-    def levels(self, indices: IntArray) -> IntArray:
+    def levels(self, indices: Ints) -> Ints:
         """Return the levels (nodes, attributes) of nodes by number."""
         if not self.shape:
             return np.zeros((len(indices), 0), dtype=np.int64)
-        levels: IntArray = np.stack(np.unravel_index(indices, self.shape), axis=1)
+        levels: Ints = np.stack(np.unravel_index(indices, self.shape), axis=1)
         return levels + np.array(self.lowest, dtype=np.int64)
 
     def just_finer(self, node: Node) -> Iterator[Node]:
@@ -109,7 +110,7 @@ class Lattice:
         levels = zip(node, self.lowest, strict=True)
         return tuple(slice(max(0, level - low), None) for level, low in levels)
 
-    def add_up(self, numbers: tuple[FloatArray, ...]) -> FloatArray:
+    def add_up(self, numbers: tuple[Floats, ...]) -> Floats:
         """Return for each node the sum over attributes of a number per level."""
         total = np.zeros(self.shape)
         for axis, of_level in enumerate(numbers):

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dbt_anonymize.evaluation.arrays import Bools, Codes, Floats
+from dbt_anonymize.arrays import Bools, Floats, Ints
 from dbt_anonymize.evaluation.data.categories import Category
 from dbt_anonymize.evaluation.data.features import Column, Plain
 from dbt_anonymize.evaluation.data.hierarchy import ROOT
@@ -17,7 +17,7 @@ from dbt_anonymize.evaluation.data.spaces import UNKNOWN
 from dbt_anonymize.evaluation.problem import EffortData
 
 # One level for all records, or one per record.
-Level = int | Codes
+Level = int | Ints
 
 
 def generalized_effort(
@@ -25,7 +25,7 @@ def generalized_effort(
     first: FirstArrays,
     levels: Mapping[str, Level],
     suppressed: Bools,
-    classes: Codes,
+    classes: Ints,
 ) -> EffortData:
     """Return the data that `EffortReader.read_effort` would read, without reading.
 
@@ -80,7 +80,7 @@ def _category(feature: Category, untouched: Column, levels: Level) -> Column:
     return feature.generalized({"label": codes}, labels, levels, untouched)
 
 
-def _parts(levels: Level, records: int) -> Iterator[tuple[int, Codes]]:
+def _parts(levels: Level, records: int) -> Iterator[tuple[int, Ints]]:
     """Yield each level with the positions of its records."""
     level_of_record = np.broadcast_to(levels, records)
     for level in np.unique(level_of_record).tolist():

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from dbt_anonymize.arrays import Bools, Floats, Ints
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.search.declared import search_of
 from dbt_anonymize.extensions.search.packed_keys import packed_keys, unpack_keys
@@ -19,14 +20,7 @@ from dbt_anonymize.extensions.search.preconditions import check_readable
 from dbt_anonymize.extensions.search.source import Source, rebuild
 from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.privacy.label_shares import shares_of_labels, width
-from dbt_anonymize.privacy.table import (
-    Attribute,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    SensitiveAttribute,
-    Table,
-)
+from dbt_anonymize.privacy.table import Attribute, SensitiveAttribute, Table
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Hierarchy, Spec
 
@@ -47,7 +41,7 @@ class Coding:
 
     declared: dict[str, Any]
     by: str
-    present: IntArray
+    present: Ints
 
     @property
     def name(self) -> str:
@@ -155,7 +149,7 @@ class _Column:
 
     name: str
     size: int
-    tree: tuple[IntArray, ...]
+    tree: tuple[Ints, ...]
 
     @classmethod
     def read(cls, source: Source, name: str) -> _Column:
@@ -171,7 +165,7 @@ class _Column:
         return cls(name, int(counts["size"][0]), cls._tree(source, name))
 
     @staticmethod
-    def _tree(source: Source, name: str) -> tuple[IntArray, ...]:
+    def _tree(source: Source, name: str) -> tuple[Ints, ...]:
         hierarchy = source.spec.sensitive_hierarchies.get(name)
         if hierarchy is None:
             return ()
@@ -208,8 +202,8 @@ class _Domain:
     hierarchy: Hierarchy
     declared: dict[str, Any]
     by: str
-    levels: tuple[IntArray, ...]
-    shares: tuple[FloatArray, ...]
+    levels: tuple[Ints, ...]
+    shares: tuple[Floats, ...]
     rows: int
 
     @classmethod
@@ -255,7 +249,7 @@ class _Domain:
         size = len(self.levels[0]) - 1
         return {**self.declared, "role": "quasi_identifier", "by": self.by, "size": size}
 
-    def restrict_to(self, is_present: BoolArray, spec: Spec) -> Attribute:
+    def restrict_to(self, is_present: Bools, spec: Spec) -> Attribute:
         """Return the attribute with only the present leaves, in the same order."""
         levels, shares = [], []
         for labels, label_shares in zip(self.levels, self.shares, strict=True):
@@ -276,7 +270,7 @@ class _Domain:
         )
 
 
-def _bounds(source: Source, hierarchy: Any) -> tuple[FloatArray, FloatArray]:
+def _bounds(source: Source, hierarchy: Any) -> tuple[Floats, Floats]:
     """Return start and end of each interval, relative to the start of its hierarchy."""
     bounds = source.warehouse.rows(source.warehouse.macro("_search_bounds", hierarchy=hierarchy))
     start = min(lower for lower, _ in bounds)
@@ -288,12 +282,12 @@ def _bounds(source: Source, hierarchy: Any) -> tuple[FloatArray, FloatArray]:
 class _Rows:
     """Counts from the warehouse; codes of quasi-identifiers first, in the order of the keys."""
 
-    codes: tuple[IntArray, ...]
-    kept: tuple[IntArray, ...]
-    subject: IntArray | None
-    records: IntArray
-    population: IntArray
-    starts: IntArray
+    codes: tuple[Ints, ...]
+    kept: tuple[Ints, ...]
+    subject: Ints | None
+    records: Ints
+    population: Ints
+    starts: Ints
 
     @classmethod
     def read(

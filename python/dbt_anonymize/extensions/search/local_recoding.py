@@ -8,6 +8,7 @@ from decimal import Decimal
 
 import numpy as np
 
+from dbt_anonymize.arrays import Bools
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.recoding.judging import select_rows
 from dbt_anonymize.extensions.recoding.local import protected_rows
@@ -21,7 +22,7 @@ from dbt_anonymize.extensions.search.optimum import search
 from dbt_anonymize.extensions.search.results import ProgressCallback
 from dbt_anonymize.privacy.grouping import classes_of
 from dbt_anonymize.privacy.guarantees import Guarantees
-from dbt_anonymize.privacy.table import BoolArray, Node, Table
+from dbt_anonymize.privacy.table import Node, Table
 
 # At most fifty rounds. The share in ARX is of the remaining records, and gives hundreds of rounds.
 SMALLEST_SHARE = Decimal("0.02")
@@ -36,7 +37,7 @@ class Round:
     """The node of a round, and a mask of the rows of the whole table that it releases."""
 
     node: Node
-    rows: BoolArray
+    rows: Bools
 
 
 def find_rounds(
@@ -75,7 +76,7 @@ def find_rounds(
     guarantees = replace(guarantees, release_rules=[])
     clock = Clock(time_limit)
 
-    def best_node(rows: BoolArray, limit: Decimal) -> Node | None:
+    def best_node(rows: Bools, limit: Decimal) -> Node | None:
         optimum = search(
             *(select_rows(table, rows), guarantees, loss, limit),
             time_limit=clock.remaining(),
@@ -118,7 +119,7 @@ def measure_rounds(
     of several rounds join. The loss is None for a measure over classes, or if guarantees about the
     whole release suppress records.
     """
-    parts: list[tuple[Node, BoolArray, bool]] = []
+    parts: list[tuple[Node, Bools, bool]] = []
     remaining = table.records > 0
     for node in nodes:
         released = _released_rows(table, remaining, guarantees, node)
@@ -132,7 +133,7 @@ def measure_rounds(
 
 
 def _suppressed_by_release_rules(
-    table: Table, guarantees: Guarantees, parts: Sequence[tuple[Node, BoolArray, bool]]
+    table: Table, guarantees: Guarantees, parts: Sequence[tuple[Node, Bools, bool]]
 ) -> int:
     """Count the records that guarantees about the whole release suppress."""
     if not guarantees.release_rules:
@@ -145,7 +146,7 @@ def _suppressed_by_release_rules(
 
 
 def _loss_of_parts(
-    table: Table, loss: InformationLoss, parts: Sequence[tuple[Node, BoolArray, bool]]
+    table: Table, loss: InformationLoss, parts: Sequence[tuple[Node, Bools, bool]]
 ) -> float | None:
     """Combine the losses of parts of a table: node, rows, and True if these are suppressed."""
     if not isinstance(loss, (Guided, Loss, Precision)):
@@ -169,8 +170,8 @@ def _complete(
     table: Table,
     guarantees: Guarantees,
     rounds: list[Round],
-    remaining: BoolArray,
-    best_node: Callable[[BoolArray, Decimal], Node | None],
+    remaining: Bools,
+    best_node: Callable[[Bools, Decimal], Node | None],
 ) -> list[Round]:
     """Return rounds that release all records, or the rounds unchanged if that is impossible."""
     for complete_rounds in range(len(rounds) - 1, -1, -1):
@@ -186,12 +187,12 @@ def _complete(
     return rounds
 
 
-def _limit(table: Table, remaining: BoolArray, smallest_share: Decimal) -> Decimal:
+def _limit(table: Table, remaining: Bools, smallest_share: Decimal) -> Decimal:
     remaining_share = Decimal(int(table.records[remaining].sum())) / table.total
     return max(Decimal(0), 1 - smallest_share / remaining_share)
 
 
-def _released_rows(table: Table, rows: BoolArray, guarantees: Guarantees, node: Node) -> BoolArray:
+def _released_rows(table: Table, rows: Bools, guarantees: Guarantees, node: Node) -> Bools:
     """Return a mask of the rows in released classes of some rows alone."""
     released = np.zeros(len(rows), dtype=np.bool_)
     released[rows] = protected_rows(table, np.flatnonzero(rows), guarantees, node)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.arrays import Floats
 from dbt_anonymize.extensions.search.forecast import box_counts
 from dbt_anonymize.extensions.search.lattice import Lattice
-from dbt_anonymize.privacy.table import FloatArray, Node
+from dbt_anonymize.privacy.table import Node
 
 # Lookups between two counts of the open nodes.
 BETWEEN = 32
@@ -20,7 +21,7 @@ class OpenNodes:
     """
 
     def __init__(
-        self, lattice: Lattice, status: NDArray[np.uint8], bits: tuple[FloatArray, ...]
+        self, lattice: Lattice, status: NDArray[np.uint8], bits: tuple[Floats, ...]
     ) -> None:
         self._lattice = lattice
         self._status = status
@@ -56,11 +57,11 @@ class OpenNodes:
         levels = zip(fine, coarse, self._lattice.lowest, strict=True)
         return tuple(slice(start - low, stop - low + 1) for start, stop, low in levels)
 
-    def _at(self, fine: Node, box: FloatArray, place: int) -> Node:
+    def _at(self, fine: Node, box: Floats, place: int) -> Node:
         offsets = np.unravel_index(place, box.shape)
         return tuple(level + int(offset) for level, offset in zip(fine, offsets, strict=True))
 
-    def _count(self) -> FloatArray:
+    def _count(self) -> Floats:
         """Return a recent count of the open nodes coarser than each node."""
         if not self._wait:
             self._wait = BETWEEN

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dbt_anonymize.privacy.table import IntArray
+from dbt_anonymize.arrays import Ints
 
 # A key is a bigint; one bit is left so that no sum of codes comes near its end.
 LARGEST_KEY = 2**62
@@ -27,7 +27,7 @@ def packed_keys(parts: Iterator[dict[str, Any]]) -> list[list[dict[str, Any]]]:
     return keys
 
 
-def unpack_keys(keys: Sequence[IntArray], packed: list[list[dict[str, Any]]]) -> Iterator[IntArray]:
+def unpack_keys(keys: Sequence[Ints], packed: list[list[dict[str, Any]]]) -> Iterator[Ints]:
     """Unpack keys into the codes of their parts."""
     for key, parts in zip(keys, packed, strict=True):
         yield from np.unravel_index(key, [part["size"] + 1 for part in parts], order="F")

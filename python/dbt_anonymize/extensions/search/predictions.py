@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from dbt_anonymize.arrays import Floats
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.evaluation import estimators
-from dbt_anonymize.evaluation.arrays import Floats
 from dbt_anonymize.evaluation.measures import Predicted
 from dbt_anonymize.evaluation.problem import Model, Problem, Target
 from dbt_anonymize.evaluation.splits import Split, Splitting, seeds

@@ -6,6 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
+from dbt_anonymize.arrays import Bools, Floats
 from dbt_anonymize.extensions.search.losses.base import (
     SLIGHTLY_LESS,
     InformationLoss,
@@ -13,19 +14,19 @@ from dbt_anonymize.extensions.search.losses.base import (
     suppressed_records,
 )
 from dbt_anonymize.extensions.search.losses.suppressed import Suppressed, bounds_by_level
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Node, Table
+from dbt_anonymize.privacy.table import Classes, Node, Table
 
 
 class LabelLosses(Protocol):
     """Losses of labels, of which the guarantee knows the definition."""
 
-    def share(self, position: int, level: int) -> FloatArray:
+    def share(self, position: int, level: int) -> Floats:
         """Return the contribution of each label of an attribute to the loss, by code."""
 
     def whole(self, position: int) -> float:
         """Return the largest contribution of an attribute, that of its root."""
 
-    def of_classes(self, classes: Classes) -> FloatArray:
+    def of_classes(self, classes: Classes) -> Floats:
         """Return the loss of each class, 0 to 1."""
 
 
@@ -34,7 +35,7 @@ class Game(Protocol):
 
     publisher_benefit: float
 
-    def payouts(self, classes: Classes, losses: FloatArray) -> FloatArray:
+    def payouts(self, classes: Classes, losses: Floats) -> Floats:
         """Return the payout of one record of each class, less the loss of its labels."""
 
     def label_losses(self, table: Table) -> LabelLosses:
@@ -57,12 +58,12 @@ class PublisherPayout(InformationLoss):
         self._losses: tuple[Table, LabelLosses] | None = None
 
     def attribute_bounds(
-        self, table: Table, suppressed: BoolArray | None = None, highest: Node | None = None
-    ) -> tuple[FloatArray, ...]:
+        self, table: Table, suppressed: Bools | None = None, highest: Node | None = None
+    ) -> tuple[Floats, ...]:
         """Return the cost of the labels of each quasi-identifier by level, without attacks."""
         return bounds_by_level(self.sums(table), suppressed, highest, self._bound_at)
 
-    def combine(self, losses: FloatArray) -> FloatArray:
+    def combine(self, losses: Floats) -> Floats:
         """Sum the costs of quasi-identifiers (nodes, attributes)."""
         return np.asarray(losses.sum(axis=-1) * SLIGHTLY_LESS)
 
@@ -76,7 +77,7 @@ class PublisherPayout(InformationLoss):
         # A record that is suppressed later costs at least this share of the cost of its labels.
         return self._game.publisher_benefit * label_losses * self.suppression_factor
 
-    def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
+    def _loss(self, sums: TableSums, classes: Classes, suppressed: Bools) -> float:
         benefit = self._game.publisher_benefit
         payouts = self._game.payouts(classes, self._label_losses(sums.table).of_classes(classes))
         kept = float(classes.records[~suppressed] @ (benefit - payouts[~suppressed]))

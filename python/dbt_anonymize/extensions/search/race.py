@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from dbt_anonymize.evaluation.arrays import Bools, Codes
+from dbt_anonymize.arrays import Bools, Ints
 from dbt_anonymize.evaluation.measures import LOWER_IS_BETTER
 from dbt_anonymize.evaluation.problem import ZERO_RULE, EffortData, Model, Task
 from dbt_anonymize.evaluation.splits import Splitting
@@ -21,7 +21,7 @@ from dbt_anonymize.extensions.search.leveled import generalized_effort
 from dbt_anonymize.extensions.search.records import Records
 from dbt_anonymize.extensions.search.results import CheckedNode
 from dbt_anonymize.extensions.search.training import TrainingProgress
-from dbt_anonymize.privacy.table import IntArray, Node
+from dbt_anonymize.privacy.table import Node
 from dbt_anonymize.spec.quality import MOST_REPETITIONS, Quality
 
 # Splits of each round, and its most candidates.
@@ -64,9 +64,9 @@ class Candidate:
     checked: CheckedNode
     required: int
     suppressed: Bools
-    classes: Codes
+    classes: Ints
     rounds: tuple[Node, ...] = ()
-    round_of: Codes | None = None
+    round_of: Ints | None = None
 
     @property
     def key(self) -> Key:
@@ -74,7 +74,7 @@ class Candidate:
         return self.rounds or (self.checked.node,), self.checked.suppressed
 
     @property
-    def levels(self) -> Sequence[int] | Codes:
+    def levels(self) -> Sequence[int] | Ints:
         """The level of each attribute, or of each attribute and record."""
         return (
             self.checked.node if self.round_of is None else np.array(self.rounds)[self.round_of].T
@@ -304,7 +304,7 @@ class Track:
         return untouched, zero_rule_scores
 
     @property
-    def rows(self) -> IntArray:
+    def rows(self) -> Ints:
         """The row of the table of each record."""
         return self.records.rows
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.arrays import Ints
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.evaluation.data.features import Reading
 from dbt_anonymize.evaluation.data.hierarchy import ROOT
@@ -31,7 +32,7 @@ from dbt_anonymize.extensions.search.load import Loaded
 from dbt_anonymize.extensions.search.source import rebuild
 from dbt_anonymize.literals import quote_name, quote_text
 from dbt_anonymize.privacy.grouping import distinct_codes
-from dbt_anonymize.privacy.table import IntArray, Table
+from dbt_anonymize.privacy.table import Table
 from dbt_anonymize.project.engines import Drawn, engine_of
 from dbt_anonymize.project.rows import draw, feature_columns
 from dbt_anonymize.project.warehouse import Warehouse
@@ -58,7 +59,7 @@ class Records:
     """
 
     problem: Problem
-    rows: IntArray
+    rows: Ints
     reader: EffortReader
     first: FirstArrays
 
@@ -92,7 +93,7 @@ def read_records(warehouse: Warehouse, spec: Spec, loaded: Loaded, splitting: Sp
     return Records(problem, rows, effort_reader, first)
 
 
-def rows_by_key(warehouse: Warehouse, spec: Spec, loaded: Loaded) -> IntArray:
+def rows_by_key(warehouse: Warehouse, spec: Spec, loaded: Loaded) -> Ints:
     """Return the row of the table of each record, in the order of the bytes of its key as text."""
     with engine_of(warehouse).open_reader(warehouse) as reader:
         microdata = reader.relation(f"{spec.name}_microdata", Drawn(spec.record_key))
@@ -107,7 +108,7 @@ def _known_rows(
     loaded: Loaded,
     records: duckdb.DuckDBPyRelation,
     order_by: str,
-) -> IntArray:
+) -> Ints:
     """Return the row of each record; a `SearchError` if the table lacks one."""
     rows = rows_of(loaded.table, _quasi_identifier_codes(warehouse, loaded, records, order_by))
     if missing := int((rows < 0).sum()):
@@ -179,7 +180,7 @@ def _untouched(
 
 def _quasi_identifier_codes(
     warehouse: Warehouse, loaded: Loaded, records: duckdb.DuckDBPyRelation, record_key: str
-) -> IntArray:
+) -> Ints:
     """Return the codes (records, attributes) of quasi-identifiers, by the record key."""
     columns = [
         coding.name if coding.by == "raw" else f"{coding.name}_leaf" for coding in loaded.codings
@@ -204,7 +205,7 @@ def _quasi_identifier_codes(
     return np.column_stack(codes)
 
 
-def _positions_of_texts(values: Sequence[Any], texts: Sequence[str | None]) -> IntArray:
+def _positions_of_texts(values: Sequence[Any], texts: Sequence[str | None]) -> Ints:
     """Return the position of each text among values; NULL comes after all; -1 for others."""
     places: dict[str | None, int] = {str(text): code for code, text in enumerate(values)}
     places[None] = len(values)
@@ -220,7 +221,7 @@ def _number(value: Any) -> float:
     return float(value)
 
 
-def _positions_among(values: Sequence[float], numbers: NDArray[Any]) -> IntArray:
+def _positions_among(values: Sequence[float], numbers: NDArray[Any]) -> Ints:
     """Return the position of each number among ascending values; -1 for others.
 
     NaN comes after all values. Equal numbers may differ in their last bits.
@@ -234,7 +235,7 @@ def _positions_among(values: Sequence[float], numbers: NDArray[Any]) -> IntArray
     return np.asarray(places, dtype=np.int64)
 
 
-def rows_of(table: Table, codes: IntArray) -> IntArray:
+def rows_of(table: Table, codes: Ints) -> Ints:
     """Return the first row of the table with the leaves of each record; -1 without any."""
     leaves = np.concatenate([table.leaves, codes])
     groups = distinct_codes(leaves.T, len(leaves))

@@ -9,9 +9,10 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.arrays import Ints
 from dbt_anonymize.evaluation.progress import duration
 from dbt_anonymize.pluralize import pluralized
-from dbt_anonymize.privacy.table import IntArray, Node
+from dbt_anonymize.privacy.table import Node
 
 
 class Status(IntEnum):
@@ -59,7 +60,7 @@ class VisitedNodes:
     """
 
     checked: tuple[CheckedNode, ...]
-    levels: IntArray
+    levels: Ints
     status: NDArray[np.uint8]
 
 

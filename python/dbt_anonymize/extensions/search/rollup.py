@@ -12,13 +12,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.arrays import Floats, Ints
 from dbt_anonymize.extensions.search.bases import Bases
 from dbt_anonymize.extensions.search.grouped import CountedColumns, GroupedClasses
 from dbt_anonymize.extensions.search.hashing import Words, distinct, slots
 from dbt_anonymize.extensions.search.keys import Keys
 from dbt_anonymize.extensions.search.lattice import Lattice
 from dbt_anonymize.extensions.search.open_nodes import OpenNodes
-from dbt_anonymize.privacy.table import FloatArray, IntArray, Node, Table
+from dbt_anonymize.privacy.table import Node, Table
 
 MEMORY = 1 << 30
 
@@ -34,7 +35,7 @@ class UngroupedNode:
         self.node = node
         self.rows = rows
         # Hash slot of each row, and the records in each slot, once they are counted.
-        self._slot: IntArray | None = None
+        self._slot: Ints | None = None
         self._slot_counts = np.zeros(0, dtype=np.int64)
 
     def least_small_records(self, size: int) -> int:
@@ -51,7 +52,7 @@ class UngroupedNode:
         # For merged rows, sums of doubles are several times faster.
         return int(counts.sum(where=is_small) if weights is None else counts @ is_small)
 
-    def small_rows(self, size: int) -> IntArray:
+    def small_rows(self, size: int) -> Ints:
         """Return a row of the table for each small row of the last count."""
         assert self._slot is not None
         small = np.flatnonzero(self._slot_counts.take(self._slot) < size)
@@ -135,9 +136,7 @@ class Grouper:
         return UngroupedNode(self._counted, self._keys, node, rows)
 
 
-def _group_sums(
-    numbers: IntArray | FloatArray | None, leaders: IntArray, leader: IntArray
-) -> IntArray:
+def _group_sums(numbers: Ints | Floats | None, leaders: Ints, leader: Ints) -> Ints:
     """Return the sums of the groups; exact below 2**53."""
     sums = np.bincount(leader, weights=numbers, minlength=len(leader)).take(leaders)
     return sums.astype(np.int64, copy=False)

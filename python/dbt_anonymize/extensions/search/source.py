@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from dbt_anonymize.arrays import Ints
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.search.declared import has_outdated_efforts
-from dbt_anonymize.privacy.table import IntArray
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 
@@ -47,7 +47,7 @@ class Source:
             [self.frequencies] if self.population is None else [self.frequencies, self.population]
         )
 
-    def numbers(self, macro: str, **arguments: Any) -> dict[str, IntArray]:
+    def numbers(self, macro: str, **arguments: Any) -> dict[str, Ints]:
         """Return the columns of the statement of a macro."""
         columns = self.warehouse.numbers(self.warehouse.macro(macro, **arguments))
         return {name: column.astype(np.int64, copy=False) for name, column in columns.items()}

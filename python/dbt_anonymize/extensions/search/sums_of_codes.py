@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dbt_anonymize.privacy.table import IntArray, Node
+from dbt_anonymize.arrays import Ints
+from dbt_anonymize.privacy.table import Node
 
 
 class SumsOfCodes:
@@ -21,7 +22,7 @@ class SumsOfCodes:
 
     def __init__(
         self,
-        codes: Sequence[Sequence[IntArray]],
+        codes: Sequence[Sequence[Ints]],
         leaves: Sequence[NDArray[np.integer]],
         attributes: Sequence[int],
         *,
@@ -33,14 +34,14 @@ class SumsOfCodes:
         self._rows = len(leaves[0]) if leaves else 0
         self._free_bytes = memory
         # By attributes and their levels.
-        self._cache: OrderedDict[tuple[Node, Node], IntArray] = OrderedDict()
+        self._cache: OrderedDict[tuple[Node, Node], Ints] = OrderedDict()
 
-    def at(self, node: Node) -> IntArray:
+    def at(self, node: Node) -> Ints:
         """Return the sum at the levels of a node."""
         left, right = (self._sum(half, node) for half in _halves(self._attributes))
         return left + right
 
-    def _sum(self, attributes: Node, node: Node) -> IntArray:
+    def _sum(self, attributes: Node, node: Node) -> Ints:
         key = attributes, tuple(node[a] for a in attributes)
         if key not in self._cache:
             self._cache[key] = numbers = self._compute(attributes, node)
@@ -51,7 +52,7 @@ class SumsOfCodes:
         self._cache.move_to_end(key)
         return self._cache[key]
 
-    def _compute(self, attributes: Node, node: Node) -> IntArray:
+    def _compute(self, attributes: Node, node: Node) -> Ints:
         if not attributes:
             return np.zeros(self._rows, dtype=np.int64)
         if len(attributes) == 1:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from dbt_anonymize.arrays import Floats, Ints
 from dbt_anonymize.extensions.search.forecast import box_counts
 from dbt_anonymize.extensions.search.lattice import Lattice
-from dbt_anonymize.privacy.table import FloatArray, IntArray, Table
+from dbt_anonymize.privacy.table import Table
 
 
 class Witnesses:
@@ -22,12 +23,12 @@ class Witnesses:
         self._columns = [np.ascontiguousarray(column) for column in table.leaves.T]
         self._commonness = self._label_commonness()
 
-    def choose(self, rows: IntArray) -> int | None:
+    def choose(self, rows: Ints) -> int | None:
         """Return the row with the rarest values; None if no row has records."""
         rows = rows[self._table.records[rows] > 0]
         return int(rows[self._commonness[rows].argmin()]) if len(rows) else None
 
-    def class_sizes(self, row: int) -> FloatArray:
+    def class_sizes(self, row: int) -> Floats:
         """Return the records in the class of a row at each node of the lattice."""
         size = self._lattice.size
         # Number of the finest node at which each row is in the class, or more than there are.
@@ -39,7 +40,7 @@ class Witnesses:
         counts = np.bincount(finest[inside], weights=records, minlength=size).astype(np.float64)
         return box_counts(counts.reshape(self._lattice.shape), coarser=False)
 
-    def _least_levels(self, position: int, leaf: int) -> IntArray:
+    def _least_levels(self, position: int, leaf: int) -> Ints:
         """Return, for each leaf, the first level at which it shares the label of ``leaf``.
 
         Levels are counted in strides of the lattice; leaves that never share it have its size.
@@ -52,7 +53,7 @@ class Witnesses:
             least[labels == labels[leaf]] = (level - low) * lattice.strides[position]
         return least
 
-    def _label_commonness(self) -> FloatArray:
+    def _label_commonness(self) -> Floats:
         """Return the sum of the logarithms of the frequencies of the labels of each row."""
         total = np.zeros(len(self._table.records))
         for attribute, column in zip(self._table.attributes, self._columns, strict=True):

@@ -13,7 +13,8 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse  # type: ignore[import-untyped]
 
-from dbt_anonymize.extensions.tables.cube import Booleans, Cube, Floats, Integers
+from dbt_anonymize.arrays import Bools, Floats, Ints
+from dbt_anonymize.extensions.tables.cube import Cube
 from dbt_anonymize.extensions.tables.programs import Known, Program
 
 # Ends below and above, as numbers that become larger the farther they are.
@@ -24,7 +25,7 @@ _NEAR = 1e-7
 _MOST_ROUNDS = 20
 
 
-def known_of_totals(cube: Cube, least: Floats, is_zero: Booleans) -> Floats:
+def known_of_totals(cube: Cube, least: Floats, is_zero: Bools) -> Floats:
     """Return the least value of each cell that follows from the least ones of all, line by line.
 
     Examples
@@ -49,7 +50,7 @@ def known_of_totals(cube: Cube, least: Floats, is_zero: Booleans) -> Floats:
 def intervals(
     cube: Cube,
     known: Known,
-    cells: Sequence[int] | Integers,
+    cells: Sequence[int] | Ints,
     *,
     are_integers: bool = False,
     enough: tuple[Floats, Floats] | None = None,
@@ -100,7 +101,7 @@ def _reached(
     reached = np.full(aims.shape, -np.inf)
     is_open = np.ones(aims.shape, dtype=bool)
 
-    def move(side: int, moved: Integers) -> bool:
+    def move(side: int, moved: Ints) -> bool:
         weights = _SIGNS[side] * np.asarray(members[moved].sum(axis=0)).ravel()
         values = program.solution(weights)
         if values is not None:

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
+from dbt_anonymize.arrays import Ints
 from dbt_anonymize.extensions.tables import tau
-from dbt_anonymize.extensions.tables.cube import Integers
 from dbt_anonymize.extensions.tables.errors import TableError
 
 _COMMAND = (sys.executable, "-m", "dbt_anonymize.extensions.tables.tau")
@@ -54,7 +54,7 @@ def _alone(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def call(private: Path, method: str, seconds: float) -> Integers:
+def call(private: Path, method: str, seconds: float) -> Ints:
     """Run the package in a process of its own, and end it with its children after its time."""
     variables = {"TMPDIR": str(private), "TMP": str(private), "TEMP": str(private)}
     with subprocess.Popen(  # noqa: S603

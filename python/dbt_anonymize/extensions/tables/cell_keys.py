@@ -34,8 +34,8 @@ from pathlib import Path
 
 import numpy as np
 
+from dbt_anonymize.arrays import Floats, Ints
 from dbt_anonymize.errors import SpecError
-from dbt_anonymize.extensions.tables.cube import Floats, Integers
 
 # Keys of records are below it.
 KEYS = 2**32
@@ -55,8 +55,8 @@ class PerturbationTable:
     the last row use the last ``period`` rows in turn.
     """
 
-    starts: Integers
-    changes: Integers
+    starts: Ints
+    changes: Ints
     keys: int = KEYS
     period: int = 1
 
@@ -65,7 +65,7 @@ class PerturbationTable:
         """Number of rows: one more than the largest count with one of its own."""
         return int(self.starts[-1]) // self.keys + 1
 
-    def row_of(self, counts: Integers) -> Integers:
+    def row_of(self, counts: Ints) -> Ints:
         """Return the row of each count."""
         beyond = self.rows - self.period + (counts - self.rows) % self.period
         return np.where(counts < self.rows, counts, beyond)
@@ -109,7 +109,7 @@ class PerturbationTable:
         return {int(count): float(reached[count]) for count in np.flatnonzero(is_other) if count}
 
 
-def perturbed(counts: Integers, key_sums: Integers, table: PerturbationTable) -> Integers:
+def perturbed(counts: Ints, key_sums: Ints, table: PerturbationTable) -> Ints:
     """Return counts with noise.
 
     Parameters
@@ -142,7 +142,7 @@ def perturbed(counts: Integers, key_sums: Integers, table: PerturbationTable) ->
     return counts + table.changes[runs]
 
 
-def cell_keys(key_sums: Integers, keys: int = KEYS) -> Integers:
+def cell_keys(key_sums: Ints, keys: int = KEYS) -> Ints:
     """Return the keys of cells, uniform in [0, ``keys``) if those of the records are.
 
     Examples
@@ -153,7 +153,7 @@ def cell_keys(key_sums: Integers, keys: int = KEYS) -> Integers:
     return whole_numbers("key_sums", key_sums) % keys
 
 
-def whole_numbers(name: str, values: Integers) -> Integers:
+def whole_numbers(name: str, values: Ints) -> Ints:
     """Return non-negative integers as int64; refuse all else, floats too, which are not exact."""
     values = np.asarray(values)
     if values.dtype.kind not in "iu":
@@ -228,10 +228,10 @@ def _check_arguments(variance: float, largest: int, forbidden: Collection[int]) 
         raise SpecError(f"cell_key: {' '.join(problems)}")
 
 
-def _table(supports: list[Integers], rows: list[Floats]) -> PerturbationTable:
+def _table(supports: list[Ints], rows: list[Floats]) -> PerturbationTable:
     """Give each change of each row its interval of keys."""
-    starts = list[Integers]()
-    changes = list[Integers]()
+    starts = list[Ints]()
+    changes = list[Ints]()
     for row, (support, probabilities) in enumerate(zip(supports, rows, strict=True)):
         ends = np.rint(np.cumsum(probabilities) * KEYS).astype(np.int64)
         firsts = np.concatenate([[0], ends[:-1]])
@@ -241,7 +241,7 @@ def _table(supports: list[Integers], rows: list[Floats]) -> PerturbationTable:
     return PerturbationTable(np.concatenate(starts), np.concatenate(changes))
 
 
-def most_even(changes: Integers, variance: float) -> Floats:
+def most_even(changes: Ints, variance: float) -> Floats:
     """Return the distribution of maximum entropy with mean 0, and the variance or the nearest.
 
     With mean 0, the variance is smallest where only the two changes next to 0 are possible (or 0
@@ -276,13 +276,13 @@ def most_even(changes: Integers, variance: float) -> Floats:
     return _exponential_family(changes, variance)
 
 
-def _two_points(changes: Integers, below: int, above: int) -> Floats:
+def _two_points(changes: Ints, below: int, above: int) -> Floats:
     """Return the only distribution on two changes, below and above 0 or 0 itself, with mean 0."""
     share = above / (above - below) if above > below else 1.0
     return np.where(changes == below, share, np.where(changes == above, 1 - share, 0.0))
 
 
-def _exponential_family(changes: Integers, variance: float) -> Floats:
+def _exponential_family(changes: Ints, variance: float) -> Floats:
     """Return the distribution p ~ exp(a v + b v^2) with mean 0 and the variance.
 
     The convex dual of maximum entropy: a and b minimize the logarithm of the normalizing sum. Steps
@@ -365,7 +365,7 @@ def read_perturbation_table(path: Path, period: int | None = None) -> Perturbati
     return PerturbationTable(np.flatnonzero(is_start), table[is_start], number, period)
 
 
-def _read_columns(path: Path) -> Integers:
+def _read_columns(path: Path) -> Ints:
     """Return the three columns of the file: columns by lines."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:

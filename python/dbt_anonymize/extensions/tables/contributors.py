@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from dbt_anonymize.extensions.tables.cube import Floats, Integers
+    from dbt_anonymize.arrays import Floats, Ints
 
 
 def telling_knowledge(
     everybody: Floats,
     largest: Floats,
-    cells: Integers,
+    cells: Ints,
     *,
     are_apart: bool,
     tells: Callable[[Floats], bool],

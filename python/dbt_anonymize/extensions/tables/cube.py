@@ -11,12 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-from numpy.typing import NDArray
-
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Booleans = NDArray[np.bool_]
+from dbt_anonymize.arrays import Bools, Floats, Ints, np
 
 ROOT = 0
 
@@ -37,7 +32,7 @@ class Dimension:
 
     name: str
     labels: tuple[str, ...]
-    parents: Integers
+    parents: Ints
 
     @classmethod
     def flat(cls, name: str, labels: Sequence[str], total: str = "all") -> Dimension:
@@ -45,13 +40,13 @@ class Dimension:
         return cls(name, (total, *labels), np.zeros(len(labels) + 1, dtype=np.int64))
 
     @cached_property
-    def leaves(self) -> Integers:
+    def leaves(self) -> Ints:
         """Numbers of the categories without children; of an empty dimension its root."""
         is_parent = np.zeros(len(self.parents), dtype=bool)
         is_parent[self.parents[1:]] = True
         return np.flatnonzero(~is_parent)
 
-    def children(self, category: int) -> Integers:
+    def children(self, category: int) -> Ints:
         """Return the numbers of the children of a category."""
         return np.flatnonzero(self.parents[1:] == category) + 1
 
@@ -73,16 +68,16 @@ class Cube:
         return int(np.prod(self.shape, dtype=np.int64))
 
     @cached_property
-    def categories(self) -> Integers:
+    def categories(self) -> Ints:
         """The categories of each cell: cells by dimensions."""
         return np.indices(self.shape).reshape(len(self.shape), -1).T
 
-    def numbers(self, categories: Integers) -> Integers:
+    def numbers(self, categories: Ints) -> Ints:
         """Return the numbers of the cells with these categories (cells by dimensions)."""
         return np.asarray(np.ravel_multi_index(tuple(categories.T), self.shape))
 
     @cached_property
-    def is_inner(self) -> Booleans:
+    def is_inner(self) -> Bools:
         """Tell of each cell whether it has a leaf of each dimension: all others are sums."""
         is_leaf = np.column_stack(
             [
@@ -92,7 +87,7 @@ class Cube:
         )
         return np.asarray(is_leaf.all(axis=1))
 
-    def lines(self) -> Iterator[tuple[int, Integers]]:
+    def lines(self) -> Iterator[tuple[int, Ints]]:
         """Yield each sum: the number of its cell, and those of the cells that add up to it."""
         for place, dimension in enumerate(self.dimensions):
             for category in range(len(dimension.labels)):

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     import duckdb
     import pandas as pd
 
-    from dbt_anonymize.extensions.tables.cube import Booleans
+    from dbt_anonymize.arrays import Bools
 
 STATUS_OF = {"hide": "published", "noise": "perturbed", "round": "rounded"}
 # Of released sums.
@@ -205,11 +205,8 @@ def _hidden(
 
 
 def _hidden_with_few(
-    table: Published,
-    measures: list[Measure],
-    few_people: FewPeople,
-    effort: Hide,
-) -> Booleans:
+    table: Published, measures: list[Measure], few_people: FewPeople, effort: Hide
+) -> Bools:
     """Hide cells, and more of them where those of a line are of few people together."""
     is_hidden, folder = np.zeros(table.cube.size, dtype=bool), own_folder(None)
     is_hidden = hidden_cells(table, measures, is_hidden, effort.seconds, folder)
@@ -220,10 +217,7 @@ def _hidden_with_few(
 
 
 def _of_few(
-    table: Published,
-    measures: Sequence[Measure],
-    is_hidden: Booleans,
-    few_people: FewPeople,
+    table: Published, measures: Sequence[Measure], is_hidden: Bools, few_people: FewPeople
 ) -> Iterator[HiddenOfLine]:
     """Yield what lines hide of few people and tell too closely, to somebody who is in them."""
     (measure, least), *_ = known_of(table, measures)
@@ -279,10 +273,10 @@ def _require_same_people(own: pd.DataFrame) -> None:
         )
 
 
-def _is_shown(has_label: Booleans, declared: Table) -> Booleans:
+def _is_shown(has_label: Bools, declared: Table) -> Bools:
     """Tell of each cell whether its margin is declared; ``has_label`` is cells by dimensions."""
     wanted = np.array([[n in margin for n in declared.dimensions] for margin in declared.margins])
-    is_shown: Booleans = (has_label[:, None, :] == wanted[None]).all(axis=2).any(axis=1)
+    is_shown: Bools = (has_label[:, None, :] == wanted[None]).all(axis=2).any(axis=1)
     return is_shown
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from dbt_anonymize.extensions.tables.programs import Known, Program
 
 if TYPE_CHECKING:
-    from dbt_anonymize.extensions.tables.cube import Booleans, Floats, Integers
+    from dbt_anonymize.arrays import Bools, Floats, Ints
     from dbt_anonymize.extensions.tables.hiding import Measure
     from dbt_anonymize.extensions.tables.primary import Primary, TableRules
     from dbt_anonymize.extensions.tables.reading import Published
@@ -34,8 +34,8 @@ class FewPeople(NamedTuple):
 class HiddenOfLine(NamedTuple):
     """Cells that a line hides, those that it shows with somebody in them, and what rules say."""
 
-    cells: Integers
-    shown: Integers
+    cells: Ints
+    shown: Ints
     records: float
     primary: Primary
 
@@ -59,11 +59,7 @@ def records_of_few(
 
 
 def told_of_few(
-    table: Published,
-    records: Floats,
-    least: Floats,
-    is_hidden: Booleans,
-    few_people: FewPeople,
+    table: Published, records: Floats, least: Floats, is_hidden: Bools, few_people: FewPeople
 ) -> Iterator[HiddenOfLine]:
     """Yield what lines hide of few people, where all that is shown tells it too closely.
 
@@ -86,7 +82,7 @@ def _end(program: Program, weights: Floats, sign: float) -> float:
 
 
 def _of_few(
-    table: Published, records: Floats, is_hidden: Booleans, few_people: FewPeople
+    table: Published, records: Floats, is_hidden: Bools, few_people: FewPeople
 ) -> Iterator[HiddenOfLine]:
     """Yield what lines hide, if it is of few people and they show something beside.
 

@@ -10,6 +10,7 @@ from itertools import combinations, product
 
 import numpy as np
 
+from dbt_anonymize.arrays import Floats, Ints
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.extensions.tables.suppression import (
     LARGEST_CHECKED,
@@ -17,7 +18,7 @@ from dbt_anonymize.extensions.tables.suppression import (
     MOST_MODULAR_DIMENSIONS,
 )
 from dbt_anonymize.literals import plain_yaml_text
-from dbt_anonymize.privacy.table import FloatArray, IntArray, Table
+from dbt_anonymize.privacy.table import Table
 
 MINIMUM_FREQUENCY = 5
 # Of all cells with somebody, totals included, at most so many are small: about three are hidden for
@@ -35,7 +36,7 @@ class _Level:
     """A level of a dimension: the label of each counted row, and the share of entropy it keeps."""
 
     number: int
-    labels: IntArray
+    labels: Ints
     size: int
     kept: float
 
@@ -67,7 +68,7 @@ class _Cells:
         numbers = [[one.number for one in cells.levels] for cells in (self, other)]
         return numbers[0] != numbers[1] and all(map(operator.ge, *numbers))
 
-    def small_share(self, people: FloatArray) -> float:
+    def small_share(self, people: Floats) -> float:
         """Return the share of the cells with somebody that have too few, over all margins."""
         sizes = [level.size for level in self.levels]
         places = np.ravel_multi_index([level.labels for level in self.levels], sizes)
@@ -123,7 +124,7 @@ def draft(
     return _text(first, measures, efforts, f"{first.small_share(weights):.0%}", counts)
 
 
-def _levels(counts: Table, name: str, people: FloatArray) -> list[_Level]:
+def _levels(counts: Table, name: str, people: Floats) -> list[_Level]:
     """Return the levels of a column below the root, those with the same labels once."""
     codes = {one.name: values for one, values in counts.sensitive}
     labels, lowest = [codes[name]] if name in codes else [], 0
@@ -142,13 +143,13 @@ def _levels(counts: Table, name: str, people: FloatArray) -> list[_Level]:
     return levels
 
 
-def _entropy(labels: IntArray, people: FloatArray) -> float:
+def _entropy(labels: Ints, people: Floats) -> float:
     shares = np.bincount(labels, people)
     shares = shares[shares > 0] / people.sum()
     return float(-(shares * np.log2(shares)).sum())
 
 
-def _best(tables: Iterable[_Cells], most: float, people: FloatArray) -> _Cells | None:
+def _best(tables: Iterable[_Cells], most: float, people: Floats) -> _Cells | None:
     """Return the first table of which few enough cells are small."""
     return next((one for one in tables if one.small_share(people) <= most), None)
 

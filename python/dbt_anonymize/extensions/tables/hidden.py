@@ -20,7 +20,7 @@ from dbt_anonymize.extensions.tables.reading import (
 from dbt_anonymize.literals import quote_name
 
 if TYPE_CHECKING:
-    from dbt_anonymize.extensions.tables.cube import Floats
+    from dbt_anonymize.arrays import Floats
     from dbt_anonymize.project.warehouse import Warehouse
 
 

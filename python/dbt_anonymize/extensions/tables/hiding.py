@@ -26,7 +26,8 @@ from dbt_anonymize.extensions.tables.suppression import narrow_cells, reachable,
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dbt_anonymize.extensions.tables.cube import Booleans, Cube, Floats
+    from dbt_anonymize.arrays import Bools, Floats
+    from dbt_anonymize.extensions.tables.cube import Cube
 
 
 class Measure(NamedTuple):
@@ -162,12 +163,8 @@ def rows_of(cells: pd.DataFrame, names: Sequence[str]) -> list[list[object]]:
 
 
 def hidden_cells(
-    table: Published,
-    measures: Sequence[Measure],
-    is_hidden: Booleans,
-    seconds: float,
-    folder: Path,
-) -> Booleans:
+    table: Published, measures: Sequence[Measure], is_hidden: Bools, seconds: float, folder: Path
+) -> Bools:
     """Hide further cells, for one measure after the other; hidden ones cost nothing."""
     cube, counts = table.cube, measures[0].figures
     for measure, least in known_of(table, measures):
@@ -196,11 +193,7 @@ def known_of(table: Published, measures: Sequence[Measure]) -> Iterator[tuple[Me
 
 
 def known_by_contributors(
-    cube: Cube,
-    measures: Sequence[Measure],
-    measure: Measure,
-    is_hidden: Booleans,
-    everybody: Floats,
+    cube: Cube, measures: Sequence[Measure], measure: Measure, is_hidden: Bools, everybody: Floats
 ) -> Iterator[Floats]:
     """Yield what contributors know of a measure where it tells small cells too closely."""
     figures, primary, largest = measure

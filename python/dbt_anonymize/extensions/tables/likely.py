@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from dbt_anonymize.arrays import Ints
 from dbt_anonymize.extensions.tables.cell_keys import PerturbationTable
-from dbt_anonymize.extensions.tables.cube import Integers
 
 LIKELY = 0.01
 
 
-def likely_of_noise(shown: Integers, table: PerturbationTable) -> tuple[Integers, Integers]:
+def likely_of_noise(shown: Ints, table: PerturbationTable) -> tuple[Ints, Ints]:
     """Return the smallest and the largest count that each shown one is likely of.
 
     Shown counts must be results of the table.
@@ -38,7 +38,7 @@ def _ends(shown: int, table: PerturbationTable) -> tuple[int, int]:
     return int(likely.min()), int(likely.max())
 
 
-def likely_of_rounding(shown: Integers, base: int) -> tuple[Integers, Integers]:
+def likely_of_rounding(shown: Ints, base: int) -> tuple[Ints, Ints]:
     """Return the same of counts that are rounded to a base.
 
     Examples

@@ -18,7 +18,7 @@ from dbt_anonymize.extensions.tables.rounding import rounded
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dbt_anonymize.extensions.tables.cube import Integers
+    from dbt_anonymize.arrays import Ints
 
 
 def perturb_table(
@@ -94,7 +94,7 @@ def round_table(cells: pd.DataFrame, *, count: str, keys: str, base: int) -> pd.
     return _shown(cells, count, keys, rounded(counts, key_sums, base))
 
 
-def _columns(cells: pd.DataFrame, count: str, keys: str) -> tuple[Integers, Integers]:
+def _columns(cells: pd.DataFrame, count: str, keys: str) -> tuple[Ints, Ints]:
     require_columns(cells.columns, [count, keys])
     for name in (count, keys):
         figures = cells[name]
@@ -106,5 +106,5 @@ def _columns(cells: pd.DataFrame, count: str, keys: str) -> tuple[Integers, Inte
     return cells[count].to_numpy(), cells[keys].to_numpy()
 
 
-def _shown(cells: pd.DataFrame, count: str, keys: str, counts: Integers) -> pd.DataFrame:
+def _shown(cells: pd.DataFrame, count: str, keys: str, counts: Ints) -> pd.DataFrame:
     return cells.drop(columns=keys).assign(**{count: counts})

@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import NamedTuple
 
-import numpy as np
-
-from dbt_anonymize.extensions.tables.cube import Booleans, Floats, Integers
+from dbt_anonymize.arrays import Bools, Floats, Ints, np
 from dbt_anonymize.extensions.tables.errors import TableError
 
 # Sums of floats differ by their rounding; relative to the total.
@@ -29,12 +27,12 @@ class Primary(NamedTuple):
     ``upper``; both are at least 0, and 0 where a cell is not primary.
     """
 
-    is_primary: Booleans
+    is_primary: Bools
     lower: Floats
     upper: Floats
 
 
-def by_minimum_frequency(subjects: Integers, minimum_frequency: int) -> Primary:
+def by_minimum_frequency(subjects: Ints, minimum_frequency: int) -> Primary:
     """Judge counts of subjects: each but 0 must reach the minimum frequency f.
 
     The interval that is demanded is [1, f]: it reaches f and is f - 1 wide.
@@ -146,7 +144,7 @@ def _refuse_contributions(total: Floats, first: Floats, second: Floats) -> None:
         )
 
 
-def _refuse_negatives(name: str, values: Floats | Integers) -> None:
+def _refuse_negatives(name: str, values: Floats | Ints) -> None:
     is_refused = ~(np.asarray(values, dtype=float) >= 0) | np.isinf(values)
     if is_refused.any():
         raise TableError(
@@ -155,7 +153,7 @@ def _refuse_negatives(name: str, values: Floats | Integers) -> None:
         )
 
 
-def _cells(is_one: Booleans) -> str:
+def _cells(is_one: Bools) -> str:
     found = int(is_one.sum())
     return "1 cell has" if found == 1 else f"{found} cells have"
 

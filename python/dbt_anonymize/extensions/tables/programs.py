@@ -15,7 +15,8 @@ from scipy.optimize import (  # type: ignore[import-untyped]
 )
 from scipy.sparse.csgraph import connected_components  # type: ignore[import-untyped]
 
-from dbt_anonymize.extensions.tables.cube import Booleans, Cube, Dimension, Floats, Integers
+from dbt_anonymize.arrays import Bools, Floats, Ints
+from dbt_anonymize.extensions.tables.cube import Cube, Dimension
 from dbt_anonymize.extensions.tables.errors import TableError
 
 # Inner cells that are solved together as whole numbers; above that bounds are those of fractions,
@@ -52,7 +53,7 @@ class Known:
         )
 
     @classmethod
-    def of_hidden(cls, values: Floats, is_hidden: Booleans, least: Floats) -> Known:
+    def of_hidden(cls, values: Floats, is_hidden: Bools, least: Floats) -> Known:
         """Return what is told where some cells are hidden, and all others are what they are."""
         return cls(np.where(is_hidden, least, values), np.where(is_hidden, np.inf, values))
 
@@ -68,7 +69,7 @@ class Program:
     members: sparse.csr_matrix
     lower: Floats
     upper: Floats
-    group: Integers
+    group: Ints
     groups: tuple[_Group, ...]
     are_integers: bool = False
 
@@ -133,7 +134,7 @@ class Program:
 class _Group:
     """Inner cells that hang together, their bounds (cells by 2), and what is told of their sums."""
 
-    inner: Integers
+    inner: Ints
     bounds: Floats
     matrix: sparse.csr_matrix
     least: Floats
@@ -189,7 +190,7 @@ class _Group:
         return np.asarray(np.round(solved.x))
 
 
-def _connected(constraints: sparse.csr_matrix) -> tuple[Integers, Integers]:
+def _connected(constraints: sparse.csr_matrix) -> tuple[Ints, Ints]:
     """Return the numbers of the groups of rows and of columns, -1 of a column without rows."""
     rows, columns = constraints.shape
     graph = sparse.block_array([[None, constraints], [constraints.T, None]])
@@ -204,7 +205,7 @@ def _connected(constraints: sparse.csr_matrix) -> tuple[Integers, Integers]:
     return of_rows, of_columns
 
 
-def _places(numbers: Integers) -> list[Integers]:
+def _places(numbers: Ints) -> list[Ints]:
     """Return the places of each number from 0, in their order; -1 has none."""
     order = np.argsort(numbers, kind="stable")
     order = order[numbers[order] >= 0]

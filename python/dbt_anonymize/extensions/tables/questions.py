@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dbt_anonymize.extensions.tables.cube import Floats, Integers
+from dbt_anonymize.arrays import Floats, Ints
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +28,7 @@ class Finest(NamedTuple):
 
     labels: list[str]
     finest: list[str]
-    coarse: Integers
+    coarse: Ints
 
     @classmethod
     def of(cls, pairs: pd.DataFrame) -> Finest:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from dbt_anonymize.extensions.tables.cube import Booleans, Cube, Dimension, Floats, Integers
+from dbt_anonymize.arrays import Bools, Floats, Ints, np
+from dbt_anonymize.extensions.tables.cube import Cube, Dimension
 from dbt_anonymize.extensions.tables.errors import TableError, UnknownLabelError
 from dbt_anonymize.extensions.tables.totals import unnamed_totals
 
@@ -31,9 +30,9 @@ class Published:
 
     cube: Cube
     values: Floats
-    is_hidden: Booleans
-    is_shown: Booleans
-    of_row: Integers
+    is_hidden: Bools
+    is_shown: Bools
+    of_row: Ints
 
     def beside(self, counts: Sequence[object]) -> Published:
         """Return the table of other counts of the same rows."""
@@ -156,7 +155,7 @@ def _trees(
         yield trees[name] if name in trees else Dimension.flat(name, sorted(own))
 
 
-def _categories(labels: Sequence[Sequence[str | None]], cube: Cube) -> Integers:
+def _categories(labels: Sequence[Sequence[str | None]], cube: Cube) -> Ints:
     """Return the number of each label in its tree, 0 of a total: rows by dimensions."""
     columns = []
     for place, tree in enumerate(cube.dimensions):
@@ -171,9 +170,7 @@ def _categories(labels: Sequence[Sequence[str | None]], cube: Cube) -> Integers:
     return np.array(columns, dtype=np.int64).T.reshape(len(labels), len(columns))
 
 
-def _published(
-    cube: Cube, of_row: Integers, is_shown: Booleans, counts: Sequence[object]
-) -> Published:
+def _published(cube: Cube, of_row: Ints, is_shown: Bools, counts: Sequence[object]) -> Published:
     figures = np.array([np.nan if count is None else _figure(count) for count in counts])
     if np.isinf(figures).any():
         raise TableError(

@@ -21,7 +21,8 @@ from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.verify.finding import Finding
 
 if TYPE_CHECKING:
-    from dbt_anonymize.extensions.tables.cube import Booleans, Dimension, Floats
+    from dbt_anonymize.arrays import Bools, Floats
+    from dbt_anonymize.extensions.tables.cube import Dimension
     from dbt_anonymize.extensions.tables.declared import Table
 
 
@@ -109,7 +110,7 @@ def _told_sums(
     is_hidden = shown.is_hidden[cells]
     asked = np.flatnonzero(primary.is_primary & is_hidden)
 
-    def told_by(least: Floats) -> Booleans:
+    def told_by(least: Floats) -> Bools:
         at_least = known_of_totals(shown.cube, least, shown.values == 0)[cells]
         lower = np.minimum(primary.lower, np.maximum(totals - at_least, 0.0))
         bounds = Known.of_published(shown.values, within=within, least=least)

@@ -17,15 +17,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from dbt_anonymize.arrays import Ints
 from dbt_anonymize.errors import SpecError
 from dbt_anonymize.extensions.tables.cell_keys import KEYS, cell_keys, whole_numbers
-from dbt_anonymize.extensions.tables.cube import Integers
 
 # 2^32 divided by the golden ratio: the keys of rounding are no longer those of the noise.
 _ROUNDING = 0x9E3779B9
 
 
-def rounded(counts: Integers, key_sums: Integers, base: int) -> Integers:
+def rounded(counts: Ints, key_sums: Ints, base: int) -> Ints:
     """Return counts rounded to multiples of a base, without bias.
 
     Multiples of the base, and so zeros, stay. Of a count n with r = n mod base, the mean is right
@@ -69,7 +69,7 @@ def rounded(counts: Integers, key_sums: Integers, base: int) -> Integers:
     return counts - rests + base * is_up
 
 
-def mixed(keys: Integers) -> Integers:
+def mixed(keys: Ints) -> Ints:
     """Return the keys mixed by ``fmix32`` of MurmurHash3 [2]_.
 
     It maps [0, 2^32) onto itself one to one: uniform keys remain exactly uniform. It is not

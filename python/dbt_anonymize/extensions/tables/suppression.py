@@ -17,17 +17,11 @@ import numpy as np
 from scipy import sparse  # type: ignore[import-untyped]
 from scipy.optimize import linprog  # type: ignore[import-untyped]
 
+from dbt_anonymize.arrays import Bools, Floats, Ints
 from dbt_anonymize.extensions.tables import tau
 from dbt_anonymize.extensions.tables.audit import intervals, known_of_totals
 from dbt_anonymize.extensions.tables.calls import call, private_folder
-from dbt_anonymize.extensions.tables.cube import (
-    ROOT,
-    Booleans,
-    Cube,
-    Dimension,
-    Floats,
-    Integers,
-)
+from dbt_anonymize.extensions.tables.cube import ROOT, Cube, Dimension
 from dbt_anonymize.extensions.tables.errors import TableError
 from dbt_anonymize.extensions.tables.primary import Primary
 from dbt_anonymize.extensions.tables.programs import Known
@@ -61,7 +55,7 @@ def suppress(
     *,
     seconds: float,
     folder: Path,
-) -> Booleans:
+) -> Bools:
     """Return the cells to hide: the primary ones, and others that cost least.
 
     Parameters
@@ -102,7 +96,7 @@ def suppress(
     .. [2] de Wolf 2002, Inference Control in Statistical Databases, 74-82 (the modular one).
     """
     _refuse_unfit(cube, values, primary, cost)
-    is_hidden: Booleans = primary.is_primary | ((cost == 0) & (values > 0))
+    is_hidden: Bools = primary.is_primary | ((cost == 0) & (values > 0))
     if not primary.is_primary.any():
         return is_hidden
     if find_spec("pytauargus") is None:
@@ -197,7 +191,7 @@ def reachable(cube: Cube, values: Floats, primary: Primary, least: Floats) -> Pr
     return primary._replace(lower=np.minimum(primary.lower, room))
 
 
-def _prepared(cube: Cube, method: str) -> tuple[Integers, Cube]:
+def _prepared(cube: Cube, method: str) -> tuple[Ints, Cube]:
     """Return the table to solve, and the number in it of each cell.
 
     A category with a single child is the same as its child. Whatever has no other is left out.
@@ -213,7 +207,7 @@ def _prepared(cube: Cube, method: str) -> tuple[Integers, Cube]:
     return numbers, solved
 
 
-def _tree(dimension: Dimension, most: int) -> tuple[Integers, Dimension]:
+def _tree(dimension: Dimension, most: int) -> tuple[Ints, Dimension]:
     """Return the category of each one in a tree with at most so many children, in its order.
 
     Examples
@@ -233,7 +227,7 @@ def _tree(dimension: Dimension, most: int) -> tuple[Integers, Dimension]:
         else:
             split(children, number)
 
-    def split(children: Integers, number: int) -> None:
+    def split(children: Ints, number: int) -> None:
         groups = min(most, -(-len(children) // most))
         if len(children) <= most:
             groups = len(children)
@@ -249,13 +243,7 @@ def _tree(dimension: Dimension, most: int) -> tuple[Integers, Dimension]:
 
 
 def _cells(
-    solved: Cube,
-    numbers: Integers,
-    values: Floats,
-    primary: Primary,
-    *,
-    cost: Floats,
-    least: Floats,
+    solved: Cube, numbers: Ints, values: Floats, primary: Primary, *, cost: Floats, least: Floats
 ) -> dict[str, Floats]:
     """Return the cells as the package takes them: values in whole units, whole costs."""
     inner, demanded = np.zeros(solved.size), np.zeros(solved.size, dtype=bool)
@@ -296,12 +284,8 @@ def _whole_costs(cost: Floats, method: str) -> Floats:
 
 
 def narrow_cells(
-    cube: Cube,
-    values: Floats,
-    primary: Primary,
-    is_hidden: Booleans,
-    least: Floats,
-) -> Booleans:
+    cube: Cube, values: Floats, primary: Primary, is_hidden: Bools, least: Floats
+) -> Bools:
     """Tell of each cell, below and above, if an attacker's interval ends too early: 2 by cells."""
     is_narrow = np.zeros((2, cube.size), dtype=bool)
     cells = np.flatnonzero(primary.is_primary)
@@ -326,14 +310,8 @@ def _room(values: Floats) -> float:
 
 
 def _widened(
-    cube: Cube,
-    values: Floats,
-    primary: Primary,
-    is_narrow: Booleans,
-    *,
-    cost: Floats,
-    least: Floats,
-) -> Booleans:
+    cube: Cube, values: Floats, primary: Primary, is_narrow: Bools, *, cost: Floats, least: Floats
+) -> Bools:
     """Return further cells to hide: the modular method leaves them out, looking at parts alone.
 
     One cell after the other is moved to where its interval must reach, below and above, by the

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from dbt_anonymize.extensions.tables.cube import Cube, Dimension, Floats, Integers
+from dbt_anonymize.arrays import Floats, Ints
+from dbt_anonymize.extensions.tables.cube import Cube, Dimension
 
 PROBLEM, SOLUTION, REASON = "problem.npz", "solution.npy", "reason.txt"
 OPTIMAL, MODULAR = "optimal", "modular"
@@ -54,7 +55,7 @@ def main(folder: Path) -> None:
     np.save(folder / SOLUTION, hidden)
 
 
-def _optimal(folder: Path, cube: Cube, problem: dict[str, Any], minutes: int) -> Integers:
+def _optimal(folder: Path, cube: Cube, problem: dict[str, Any], minutes: int) -> Ints:
     """Hide the cheapest cells; after the time limit, the cheapest that were found.
 
     The file says of each cell: value, whole cost, status (u: primary, z: shown, s: either), bounds
@@ -88,7 +89,7 @@ def _optimal(folder: Path, cube: Cube, problem: dict[str, Any], minutes: int) ->
     return np.union1d(np.flatnonzero(demanded), secondary)
 
 
-def _modular(folder: Path, cube: Cube, problem: dict[str, Any], minutes: int) -> Integers:
+def _modular(folder: Path, cube: Cube, problem: dict[str, Any], minutes: int) -> Ints:
     """Hide cells subtable by subtable, from the totals down."""
     engine = import_module("pytauargus.engine").Engine()
     suppress = import_module("pytauargus.batch").Suppress

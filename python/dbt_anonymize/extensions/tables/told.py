@@ -19,7 +19,7 @@ from dbt_anonymize.extensions.tables.suppression import LARGEST_CHECKED, narrow_
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dbt_anonymize.extensions.tables.cube import Booleans, Floats, Integers
+    from dbt_anonymize.arrays import Bools, Floats, Ints
     from dbt_anonymize.extensions.tables.reading import Published
 
 
@@ -31,7 +31,7 @@ class Told:
     """
 
     measure: str
-    rows: Integers
+    rows: Ints
     lowest: Floats
     highest: Floats
     demanded: Floats
@@ -47,10 +47,7 @@ def qnf_of(told: Sequence[Told]) -> float:
 
 
 def told_of_hidden(
-    measure: str,
-    table: Published,
-    judgement: tuple[Measure, Floats],
-    is_hidden: Booleans,
+    measure: str, table: Published, judgement: tuple[Measure, Floats], is_hidden: Bools
 ) -> Told:
     """Return what is told to everybody of one measure of a table with hidden cells.
 
@@ -76,7 +73,7 @@ def told_by_earlier() -> TableError:
 
 
 def _ends_of_hidden(
-    table: Published, figures: Floats, is_hidden: Booleans, least: Floats, cells: Integers
+    table: Published, figures: Floats, is_hidden: Bools, least: Floats, cells: Ints
 ) -> tuple[Floats, Floats]:
     """Return the smallest and the largest value that readers of all shown cells cannot exclude."""
     known = Known.of_hidden(figures, is_hidden, least)
@@ -85,7 +82,7 @@ def _ends_of_hidden(
 
 
 def told_of_changed(
-    table: Published, cells: pd.DataFrame, likely: tuple[Integers, Integers], rules: TableRules
+    table: Published, cells: pd.DataFrame, likely: tuple[Ints, Ints], rules: TableRules
 ) -> Told:
     """Return what is told where each shown count is likely of counts between two ends.
 
@@ -117,7 +114,7 @@ def told_of_changed(
     return Told(PEOPLE, _rows(table)[found], *ends, np.full(len(found), demanded))
 
 
-def _rows(table: Published) -> Integers:
+def _rows(table: Published) -> Ints:
     """Return the row of each cell; each that somebody is in has one."""
     rows = np.full(table.cube.size, -1)
     rows[table.of_row] = np.arange(len(table.of_row))

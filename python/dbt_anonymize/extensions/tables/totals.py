@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from dbt_anonymize.extensions.tables.cube import Booleans, Cube, Floats
+from dbt_anonymize.arrays import Bools, Floats, np
+from dbt_anonymize.extensions.tables.cube import Cube
 
 # Labels that stand for totals. As `_unnamed_totals` of the macros, and so the following.
 NAMES = ("all", "total", "overall", "sum", "gesamt", "insgesamt")
@@ -42,7 +41,7 @@ def unnamed_totals(cube: Cube, values: Floats) -> list[tuple[str, str]]:
     return found
 
 
-def _are_sums(lines: Floats, margin: Floats) -> Booleans:
+def _are_sums(lines: Floats, margin: Floats) -> Bools:
     """Tell of each label if it is the sum of the others in the lines of one margin."""
     total, parts = lines[0], lines[1:]
     is_whole = (parts > 0) & ~np.isnan(parts).any(axis=0)
@@ -58,7 +57,7 @@ def _are_sums(lines: Floats, margin: Floats) -> Booleans:
     return is_total
 
 
-def _are_named(lines: Floats, labels: tuple[str, ...]) -> Booleans:
+def _are_named(lines: Floats, labels: tuple[str, ...]) -> Bools:
     """Tell of each label if it is named like a total, and of few totals a part."""
     total, parts = lines[0], lines[1:]
     with_others = np.nansum(parts, axis=0)

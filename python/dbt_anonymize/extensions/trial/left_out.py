@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from dbt_anonymize.evaluation.arrays import Codes
+from dbt_anonymize.arrays import Bools, Ints
 from dbt_anonymize.evaluation.problem import Target
 from dbt_anonymize.extensions.drafting.coded_table import CodedTable
 from dbt_anonymize.extensions.drafting.plans import Plan
@@ -26,11 +26,10 @@ from dbt_anonymize.extensions.search.records import Records
 from dbt_anonymize.extensions.trial.alternatives import Alternative
 from dbt_anonymize.hierarchies.model import IntervalHierarchy
 from dbt_anonymize.privacy.registry import compile_guarantees
-from dbt_anonymize.privacy.table import BoolArray
 from dbt_anonymize.spec import Spec
 
 
-def target_left_out(records: Records, is_suppressed: BoolArray) -> LeftOut | None:
+def target_left_out(records: Records, is_suppressed: Bools) -> LeftOut | None:
     """Return the class of the target, or its end, that stands out among suppressed records."""
     problem = records.problem
     target = problem.targets[0]
@@ -49,9 +48,7 @@ def target_left_out(records: Records, is_suppressed: BoolArray) -> LeftOut | Non
     return find_outlier(groups, len(is_suppressed), int(is_suppressed.sum()))
 
 
-def _tenth_left_out(
-    target: Target, is_suppressed: BoolArray, subjects: Codes | None
-) -> LeftOut | None:
+def _tenth_left_out(target: Target, is_suppressed: Bools, subjects: Ints | None) -> LeftOut | None:
     """Return the end of a number that stands out among suppressed records."""
     numbers, groups = target.numbers, list[Group]()
     assert numbers is not None
@@ -77,7 +74,7 @@ def most_left_out(spec: Spec, counted: CodedTable, alternative: Alternative) -> 
     return value_left_out(counted, classes.table_rows(suppressed))
 
 
-def value_left_out(counted: CodedTable, is_suppressed: BoolArray) -> LeftOut | None:
+def value_left_out(counted: CodedTable, is_suppressed: Bools) -> LeftOut | None:
     """Return the value that stands out among suppressed rows of a coded table.
 
     Values are those of quasi-identifiers: categories and single numbers.
@@ -94,7 +91,7 @@ def value_left_out(counted: CodedTable, is_suppressed: BoolArray) -> LeftOut | N
     return find_outlier(groups, table.total, int(records[is_suppressed].sum()))
 
 
-def _values(counted: CodedTable) -> Iterator[tuple[str, str, BoolArray]]:
+def _values(counted: CodedTable) -> Iterator[tuple[str, str, Bools]]:
     """Yield column, value and rows of each value that many records have."""
     for place, (plan, leaves) in enumerate(zip(counted.plans, counted.leaves, strict=True)):
         codes = counted.table.leaves[:, place]

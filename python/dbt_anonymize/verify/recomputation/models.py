@@ -8,20 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from dbt_anonymize.arrays import Bools, Floats, Ints
 from dbt_anonymize.privacy.compiler import Compiler
 from dbt_anonymize.privacy.guarantees import Guarantees
 from dbt_anonymize.privacy.registry import MODELS, model_of
-from dbt_anonymize.privacy.table import (
-    BoolArray,
-    Classes,
-    FloatArray,
-    IntArray,
-    SensitiveAttribute,
-    Table,
-    ValueCounts,
-)
+from dbt_anonymize.privacy.table import Classes, SensitiveAttribute, Table, ValueCounts
 
-_NOBODY: IntArray = np.zeros(0, dtype=np.int64)
+_NOBODY: Ints = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -38,9 +31,9 @@ class Values:
 
     name: str
     cells: ValueCounts
-    totals: IntArray
+    totals: Ints
     texts: tuple[str | None, ...] = ()
-    labels: tuple[IntArray, ...] = ()
+    labels: tuple[Ints, ...] = ()
 
     def without_unknown(self) -> ValueCounts:
         """Return the cells without values that the whole table lacks."""
@@ -56,15 +49,15 @@ class ClassCounts:
     counts the people of the population with the labels of a class.
     """
 
-    sizes: IntArray
+    sizes: Ints
     everybody: int = 0
     has_subject: bool = False
     values: Values | None = None
-    population: IntArray | None = None
+    population: Ints | None = None
     population_size: int | None = None
-    losses: FloatArray | None = None
+    losses: Floats | None = None
 
-    def broken(self, guarantee: Mapping[str, Any]) -> BoolArray:
+    def broken(self, guarantee: Mapping[str, Any]) -> Bools:
         """Return a mask of the classes that break a guarantee by themselves.
 
         All do if it can never hold. A value that the whole table lacks breaks every guarantee that
@@ -88,7 +81,7 @@ class ClassCounts:
     def compiled(self, guarantee: Mapping[str, Any]) -> Guarantees | None:
         """Return the checks of a guarantee, or None if it can never hold."""
         values, codes = self.values, _NOBODY
-        sensitive: tuple[tuple[SensitiveAttribute, IntArray], ...] = ()
+        sensitive: tuple[tuple[SensitiveAttribute, Ints], ...] = ()
         if values is not None:
             size = int(max(len(values.totals), 1 + values.cells.values.max(initial=-1)))
             tree = (np.arange(len(values.totals)), *values.labels, np.zeros_like(values.totals))
@@ -136,7 +129,7 @@ class _Compiler(Compiler):
         """Number of records or subjects that could be released."""
         return self.counted.everybody
 
-    def global_shares(self, position: int) -> FloatArray:
+    def global_shares(self, position: int) -> Floats:
         """Return the share of each value in the whole table."""
         assert self.counted.values is not None  # as there is a position
         totals = self.counted.values.totals

@@ -10,12 +10,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dbt_anonymize.extensions.linked.suppression.records import Integers, combined_codes
+from dbt_anonymize.arrays import Floats, Ints
+from dbt_anonymize.extensions.linked.suppression.records import combined_codes
 from dbt_anonymize.hierarchies.model import ROOT
 
-Floats = NDArray[np.float64]
 # Places of the levels of a table's columns among those that may be used.
 Node = tuple[int, ...]
 # Most combinations of the levels of one table that are listed.
@@ -30,8 +29,8 @@ class CodedColumn:
     ``root`` is that of `ROOT`. ``smallest`` is the share of a raw value, which is no loss.
     """
 
-    leaves: Integers
-    codes: Sequence[Integers]
+    leaves: Ints
+    codes: Sequence[Ints]
     root: int
     shares: Sequence[Floats]
     smallest: float
@@ -48,12 +47,12 @@ class CodedTable:
     """
 
     over: int
-    parent: Integers
-    subject: Integers
+    parent: Ints
+    subject: Ints
     columns: Mapping[str, CodedColumn]
     most_lost: float
     spared: float = 0.0
-    sensitive: Sequence[Integers] = ()
+    sensitive: Sequence[Ints] = ()
 
     @property
     def heights(self) -> Node:
@@ -69,7 +68,7 @@ class CodedTable:
         """Return the levels of records that are raised."""
         return tuple(min(level + 1, top) for level, top in zip(node, self.heights, strict=True))
 
-    def values(self, nodes: Sequence[Node], rows: Integers) -> list[Integers]:
+    def values(self, nodes: Sequence[Node], rows: Ints) -> list[Ints]:
         """Return numbers for the labels of records at each of some levels, 0 for all roots.
 
         They are equal where labels are, at whichever of the levels, and in the order of these.
@@ -108,7 +107,7 @@ class CodedTables:
 
     by_name: Mapping[str, CodedTable]
     subjects: int
-    sensitive: Sequence[Integers] = ()
+    sensitive: Sequence[Ints] = ()
     listed: list[CodedTable] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -127,9 +126,7 @@ class CodedTables:
 
 
 def code_tables(
-    subjects: Integers,
-    tables: Mapping[str, Mapping[str, Any]],
-    sensitive: Sequence[Integers] = (),
+    subjects: Ints, tables: Mapping[str, Mapping[str, Any]], sensitive: Sequence[Ints] = ()
 ) -> CodedTables:
     """Return tables as they are given to `levels.search.draft`; ``subjects`` are their numbers.
 
@@ -164,7 +161,7 @@ def code_tables(
     return CodedTables(coded, len(subjects), sensitive)
 
 
-def _codes(labels: Sequence[Sequence[str]]) -> tuple[list[Integers], int]:
+def _codes(labels: Sequence[Sequence[str]]) -> tuple[list[Ints], int]:
     """Return codes of labels and of the root, in the order of the values that a build makes."""
     texts = sorted({*itertools.chain(*labels)}, key=lambda text: f"{len(text)}:{text}".encode())
     code = {text: place for place, text in enumerate(texts)}

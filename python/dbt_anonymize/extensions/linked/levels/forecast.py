@@ -8,12 +8,12 @@ from functools import cached_property
 
 import numpy as np
 
+from dbt_anonymize.arrays import Bools, Floats, Ints
 from dbt_anonymize.extensions.linked.levels.coded import (
     Aim,
     CodedColumn,
     CodedTable,
     CodedTables,
-    Floats,
     Node,
 )
 from dbt_anonymize.extensions.linked.suppression.kernel import (
@@ -23,8 +23,6 @@ from dbt_anonymize.extensions.linked.suppression.kernel import (
     Suppression,
 )
 from dbt_anonymize.extensions.linked.suppression.records import (
-    Booleans,
-    Integers,
     LinkError,
     Links,
     combined_codes,
@@ -58,12 +56,12 @@ class _Part:
     """
 
     table: CodedTable
-    rows: Integers
-    subject: Integers
-    parent: Integers
+    rows: Ints
+    subject: Ints
+    parent: Ints
     weight: Floats
     scale: float
-    rows_of_nobody: Integers
+    rows_of_nobody: Ints
     _lost_beside: dict[tuple[int, int], float] = field(default_factory=dict)
 
     @property
@@ -82,7 +80,7 @@ class _Part:
         counted = lost + (1 - table.spared) * self.of_nobody
         return not self.records or counted / self.records <= table.most_lost
 
-    def lost(self, is_lost: Booleans) -> float:
+    def lost(self, is_lost: Bools) -> float:
         """Return how many records of released subjects are lost."""
         return float(self.weight[is_lost].sum()) * self.scale
 
@@ -90,7 +88,7 @@ class _Part:
         """Return the share that the label of each record covers, of a column at a level."""
         return self._shares_of(place, level, self.rows)
 
-    def _shares_of(self, place: int, level: int, rows: Integers) -> Floats:
+    def _shares_of(self, place: int, level: int, rows: Ints) -> Floats:
         column = self.columns[place]
         shares: Floats = column.shares[level][column.leaves[rows]]
         return shares
@@ -120,7 +118,7 @@ class Forecast:
     and small ones lose more. Of classes that are too large themselves some subjects are counted.
     """
 
-    def __init__(self, tables: CodedTables, classes: Integers, aim: Aim) -> None:
+    def __init__(self, tables: CodedTables, classes: Ints, aim: Aim) -> None:
         self.tables = tables
         self.aim = aim
         gs = aim.generalization_suppression_factor
@@ -131,15 +129,15 @@ class Forecast:
         self._own = np.unique(classes[counted], return_inverse=True)[1].astype(np.int64)
         self._parts = self._read(classes, weights, counted)
         self._sensitive = self._read_sensitive(counted) if aim.diversity else None
-        self._rare: dict[tuple[int, Node], Booleans] = {}
+        self._rare: dict[tuple[int, Node], Bools] = {}
         self._outcomes: dict[Nodes, list[TableOutcome] | None] = {}
 
-    def _read(self, classes: Integers, weights: Floats, counted: Integers) -> list[_Part]:
+    def _read(self, classes: Ints, weights: Floats, counted: Ints) -> list[_Part]:
         place = np.full(len(classes), -1)
         place[counted] = np.arange(len(counted))
         parts: list[_Part] = []
         # The place of each record among the counted ones of all tables.
-        places: list[Integers] = []
+        places: list[Ints] = []
         first = 0
         for table in self.tables.listed:
             of_record = weights[table.subject]
@@ -157,7 +155,7 @@ class Forecast:
             parts.append(_Part(table, rows, subject, parent, weight, scale, of_nobody))
         return parts
 
-    def _read_sensitive(self, counted: Integers) -> Sensitive:
+    def _read_sensitive(self, counted: Ints) -> Sensitive:
         """Return the sensitive values of counted subjects and their records."""
         everybody, nothing = np.arange(len(counted)), np.full(len(counted), -1)
         columns = [(everybody, nothing, codes[counted]) for codes in self.tables.sensitive]
@@ -209,7 +207,7 @@ class Forecast:
             losses.append(part.loss(at, level, costs, self._factors))
         return float(self._aggregated(np.array(losses)))
 
-    def _is_rare(self, place: int, node: Node) -> Booleans:
+    def _is_rare(self, place: int, node: Node) -> Bools:
         """Tell of each record whether fewer than k subjects of its class have its labels."""
         if (place, node) not in self._rare:
             part = self._parts[place]
@@ -232,7 +230,7 @@ class Forecast:
             self._outcomes[nodes] = self._table_outcomes(nodes, status) if status else None
         return self._outcomes[nodes]
 
-    def _suppressed(self, nodes: Nodes, most: float) -> list[Integers] | None:
+    def _suppressed(self, nodes: Nodes, most: float) -> list[Ints] | None:
         """Return the status of counted records by table; None as soon as it is hopeless."""
         sizes = [len(part.rows) for part in self._parts]
         ends = np.cumsum(sizes)[:-1]
@@ -270,7 +268,7 @@ class Forecast:
         parts = np.split(suppression.status, ends)
         return parts if self._is_hopeful(nodes, parts, np.inf) else None
 
-    def _is_hopeful(self, nodes: Nodes, status: Sequence[Integers], most: float) -> bool:
+    def _is_hopeful(self, nodes: Nodes, status: Sequence[Ints], most: float) -> bool:
         of_tables = zip(self._parts, status, strict=True)
         if not all(part.is_within_limit(part.lost(s >= HIDDEN)) for part, s in of_tables):
             return False
@@ -280,7 +278,7 @@ class Forecast:
         return sum(outcome.loss for outcome in outcomes) < most
 
     def _table_outcomes(
-        self, nodes: Nodes, status: Sequence[Integers], *, at_best: bool = False
+        self, nodes: Nodes, status: Sequence[Ints], *, at_best: bool = False
     ) -> list[TableOutcome]:
         """Return the outcome of each table; ``at_best`` raised records may be lost if that is less.
 
@@ -319,7 +317,7 @@ def cost_if_lost(shares: Floats, factors: tuple[float, float]) -> Floats:
     return costs
 
 
-def _weights(classes: Integers, aim: Aim, sensitive: Sequence[Integers]) -> Floats:
+def _weights(classes: Ints, aim: Aim, sensitive: Sequence[Ints]) -> Floats:
     """Return how many subjects each stands for; 0 for those who are not counted."""
     is_released = classes >= 0
     number = int(is_released.sum())
@@ -348,9 +346,7 @@ def _weights(classes: Integers, aim: Aim, sensitive: Sequence[Integers]) -> Floa
     return weights
 
 
-def _diverse(
-    taken: Integers, classes: Integers, sensitive: Sequence[Integers], diversity: int
-) -> Integers:
+def _diverse(taken: Ints, classes: Ints, sensitive: Sequence[Ints], diversity: int) -> Ints:
     """Return subjects without some whose own values a part of their class tells, by chance.
 
     No own value may be held by more than a share of 1 / ``diversity`` of a class.

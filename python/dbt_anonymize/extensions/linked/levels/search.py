@@ -12,15 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from dbt_anonymize.extensions.linked.levels.coded import (
-    Aim,
-    CodedTables,
-    Floats,
-    Node,
-    code_tables,
-)
+from dbt_anonymize.arrays import Floats, Ints
+from dbt_anonymize.extensions.linked.levels.coded import Aim, CodedTables, Node, code_tables
 from dbt_anonymize.extensions.linked.levels.forecast import Forecast, Nodes, TableOutcome
-from dbt_anonymize.extensions.linked.suppression.records import Integers, combined_codes
+from dbt_anonymize.extensions.linked.suppression.records import combined_codes
 
 # Place of the level of each quasi-identifier among those of its hierarchy, by table.
 Places = dict[str, dict[str, int]]
@@ -56,14 +51,14 @@ class LevelSearch:
     """
 
     tables: CodedTables
-    classes: Integers
+    classes: Ints
     aim: Aim
     best: Found | None = None
     bound: float = 0.0
     is_estimate: bool = False
     _forecast: Forecast | None = None
     _free: list[Floats] = field(default_factory=list)
-    _order: list[Integers] = field(default_factory=list)
+    _order: list[Ints] = field(default_factory=list)
     _tight: dict[tuple[int, Node], float] = field(default_factory=dict)
     # Sum of bounds, whether it is tight, and the place of each table's node in its order.
     _queue: list[tuple[float, bool, Node]] = field(default_factory=list)
@@ -261,7 +256,7 @@ def draft(
     return [_named(coded, _least(coded, _classes(subjects, levels, k), aim)) for levels in efforts]
 
 
-def _least(tables: CodedTables, classes: Integers, aim: Aim) -> Nodes:
+def _least(tables: CodedTables, classes: Ints, aim: Aim) -> Nodes:
     """Return the levels that lose the least, as far as found in time."""
     search = LevelSearch(tables, classes, aim)
     begin = time.process_time()
@@ -276,7 +271,7 @@ def _least(tables: CodedTables, classes: Integers, aim: Aim) -> Nodes:
     return search.best.nodes if search.best else tuple(table.heights for table in tables.listed)
 
 
-def _classes(subjects: Mapping[str, Any], levels: Mapping[str, int], k: int) -> Integers:
+def _classes(subjects: Mapping[str, Any], levels: Mapping[str, int], k: int) -> Ints:
     """Return the class of each subject, -1 if it is of fewer than k."""
     rows, labels = subjects["rows"], subjects["labels"]
     classes = np.zeros(len(rows["number"]), dtype=np.int64)

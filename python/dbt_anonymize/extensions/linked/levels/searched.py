@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from dbt_anonymize.arrays import Floats, Ints
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.linked.declared import SUBJECTS, LinkedTable, keys_of
 from dbt_anonymize.extensions.linked.graph import as_bytes
-from dbt_anonymize.extensions.linked.levels.coded import Aim, CodedTables, Floats, Node, code_tables
+from dbt_anonymize.extensions.linked.levels.coded import Aim, CodedTables, Node, code_tables
 from dbt_anonymize.extensions.linked.levels.search import LevelSearch
-from dbt_anonymize.extensions.linked.suppression.records import Integers
 from dbt_anonymize.hierarchies.model import ROOT
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.privacy.label_shares import shares_of_labels, width
@@ -46,7 +46,7 @@ class SearchedTables:
         """Tell whether there are too many to search through them."""
         return self.tables.is_large
 
-    def search(self, classes: Integers, k: int) -> LevelSearch:
+    def search(self, classes: Ints, k: int) -> LevelSearch:
         """Return a search of levels beside classes of the subjects, -1 of those left out."""
         aim = replace(self.aim, k=max(k, self.aim.k))
         return LevelSearch(self.tables, classes, aim)
@@ -137,7 +137,7 @@ def _read_table(
     return read
 
 
-def _sensitive_of(warehouse: Warehouse, spec: Spec, microdata: Any) -> list[Integers]:
+def _sensitive_of(warehouse: Warehouse, spec: Spec, microdata: Any) -> list[Ints]:
     """Return the codes of each sensitive column of the subjects."""
     arrays = warehouse.numbers(
         f"select * exclude (number) from (select row_number() over (order by "

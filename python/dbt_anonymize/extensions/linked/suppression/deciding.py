@@ -11,17 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dbt_anonymize.arrays import Bools, Ints
 from dbt_anonymize.evaluation.data.relations import SOURCE, query
 from dbt_anonymize.extensions.linked.declared import SUBJECTS
 from dbt_anonymize.extensions.linked.suppression.kernel import LEFT_OUT, STATUSES, Suppression
 from dbt_anonymize.extensions.linked.suppression.memory import memory_of
-from dbt_anonymize.extensions.linked.suppression.records import (
-    Booleans,
-    Integers,
-    LinkError,
-    Links,
-    random_keys,
-)
+from dbt_anonymize.extensions.linked.suppression.records import LinkError, Links, random_keys
 from dbt_anonymize.extensions.linked.suppression.sensitive import Sensitive, sensitive_of
 from dbt_anonymize.literals import quote_name, quote_text
 
@@ -40,11 +35,11 @@ class _Records:
     """
 
     key: NDArray[np.object_]
-    table: Integers
-    value: Integers
-    raised: Integers
-    parent: Integers
-    subject: Integers
+    table: Ints
+    value: Ints
+    raised: Ints
+    parent: Ints
+    subject: Ints
 
 
 def decide(given: Mapping[str, Any]) -> pd.DataFrame:
@@ -142,7 +137,7 @@ def _subjects_sql(given: Mapping[str, Any], relation: str) -> str:
     )
 
 
-def _read_subjects(given: Mapping[str, Any]) -> Integers:
+def _read_subjects(given: Mapping[str, Any]) -> Ints:
     """Return a number for the class of each released subject, in their order."""
     sql = (
         f"with subjects as materialized ({_subjects_sql(given, SOURCE)}), "
@@ -232,7 +227,7 @@ order by records.place
 
 
 def _read_sensitive(
-    given: Mapping[str, Any], tables: Mapping[str, str], links: Links, place: Integers
+    given: Mapping[str, Any], tables: Mapping[str, str], links: Links, place: Ints
 ) -> Sensitive:
     """Return the sensitive values of released subjects, and of their records at their places."""
     effort, values = given["effort"], given["values"]
@@ -280,7 +275,7 @@ def _held_values_sql(tables: Mapping[str, str], columns: Sequence[str]) -> str:
     )
 
 
-def _check_keys(name: str, is_wrong: Booleans) -> None:
+def _check_keys(name: str, is_wrong: Bools) -> None:
     if wrong := int(is_wrong.sum()):
         raise LinkError(
             f"{name} must have a key in each row, once; {wrong} rows have none, or that of another "
@@ -288,9 +283,7 @@ def _check_keys(name: str, is_wrong: Booleans) -> None:
         )
 
 
-def _released_links(
-    own: Integers, records: _Records, tables: Mapping[str, str]
-) -> tuple[Links, Integers]:
+def _released_links(own: Ints, records: _Records, tables: Mapping[str, str]) -> tuple[Links, Ints]:
     """Return the records of released subjects, and the place of each among all."""
     subject = records.subject.copy()
     for number, over in enumerate(tables.values()):
@@ -311,9 +304,7 @@ def _released_links(
     return links, place
 
 
-def _frame(
-    table: NDArray[np.object_], record: NDArray[np.object_], status: Integers
-) -> pd.DataFrame:
+def _frame(table: NDArray[np.object_], record: NDArray[np.object_], status: Ints) -> pd.DataFrame:
     import pandas as pd  # noqa: PLC0415 (a second, which other commands need not wait for)
 
     keys = pd.arrays.IntegerArray(random_keys(len(status)), status == LEFT_OUT)
@@ -326,5 +317,5 @@ def _frame(
     )
 
 
-def _integers(array: NDArray[Any]) -> Integers:
+def _integers(array: NDArray[Any]) -> Ints:
     return np.ma.getdata(array).astype(np.int64)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from dbt_anonymize.arrays import Bools, Ints
 from dbt_anonymize.extensions.linked.suppression.matching import (
     Items,
     items_of,
@@ -14,8 +15,6 @@ from dbt_anonymize.extensions.linked.suppression.matching import (
 )
 from dbt_anonymize.extensions.linked.suppression.memory import memory_by_default
 from dbt_anonymize.extensions.linked.suppression.records import (
-    Booleans,
-    Integers,
     LinkError,
     Links,
     combined_codes,
@@ -52,8 +51,8 @@ class Suppression:
     memory: int = field(default_factory=memory_by_default)
     sensitive: Sensitive | None = None
     raises: bool = field(init=False, default=False)
-    status: Integers = field(init=False)
-    is_open: Booleans = field(init=False)
+    status: Ints = field(init=False)
+    is_open: Bools = field(init=False)
 
     def __post_init__(self) -> None:
         own = self.links.own
@@ -144,7 +143,7 @@ class Suppression:
             return None
         return self.sensitive.held(self.status != LEFT_OUT, len(self.links.own))
 
-    def _leave_out_holders(self, held: Held, seen: Integers) -> bool:
+    def _leave_out_holders(self, held: Held, seen: Ints) -> bool:
         """Leave out records with values that what is ``seen`` alone tells; say if there were any.
 
         So many subjects lose theirs as hold too many, those first who have the fewest. A value of
@@ -190,7 +189,7 @@ class Suppression:
             here = has_parent & (self.links.table == table)
             self.status[here & (self.status[self.links.parent] == LEFT_OUT)] = LEFT_OUT
 
-    def _seen(self) -> Integers:
+    def _seen(self) -> Ints:
         """Return what is known of each subject beside the values of her records."""
         seen = self.links.own.copy()
         if self.known_count:
@@ -200,18 +199,18 @@ class Suppression:
                 seen = combined_codes(seen, np.bincount(of_table, minlength=len(seen)))
         return seen
 
-    def _in_small_class(self, seen: Integers) -> Booleans:
-        is_few: Booleans = np.bincount(seen)[seen] < self.k
+    def _in_small_class(self, seen: Ints) -> Bools:
+        is_few: Bools = np.bincount(seen)[seen] < self.k
         return is_few
 
-    def _shown(self) -> Integers:
+    def _shown(self) -> Ints:
         """Return the number of the labels of each record, as released; 0 if they are all roots."""
         links = self.links
         visible = np.where(self.status == RAISED, links.raised, links.value)
-        shown: Integers = np.where(self.status < HIDDEN, visible, 0)
+        shown: Ints = np.where(self.status < HIDDEN, visible, 0)
         return shown
 
-    def _values(self) -> Integers:
+    def _values(self) -> Ints:
         """Return a number per record for its values and those that it leads over, as released."""
         links, own = self.links, self._shown()
         values = np.zeros(len(own), dtype=np.int64)
@@ -222,7 +221,7 @@ class Suppression:
             values[here] = combined_codes(own[here], parent) + after
         return values
 
-    def _items_to_suppress(self, items: Items, sets: Integers) -> Integers:
+    def _items_to_suppress(self, items: Items, sets: Ints) -> Ints:
         """Choose one item per rare set: visible first, then in the most rare sets, then rarest.
 
         Those come last of which nothing more can be hidden. Equals of the same subject go with an
@@ -242,10 +241,10 @@ class Suppression:
         is_equal = group[sets] == group[choice][:, None]
         kept = np.full(len(rank), len(rank))
         np.minimum.at(kept, group[choice], np.where(is_equal, items.copy[sets], 0).max(axis=1))
-        chosen: Integers = np.flatnonzero(items.copy >= kept[group])
+        chosen: Ints = np.flatnonzero(items.copy >= kept[group])
         return chosen
 
-    def _suppress_one_record_each(self, items: Items, rare: Integers) -> bool:
+    def _suppress_one_record_each(self, items: Items, rare: Ints) -> bool:
         """Suppress one record of each rare subject.
 
         For those who have none others of their class lose theirs, once these are not rare by
@@ -264,7 +263,7 @@ class Suppression:
         self._leave_out(has_none & ~self.is_open[self.links.own])
         return True
 
-    def _suppress(self, records: Integers) -> None:
+    def _suppress(self, records: Ints) -> None:
         """Raise or hide records; leave out hidden ones, or hide more where numbers are known.
 
         Hidden ones wait while others of their class are raised or hidden, whom they may match.
@@ -285,15 +284,15 @@ class Suppression:
         )
         self.status[visible] = np.where(is_raised, RAISED, HIDDEN)
 
-    def _is_wholly_hidden(self) -> Booleans:
+    def _is_wholly_hidden(self) -> Bools:
         """Tell of each record whether it is hidden and all that it leads over."""
-        is_hidden: Booleans = self._shown() == 0
+        is_hidden: Bools = self._shown() == 0
         for table in range(self.links.tables):
             here = (self.links.table == table) & (self.links.parent >= 0)
             is_hidden[here] &= is_hidden[self.links.parent[here]]
         return is_hidden
 
-    def _hide_more(self, records: Integers) -> None:
+    def _hide_more(self, records: Ints) -> None:
         """Hide what hidden records lead over, or else all records of k subjects with as many.
 
         Of these it takes those who have the most hidden already, and some more where a sensitive
@@ -316,7 +315,7 @@ class Suppression:
         is_chosen[lowest_of_groups(alike, seen, visible, most)] = True
         self.status[is_chosen[subject] & is_visible] = HIDDEN
 
-    def _leave_out(self, subjects: Booleans) -> None:
+    def _leave_out(self, subjects: Bools) -> None:
         """Leave out all records of subjects.
 
         For those who have none others of their class lose theirs, the fewest first, until enough

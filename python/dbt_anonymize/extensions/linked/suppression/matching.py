@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dbt_anonymize.arrays import Ints
 from dbt_anonymize.extensions.linked.suppression.memory import require_memory
-from dbt_anonymize.extensions.linked.suppression.records import Integers, combined_codes
+from dbt_anonymize.extensions.linked.suppression.records import combined_codes
 from dbt_anonymize.extensions.linked.suppression.sensitive import Held
 
 
@@ -19,14 +20,14 @@ class Items(NamedTuple):
     the subject, from 0.
     """
 
-    record: Integers
-    subject: Integers
-    seen: Integers
-    value: Integers
-    copy: Integers
+    record: Ints
+    subject: Ints
+    seen: Ints
+    value: Ints
+    copy: Ints
 
 
-def items_of(record: Integers, subject: Integers, seen: Integers, value: Integers) -> Items:
+def items_of(record: Ints, subject: Ints, seen: Ints, value: Ints) -> Items:
     """Return records, which have all of these, as items in order."""
     order = np.lexsort((record, value, subject))
     subject, value = subject[order], value[order]
@@ -39,7 +40,7 @@ def items_of(record: Integers, subject: Integers, seen: Integers, value: Integer
 
 def rare_sets(
     items: Items, k: int, most: int, memory: int, held: Held | None = None, *, every: bool = False
-) -> Iterator[Integers]:
+) -> Iterator[Ints]:
     """Yield the smallest sets of items that fewer than k subjects of a class have.
 
     With the sensitive values that are ``held`` also those that tell one. Of equal items a set has
@@ -81,9 +82,7 @@ def rare_sets(
         last = added
 
 
-def subjects_with_rare_lists(
-    items: Items, seen: Integers, k: int, held: Held | None = None
-) -> Integers:
+def subjects_with_rare_lists(items: Items, seen: Ints, k: int, held: Held | None = None) -> Ints:
     """Return subjects whose lists of records, with what else is known, fewer than k have.
 
     With the sensitive values that are ``held`` also those whose lists tell one. ``seen`` is what is
@@ -100,5 +99,5 @@ def subjects_with_rare_lists(
     is_rare = np.bincount(known)[known] < k
     if held:
         is_rare |= held.tells(known, np.arange(len(seen)))
-    rare: Integers = np.flatnonzero(is_rare & (seen >= 0))
+    rare: Ints = np.flatnonzero(is_rare & (seen >= 0))
     return rare

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dbt_anonymize.arrays import Ints
 from dbt_anonymize.evaluation.data.relations import query
-from dbt_anonymize.extensions.linked.suppression.records import Integers, LinkError
+from dbt_anonymize.extensions.linked.suppression.records import LinkError
 
 if TYPE_CHECKING:
     import duckdb
@@ -34,7 +35,7 @@ def memory_by_default() -> int:
     return _bytes(str(text))
 
 
-def require_memory(combinations: int, size: int, subject: Integers, memory: int) -> None:
+def require_memory(combinations: int, size: int, subject: Ints, memory: int) -> None:
     """Require that so many combinations of ``size`` records fit into ``memory`` bytes.
 
     ``subject`` has the subject of each record. Else it is a `LinkError`, before any is written

@@ -6,12 +6,9 @@ import os
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dbt_anonymize.arrays import Bools, Ints
 from dbt_anonymize.errors import AnonymizeError
-
-Integers = NDArray[np.int64]
-Booleans = NDArray[np.bool_]
 
 
 class LinkError(AnonymizeError, ValueError):
@@ -29,17 +26,17 @@ class Links:
     the record that it leads over, or -1.
     """
 
-    own: Integers
-    subject: Integers
-    table: Integers
-    value: Integers
-    raised: Integers
-    parent: Integers
+    own: Ints
+    subject: Ints
+    table: Ints
+    value: Ints
+    raised: Ints
+    parent: Ints
 
     @property
-    def can_be_raised(self) -> Booleans:
+    def can_be_raised(self) -> Bools:
         """Tell of each record whether its labels one level up are others, and not all roots."""
-        can_be: Booleans = (self.raised != 0) & (self.raised != self.value)
+        can_be: Bools = (self.raised != 0) & (self.raised != self.value)
         return can_be
 
     @property
@@ -48,7 +45,7 @@ class Links:
         return int(self.table.max(initial=-1)) + 1
 
 
-def combined_codes(first: Integers, second: Integers) -> Integers:
+def combined_codes(first: Ints, second: Ints) -> Ints:
     """Return a number from 0 on for each pair of numbers >= 0, equal for equal pairs.
 
     Examples
@@ -63,24 +60,22 @@ def combined_codes(first: Integers, second: Integers) -> Integers:
         is_there = np.zeros(size, dtype=bool)
         is_there[pairs] = True
         return np.asarray((np.cumsum(is_there) - 1)[pairs], dtype=np.int64)
-    numbers: Integers = np.unique(pairs, return_inverse=True)[1].astype(np.int64)
+    numbers: Ints = np.unique(pairs, return_inverse=True)[1].astype(np.int64)
     return numbers
 
 
-def lowest_of_groups(
-    places: Integers, group: Integers, number: Integers, most: Integers
-) -> Integers:
+def lowest_of_groups(places: Ints, group: Ints, number: Ints, most: Ints) -> Ints:
     """Return those of the places that have the lowest numbers of their groups, ``most`` of each.
 
     ``group``, ``number`` and ``most`` are of all places; of equal numbers the first place is taken.
     """
     ordered = places[np.lexsort((number[places], group[places]))]
     rank = np.arange(len(ordered)) - np.searchsorted(group[ordered], group[ordered])
-    lowest: Integers = ordered[rank < most[ordered]]
+    lowest: Ints = ordered[rank < most[ordered]]
     return lowest
 
 
-def random_keys(number: int) -> Integers:
+def random_keys(number: int) -> Ints:
     """Return different whole numbers from 0 to 2^63 - 1, drawn by the operating system.
 
     Of two runs no keys are the same, so that tables of one do not join those of another.

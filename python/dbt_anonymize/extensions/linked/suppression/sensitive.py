@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dbt_anonymize.extensions.linked.suppression.records import Booleans, Integers, combined_codes
+from dbt_anonymize.arrays import Bools, Ints
+from dbt_anonymize.extensions.linked.suppression.records import combined_codes
 
 
 @dataclass(frozen=True)
@@ -15,19 +16,19 @@ class Held:
     """Values of subjects, each once: those of a subject stand together, ``first`` of ``number``."""
 
     diversity: int
-    subject: Integers
-    value: Integers
-    first: Integers
-    number: Integers
+    subject: Ints
+    value: Ints
+    first: Ints
+    number: Ints
 
-    def of(self, subject: Integers) -> tuple[Integers, Integers]:
+    def of(self, subject: Ints) -> tuple[Ints, Ints]:
         """Return a row per value of each of the subjects: their place there, and the value."""
         number = self.number[subject]
         row = np.repeat(np.arange(len(subject)), number)
         place = np.arange(len(row)) - np.repeat(np.cumsum(number) - number, number)
         return row, self.value[self.first[subject[row]] + place]
 
-    def tells(self, known: Integers, subject: Integers) -> Booleans:
+    def tells(self, known: Ints, subject: Ints) -> Bools:
         """Tell of each match, a combination and a subject, whether the combination tells a value.
 
         It does if more than a share of 1 / ``diversity`` of those who match it hold the same.
@@ -36,7 +37,7 @@ class Held:
         held = combined_codes(known[row], value)
         most = np.zeros(int(known.max(initial=-1)) + 1, dtype=np.int64)
         np.maximum.at(most, known[row], np.bincount(held)[held])
-        is_told: Booleans = (most * self.diversity > np.bincount(known, minlength=len(most)))[known]
+        is_told: Bools = (most * self.diversity > np.bincount(known, minlength=len(most)))[known]
         return is_told
 
 
@@ -49,11 +50,11 @@ class Sensitive:
     """
 
     diversity: int
-    subject: Integers
-    record: Integers
-    value: Integers
+    subject: Ints
+    record: Ints
+    value: Ints
 
-    def held(self, is_released: Booleans, subjects: int) -> Held:
+    def held(self, is_released: Bools, subjects: int) -> Held:
         """Return what subjects hold by their own values and the records that are released."""
         is_held = np.append(is_released, True)[self.record]  # the last for own values
         width = int(self.value.max(initial=0)) + 1
@@ -63,9 +64,7 @@ class Sensitive:
         return Held(self.diversity, subject, pairs % width, np.cumsum(number) - number, number)
 
 
-def sensitive_of(
-    diversity: int, columns: Sequence[tuple[Integers, Integers, Integers]]
-) -> Sensitive:
+def sensitive_of(diversity: int, columns: Sequence[tuple[Ints, Ints, Ints]]) -> Sensitive:
     """Return the sensitive values of columns, of which each has subjects, records and codes.
 
     Codes need only differ within a column.

@@ -230,6 +230,7 @@ def _search(
     from dbt_anonymize.extensions.search.efforts import Task, find_efforts  # noqa: PLC0415
     from dbt_anonymize.extensions.search.report import lattice_rows, write_lattice  # noqa: PLC0415
     from dbt_anonymize.project.level_words import words_of_seeds  # noqa: PLC0415
+    from dbt_anonymize.spec.hierarchy_levels import ProjectFiles  # noqa: PLC0415
 
     begin = time.monotonic()
     with place.warehouse() as warehouse:
@@ -240,7 +241,7 @@ def _search(
     # The warehouse is closed during the search: a file of DuckDB would be locked for all others.
     with _prefixed(spec.name), _progress(options.loss) as steps:
         outcome = find_efforts(task, steps)
-    words = words_of_seeds(place.project.root, task.spec)
+    words = words_of_seeds(ProjectFiles(place.project.root), task.spec)
     print_search(console, task, outcome, time.monotonic() - begin, words, verbose=verbose)
     for line in limits:
         console.print(line)

@@ -10,8 +10,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from dbt_anonymize.arrays import Bools, Floats, Ints
 from dbt_anonymize.privacy.grouping import distinct_codes
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray, Node, Table
+from dbt_anonymize.privacy.table import Classes, Node, Table
 
 # Bounds and losses are summed in different orders, and round differently.
 SLIGHTLY_LESS = 1.0 - 1e-12
@@ -30,12 +31,12 @@ class TableSums:
         self.weights = weights / weights.mean() if len(weights) else weights
 
     @cached_property
-    def columns(self) -> list[IntArray]:
+    def columns(self) -> list[Ints]:
         """Leaves of each attribute, contiguous in memory."""
         return [np.ascontiguousarray(column) for column in self.table.leaves.T]
 
     @cached_property
-    def leaf_counts(self) -> list[FloatArray]:
+    def leaf_counts(self) -> list[Floats]:
         """Records of each leaf, by attribute."""
         return [
             bincount(self.table.leaves[:, position], self.table.records, len(attribute.levels[0]))
@@ -43,7 +44,7 @@ class TableSums:
         ]
 
     @cached_property
-    def label_counts(self) -> list[list[FloatArray]]:
+    def label_counts(self) -> list[list[Floats]]:
         """Records of each label, by attribute and level."""
         return [
             [
@@ -54,7 +55,7 @@ class TableSums:
         ]
 
     @cached_property
-    def parents(self) -> list[list[IntArray]]:
+    def parents(self) -> list[list[Ints]]:
         """The label one level up of each label; by attribute and level. Hierarchies are nested."""
         parents = []
         for attribute in self.table.attributes:
@@ -67,7 +68,7 @@ class TableSums:
         return parents
 
     @cached_property
-    def shares(self) -> list[list[FloatArray]]:
+    def shares(self) -> list[list[Floats]]:
         """Share of the label of each leaf, by attribute and level."""
         return [
             [shares[labels] for labels, shares in zip(tree.levels, tree.shares, strict=True)]
@@ -80,7 +81,7 @@ class TableSums:
         return self._over_records(self.shares)
 
     @cached_property
-    def heights(self) -> list[list[FloatArray]]:
+    def heights(self) -> list[list[Floats]]:
         """Height of the label of each leaf, relative to its hierarchy; NULL is the root."""
         return [
             # A hierarchy that is the root alone has nothing to lose.
@@ -96,7 +97,7 @@ class TableSums:
         """Sum over the records of the height of their label, by attribute and level."""
         return self._over_records(self.heights)
 
-    def _over_records(self, numbers: list[list[FloatArray]]) -> list[list[float]]:
+    def _over_records(self, numbers: list[list[Floats]]) -> list[list[float]]:
         """Sum numbers per leaf over the records, by attribute and level."""
         return [
             [float(leaves @ by_leaf) for by_leaf in levels]
@@ -109,7 +110,7 @@ class TableSums:
         return math.fsum(math.log2(domain) for domain in self._domains)
 
     @cached_property
-    def _null_leaves(self) -> list[BoolArray]:
+    def _null_leaves(self) -> list[Bools]:
         """Mask of the leaves that are NULL: they are the root at every level."""
         return [(a.shares[0] == 1.0) & (a.domain_size > 1) for a in self.table.attributes]
 
@@ -136,7 +137,7 @@ class TableSums:
         ]
 
     @cached_property
-    def log_cells(self) -> list[list[FloatArray]]:
+    def log_cells(self) -> list[list[Floats]]:
         """Bits of the number of raw values that the label of each leaf covers; by attribute, level.
 
         A category covers its share of the hierarchy, an interval the numbers in it that occur; the
@@ -147,7 +148,7 @@ class TableSums:
             for position, attribute in enumerate(self.table.attributes)
         ]
 
-    def _covered(self, position: int, level: int) -> FloatArray:
+    def _covered(self, position: int, level: int) -> Floats:
         attribute, is_null = self.table.attributes[position], self._null_leaves[position]
         domain = float(self._domains[position])
         if level == attribute.height:
@@ -189,14 +190,14 @@ class TableSums:
         frequencies = counts / self.total
         return float(frequencies @ np.log2(frequencies))
 
-    def mean_log_cells(self, levels: IntArray) -> FloatArray:
+    def mean_log_cells(self, levels: Ints) -> Floats:
         """Return for each node the bits that its labels cover, mean over the records."""
-        bits: FloatArray = of_levels(self._mean_log_cells, levels).sum(axis=1)
+        bits: Floats = of_levels(self._mean_log_cells, levels).sum(axis=1)
         return bits
 
-    def marginal_divergence(self, levels: IntArray) -> FloatArray:
+    def marginal_divergence(self, levels: Ints) -> Floats:
         """Return for each node the divergence of attributes from uniform, in bits, summed."""
-        lost: FloatArray = of_levels(self.lost_bits, levels).sum(axis=1)
+        lost: Floats = of_levels(self.lost_bits, levels).sum(axis=1)
         return self.mean_log_cells(levels) - lost / self.total
 
     @cached_property
@@ -221,7 +222,7 @@ class TableSums:
         pairs = zip(self.leaf_counts, self._null_leaves, strict=True)
         return sum(bool(counts[is_null].any()) for counts, is_null in pairs)
 
-    def class_log_cells(self, classes: Classes, rows: IntArray) -> FloatArray:
+    def class_log_cells(self, classes: Classes, rows: Ints) -> Floats:
         """Return the bits that the labels of some classes cover."""
         first = classes.first.take(rows)
         bits = np.zeros(len(rows))
@@ -239,10 +240,10 @@ class TableSums:
     def _distinct_labels(self) -> list[list[int]]:
         return [[int(np.count_nonzero(c)) for c in levels] for levels in self.label_counts]
 
-    def most_classes(self, levels: IntArray) -> FloatArray:
+    def most_classes(self, levels: Ints) -> Floats:
         """Return for each node an upper bound of the number of classes with records."""
         labels = of_levels(self._distinct_labels, levels).prod(axis=1)
-        most: FloatArray = np.minimum(labels, len(self.table.records))
+        most: Floats = np.minimum(labels, len(self.table.records))
         return most
 
 
@@ -268,7 +269,7 @@ class InformationLoss(ABC):
         self.generalization_factor = min(1.0, 2.0 - 2.0 * gs)
         self.suppression_factor = min(1.0, 2.0 * gs)
         self._sums: TableSums | None = None
-        self._free_bounds: tuple[FloatArray, ...] | None = None  # where nothing is suppressed
+        self._free_bounds: tuple[Floats, ...] | None = None  # where nothing is suppressed
 
     @property
     def is_monotone_in_suppression(self) -> bool:
@@ -281,7 +282,7 @@ class InformationLoss(ABC):
             self._sums, self._free_bounds = TableSums(table), None
         return self._sums
 
-    def loss(self, table: Table, classes: Classes, suppressed: BoolArray) -> float:
+    def loss(self, table: Table, classes: Classes, suppressed: Bools) -> float:
         """Return the loss of a node with suppressed classes (classes,); 0 without records.
 
         The records of the table are the N of the formulas. Classes without records do not count.
@@ -290,7 +291,7 @@ class InformationLoss(ABC):
             return 0.0
         return self._loss(self.sums(table), classes, suppressed)
 
-    def lower_bounds(self, table: Table, levels: IntArray) -> FloatArray:
+    def lower_bounds(self, table: Table, levels: Ints) -> Floats:
         """Return lower bounds of the loss of nodes (nodes, attributes) and of all coarser nodes.
 
         They hold whatever is suppressed.
@@ -318,20 +319,20 @@ class InformationLoss(ABC):
         return self._least_per_suppressed(self.sums(table))
 
     def suppression_bound(
-        self, table: Table, classes: Classes, suppressed: BoolArray, size: int = 0
+        self, table: Table, classes: Classes, suppressed: Bools, size: int = 0
     ) -> float:
         """Return the increase of bounds of finer nodes by suppressed classes; see `raised`."""
         if table.total == 0:
             return 0.0
         return self._suppression_bound(self.sums(table), classes, suppressed, size)
 
-    def raised(self, table: Table, bounds: FloatArray, by: FloatArray) -> FloatArray:
+    def raised(self, table: Table, bounds: Floats, by: Floats) -> Floats:
         """Return lower bounds of nodes, raised by the suppression bounds of nodes above them."""
         return bounds + by
 
     def attribute_bounds(
-        self, table: Table, suppressed: BoolArray | None = None, highest: Node | None = None
-    ) -> tuple[FloatArray, ...] | None:
+        self, table: Table, suppressed: Bools | None = None, highest: Node | None = None
+    ) -> tuple[Floats, ...] | None:
         """Return lower bounds of the loss per quasi-identifier and level, for `combine`.
 
         ``suppressed`` are rows of the table known to be suppressed. Levels up to ``highest``, by
@@ -339,18 +340,18 @@ class InformationLoss(ABC):
         """
         return None
 
-    def combine(self, losses: FloatArray) -> FloatArray:
+    def combine(self, losses: Floats) -> Floats:
         """Combine losses (nodes, attributes) into one per node, as `loss` does."""
         raise NotImplementedError(f"{self.name} has no losses per attribute")
 
-    def per_class(self, table: Table, classes: Classes) -> FloatArray | None:
+    def per_class(self, table: Table, classes: Classes) -> Floats | None:
         """Return the order of suppression of classes of equal size; None if there is none."""
         return None
 
     @abstractmethod
-    def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float: ...
+    def _loss(self, sums: TableSums, classes: Classes, suppressed: Bools) -> float: ...
 
-    def _lower_bounds(self, sums: TableSums, levels: IntArray) -> FloatArray:
+    def _lower_bounds(self, sums: TableSums, levels: Ints) -> Floats:
         if self._free_bounds is None:
             self._free_bounds = self.attribute_bounds(sums.table)
         if self._free_bounds is None:
@@ -364,12 +365,12 @@ class InformationLoss(ABC):
         return 0.0
 
     def _suppression_bound(
-        self, sums: TableSums, classes: Classes, suppressed: BoolArray, size: int
+        self, sums: TableSums, classes: Classes, suppressed: Bools, size: int
     ) -> float:
         return 0.0
 
 
-def of_levels(numbers: Sequence[Sequence[float] | FloatArray], levels: IntArray) -> FloatArray:
+def of_levels(numbers: Sequence[Sequence[float] | Floats], levels: Ints) -> Floats:
     """Return the number of each attribute at the levels of nodes (nodes, attributes)."""
     chosen = np.empty(levels.shape)
     for position, by_level in enumerate(numbers):
@@ -377,11 +378,11 @@ def of_levels(numbers: Sequence[Sequence[float] | FloatArray], levels: IntArray)
     return chosen
 
 
-def suppressed_records(classes: Classes, suppressed: BoolArray) -> int:
+def suppressed_records(classes: Classes, suppressed: Bools) -> int:
     """Return the number of records in suppressed classes."""
     return int(classes.records @ suppressed)
 
 
-def bincount(codes: IntArray, weights: IntArray | FloatArray | BoolArray, size: int) -> FloatArray:
+def bincount(codes: Ints, weights: Ints | Floats | Bools, size: int) -> Floats:
     """Sum weights by code, as floats also for empty input."""
     return np.bincount(codes, weights=weights, minlength=size).astype(np.float64, copy=False)

@@ -7,10 +7,11 @@ from abc import abstractmethod
 
 import numpy as np
 
+from dbt_anonymize.arrays import Bools, Floats
 from dbt_anonymize.extensions.search.losses.base import InformationLoss, TableSums
 from dbt_anonymize.extensions.search.losses.suppressed import Suppressed, bounds_by_level
 from dbt_anonymize.privacy.aggregates import AGGREGATES
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Node, Table
+from dbt_anonymize.privacy.table import Classes, Node, Table
 
 # ARX rounds the loss of an attribute down to this many parts of 1.
 _PARTS = 1e10
@@ -41,7 +42,7 @@ class PerAttribute(InformationLoss):
     def _bound_at(self, sums: TableSums, gone: Suppressed, position: int, level: int) -> float:
         return self._bound(self._attribute_loss(sums, gone, position, level), gone)
 
-    def per_attribute(self, table: Table, classes: Classes, suppressed: BoolArray) -> FloatArray:
+    def per_attribute(self, table: Table, classes: Classes, suppressed: Bools) -> Floats:
         """Return the loss of each quasi-identifier, before weights, for a table with records."""
         sums = self.sums(table)
         gone = Suppressed(sums, suppressed, classes)
@@ -49,21 +50,21 @@ class PerAttribute(InformationLoss):
         return np.array(losses)
 
     def attribute_bounds(
-        self, table: Table, suppressed: BoolArray | None = None, highest: Node | None = None
-    ) -> tuple[FloatArray, ...]:
+        self, table: Table, suppressed: Bools | None = None, highest: Node | None = None
+    ) -> tuple[Floats, ...]:
         """Return lower bounds of the loss of each quasi-identifier, one per level."""
         sums = self.sums(table)
         return bounds_by_level(
             sums, suppressed, highest, lambda gone, *at: self._bound_at(sums, gone, *at)
         )
 
-    def combine(self, losses: FloatArray) -> FloatArray:
+    def combine(self, losses: Floats) -> Floats:
         """Combine losses (nodes, attributes) into one per node."""
         if self._sums is None:
             raise ValueError("combine needs the weights of a table: ask for its bounds first")
         return AGGREGATES[self.aggregate](losses, self._sums.weights)
 
-    def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
+    def _loss(self, sums: TableSums, classes: Classes, suppressed: Bools) -> float:
         losses = self.per_attribute(sums.table, classes, suppressed)
         return float(AGGREGATES[self.aggregate](losses, sums.weights))
 

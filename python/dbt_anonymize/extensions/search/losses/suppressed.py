@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from dbt_anonymize.arrays import Bools, Floats
 from dbt_anonymize.extensions.search.losses.base import TableSums, bincount
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, Node
+from dbt_anonymize.privacy.table import Classes, Node
 
 
 class Suppressed:
@@ -17,21 +18,19 @@ class Suppressed:
     the table. If most are suppressed, the others are counted.
     """
 
-    def __init__(
-        self, sums: TableSums, suppressed: BoolArray, classes: Classes | None = None
-    ) -> None:
+    def __init__(self, sums: TableSums, suppressed: Bools, classes: Classes | None = None) -> None:
         self._sums = sums
         self._counts_released = 2 * int(np.count_nonzero(suppressed)) > len(suppressed)
         positions = np.flatnonzero(~suppressed if self._counts_released else suppressed)
         self._rows = positions if classes is None else classes.first[positions]
         records = (sums.table if classes is None else classes).records[positions]
         self._weights = records.astype(np.float64)
-        self._leaf_counts: dict[int, FloatArray] = {}
-        self._label_counts: dict[tuple[int, int], FloatArray] = {}
+        self._leaf_counts: dict[int, Floats] = {}
+        self._label_counts: dict[tuple[int, int], Floats] = {}
         count = int(records.sum())
         self.records = sums.total - count if self._counts_released else count
 
-    def leaf_counts(self, position: int) -> FloatArray:
+    def leaf_counts(self, position: int) -> Floats:
         """Count the records of each leaf of an attribute."""
         if position not in self._leaf_counts:
             total = self._sums.leaf_counts[position]
@@ -52,7 +51,7 @@ class Suppressed:
             return 0.0
         return float(self.leaf_counts(position) @ self._sums.heights[position][level])
 
-    def label_counts(self, position: int, level: int) -> FloatArray:
+    def label_counts(self, position: int, level: int) -> Floats:
         """Count the records of each label of an attribute, from those of the level below."""
         if (position, level) not in self._label_counts:
             if (position, level - 1) in self._label_counts:
@@ -68,10 +67,10 @@ class Suppressed:
 
 def bounds_by_level(
     sums: TableSums,
-    suppressed: BoolArray | None,
+    suppressed: Bools | None,
     highest: Node | None,
     bound: Callable[[Suppressed, int, int], float],
-) -> tuple[FloatArray, ...]:
+) -> tuple[Floats, ...]:
     """Return ``bound`` for each attribute and level up to ``highest`` (default: all).
 
     0 for a table without records. ``suppressed`` is a mask of rows of the table.

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from dbt_anonymize.arrays import Bools, Floats, Ints
 from dbt_anonymize.extensions.search.losses.base import (
     SLIGHTLY_LESS,
     InformationLoss,
@@ -14,7 +15,7 @@ from dbt_anonymize.extensions.search.losses.base import (
 )
 from dbt_anonymize.privacy.grouping import distinct_codes, distinct_rows
 from dbt_anonymize.privacy.grouping import sums as group_sums
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray
+from dbt_anonymize.privacy.table import Classes
 
 # From this many nodes on, the matrix product of `_summed_products` pays off.
 _MANY = 64
@@ -32,27 +33,27 @@ class Ambiguity(InformationLoss):
 
     def __init__(self, *, gs: float = 0.5) -> None:
         super().__init__(gs=gs)
-        self._cached_products: tuple[Classes, FloatArray] | None = None
+        self._cached_products: tuple[Classes, Floats] | None = None
 
-    def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
+    def _loss(self, sums: TableSums, classes: Classes, suppressed: Bools) -> float:
         kept = self._generalized(sums, classes, np.flatnonzero(~suppressed))
         return kept + suppressed_records(classes, suppressed) * math.exp2(sums.log_domain)
 
-    def _generalized(self, sums: TableSums, classes: Classes, rows: IntArray) -> float:
+    def _generalized(self, sums: TableSums, classes: Classes, rows: Ints) -> float:
         if self._cached_products is None or self._cached_products[0] is not classes:
             bits = sums.class_log_cells(classes, np.arange(len(classes.records)))
             self._cached_products = classes, np.exp2(bits)
         return float(classes.records[rows] @ self._cached_products[1][rows])
 
-    def _lower_bounds(self, sums: TableSums, levels: IntArray) -> FloatArray:
+    def _lower_bounds(self, sums: TableSums, levels: Ints) -> Floats:
         if len(levels) < _MANY:
             # The mean of products is at least 2 to the mean of their logarithms (Jensen).
-            bounds: FloatArray = sums.total * np.exp2(sums.mean_log_cells(levels))
+            bounds: Floats = sums.total * np.exp2(sums.mean_log_cells(levels))
             return bounds * SLIGHTLY_LESS
         return _summed_products(sums, levels) * SLIGHTLY_LESS
 
     def _suppression_bound(
-        self, sums: TableSums, classes: Classes, suppressed: BoolArray, size: int
+        self, sums: TableSums, classes: Classes, suppressed: Bools, size: int
     ) -> float:
         rows = np.flatnonzero(suppressed)
         gone = suppressed_records(classes, suppressed) * math.exp2(sums.log_domain)
@@ -63,7 +64,7 @@ class Ambiguity(InformationLoss):
         return math.exp2(sums.log_domain) * SLIGHTLY_LESS
 
 
-def _summed_products(sums: TableSums, levels: IntArray) -> FloatArray:
+def _summed_products(sums: TableSums, levels: Ints) -> Floats:
     """Return the ambiguity of nodes without suppression.
 
     One matrix product for all nodes, of the combinations of one half of the attributes with those
@@ -78,11 +79,11 @@ def _summed_products(sums: TableSums, levels: IntArray) -> FloatArray:
         rows = representatives[start : start + _ROWS_AT_ONCE]
         weighted = _products(sums, rows, left, 0) * records[start : start + _ROWS_AT_ONCE]
         totals += weighted @ _products(sums, rows, right, half).T
-    exact: FloatArray = totals[left_of_node.reshape(-1), right_of_node.reshape(-1)]
+    exact: Floats = totals[left_of_node.reshape(-1), right_of_node.reshape(-1)]
     return exact
 
 
-def _equivalent_rows(sums: TableSums) -> tuple[IntArray, IntArray]:
+def _equivalent_rows(sums: TableSums) -> tuple[Ints, Ints]:
     """Return one of the rows that cover as much at every level, and the records of all of them."""
     columns = []
     for leaves, levels in zip(sums.columns, sums.log_cells, strict=True):
@@ -95,7 +96,7 @@ def _equivalent_rows(sums: TableSums) -> tuple[IntArray, IntArray]:
     return first, group_sums(group_of_row, records, len(first))
 
 
-def _products(sums: TableSums, rows: IntArray, levels: IntArray, first: int) -> FloatArray:
+def _products(sums: TableSums, rows: Ints, levels: Ints, first: int) -> Floats:
     """Return the values that attributes from ``first`` on cover at ``levels``, (nodes, rows)."""
     bits = np.zeros((len(levels), len(rows)))
     for offset in range(levels.shape[1]):

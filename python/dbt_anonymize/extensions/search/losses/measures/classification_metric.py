@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dbt_anonymize.arrays import Bools, Floats, Ints
 from dbt_anonymize.errors import SearchError
 from dbt_anonymize.extensions.search.losses.base import (
     SLIGHTLY_LESS,
@@ -17,7 +18,7 @@ from dbt_anonymize.extensions.search.losses.base import (
 )
 from dbt_anonymize.privacy.distances import Distribution
 from dbt_anonymize.privacy.grouping import DENSE
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray, ValueCounts
+from dbt_anonymize.privacy.table import Classes, ValueCounts
 
 
 @dataclass(frozen=True)
@@ -27,9 +28,9 @@ class Majority:
     ``is_tied``: several values are the most frequent.
     """
 
-    records: FloatArray
-    outside: FloatArray
-    is_tied: BoolArray
+    records: Floats
+    outside: Floats
+    is_tied: Bools
 
     @classmethod
     def of(cls, counts: ValueCounts, size: int) -> Majority:
@@ -50,7 +51,7 @@ class Majority:
         """Use dense counts by value and class, several times faster if most pairs occur."""
         cells = counts.values * size + counts.classes
         counts_of_cells = np.bincount(cells, weights=counts.counts, minlength=values * size)
-        by_value: FloatArray = counts_of_cells.astype(np.float64, copy=False).reshape(values, size)
+        by_value: Floats = counts_of_cells.astype(np.float64, copy=False).reshape(values, size)
         records, largest = by_value.sum(axis=0), by_value.max(axis=0)
         is_tied = (np.count_nonzero(by_value == largest, axis=0) > 1) & (records > 0)
         return cls(records, records - largest, is_tied)
@@ -74,12 +75,12 @@ class ClassificationMetric(InformationLoss):
         super().__init__(gs=gs)
         self._cached_majorities: tuple[Classes, tuple[Majority, ...]] | None = None
 
-    def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
+    def _loss(self, sums: TableSums, classes: Classes, suppressed: Bools) -> float:
         gone = suppressed_records(classes, suppressed)
         costs = [self._cost(majority, suppressed, gone) for majority in self._majorities(classes)]
         return self._weighted(sums, costs) / self._largest_loss(sums)
 
-    def _cost(self, majority: Majority, suppressed: BoolArray, gone: int) -> float:
+    def _cost(self, majority: Majority, suppressed: Bools, gone: int) -> float:
         """Return the cost of records that are outside a majority, tied, or suppressed."""
         tied = float(majority.records.sum(where=majority.is_tied & ~suppressed))
         outside = float(majority.outside.sum(where=~(majority.is_tied | suppressed)))
@@ -109,7 +110,7 @@ class ClassificationMetric(InformationLoss):
     def _largest_loss(self, sums: TableSums) -> float:
         return sums.total * max(self.generalization_factor, self.suppression_factor)
 
-    def _lower_bounds(self, sums: TableSums, levels: IntArray) -> FloatArray:
+    def _lower_bounds(self, sums: TableSums, levels: Ints) -> Floats:
         return np.zeros(len(levels))
 
     def _least_per_suppressed(self, sums: TableSums) -> float:
@@ -123,7 +124,7 @@ class ClassificationMetric(InformationLoss):
         return self._weighted(sums, outside) / self._largest_loss(sums) * SLIGHTLY_LESS
 
     def _suppression_bound(
-        self, sums: TableSums, classes: Classes, suppressed: BoolArray, size: int
+        self, sums: TableSums, classes: Classes, suppressed: Bools, size: int
     ) -> float:
         # In finer classes no more of these records are outside a majority.
         gone = self.suppression_factor * suppressed_records(classes, suppressed)

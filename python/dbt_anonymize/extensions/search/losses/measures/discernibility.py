@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dbt_anonymize.arrays import Bools, Floats, Ints
 from dbt_anonymize.extensions.search.losses.base import (
     InformationLoss,
     TableSums,
     suppressed_records,
 )
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray
+from dbt_anonymize.privacy.table import Classes
 
 
 class Discernibility(InformationLoss):
@@ -21,16 +22,16 @@ class Discernibility(InformationLoss):
 
     is_bounded_by_classes = True
 
-    def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
+    def _loss(self, sums: TableSums, classes: Classes, suppressed: Bools) -> float:
         kept = classes.records[~suppressed]
         return float(kept @ kept + sums.total * suppressed_records(classes, suppressed))
 
-    def _lower_bounds(self, sums: TableSums, levels: IntArray) -> FloatArray:
+    def _lower_bounds(self, sums: TableSums, levels: Ints) -> Floats:
         # The sum of squares is least for equal classes; a suppressed record costs most.
         return sums.total * sums.total / sums.most_classes(levels)
 
     def _suppression_bound(
-        self, sums: TableSums, classes: Classes, suppressed: BoolArray, size: int
+        self, sums: TableSums, classes: Classes, suppressed: Bools, size: int
     ) -> float:
         # Classes of finer nodes are no larger.
         gone = classes.records[suppressed]

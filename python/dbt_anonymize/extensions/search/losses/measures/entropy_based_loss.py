@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from dbt_anonymize.arrays import Bools, Floats, Ints
 from dbt_anonymize.extensions.search.losses.base import (
     SLIGHTLY_LESS,
     InformationLoss,
     TableSums,
     suppressed_records,
 )
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray, Table
+from dbt_anonymize.privacy.table import Classes, Table
 
 
 class EntropyBasedLoss(InformationLoss):
@@ -18,17 +19,17 @@ class EntropyBasedLoss(InformationLoss):
 
     name = "entropy_based_loss"
 
-    def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
+    def _loss(self, sums: TableSums, classes: Classes, suppressed: Bools) -> float:
         rows = np.flatnonzero(~suppressed)
         kept = float(classes.records[rows] @ self._class_losses(sums, classes, rows))
         gone = suppressed_records(classes, suppressed)
         return self.generalization_factor * kept + self.suppression_factor * gone
 
-    def _class_losses(self, sums: TableSums, classes: Classes, rows: IntArray) -> FloatArray:
+    def _class_losses(self, sums: TableSums, classes: Classes, rows: Ints) -> Floats:
         return sums.class_log_cells(classes, rows) / _bits(sums)
 
-    def _lower_bounds(self, sums: TableSums, levels: IntArray) -> FloatArray:
-        generalized: FloatArray = sums.total * sums.mean_log_cells(levels) / _bits(sums)
+    def _lower_bounds(self, sums: TableSums, levels: Ints) -> Floats:
+        generalized: Floats = sums.total * sums.mean_log_cells(levels) / _bits(sums)
         return self._least * generalized * SLIGHTLY_LESS
 
     @property
@@ -41,7 +42,7 @@ class EntropyBasedLoss(InformationLoss):
         return self.suppression_factor * SLIGHTLY_LESS
 
     def _suppression_bound(
-        self, sums: TableSums, classes: Classes, suppressed: BoolArray, size: int
+        self, sums: TableSums, classes: Classes, suppressed: Bools, size: int
     ) -> float:
         rows = np.flatnonzero(suppressed)
         kept = float(classes.records[rows] @ self._class_losses(sums, classes, rows))
@@ -49,7 +50,7 @@ class EntropyBasedLoss(InformationLoss):
         # The bounds of finer nodes count these records no higher.
         return max(gone - self._least * kept, 0.0) * SLIGHTLY_LESS
 
-    def per_class(self, table: Table, classes: Classes) -> FloatArray:
+    def per_class(self, table: Table, classes: Classes) -> Floats:
         """Return the loss of each class, times its records."""
         rows = np.arange(len(classes.records))
         return classes.records * self._class_losses(self.sums(table), classes, rows)

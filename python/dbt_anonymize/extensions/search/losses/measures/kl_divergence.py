@@ -6,12 +6,13 @@ import math
 
 import numpy as np
 
+from dbt_anonymize.arrays import Bools, Floats, Ints
 from dbt_anonymize.extensions.search.losses.base import (
     InformationLoss,
     TableSums,
     suppressed_records,
 )
-from dbt_anonymize.privacy.table import BoolArray, Classes, FloatArray, IntArray
+from dbt_anonymize.privacy.table import Classes
 
 # Bits; above the rounding error of sums of logarithms.
 _ROUNDING = 1e-9
@@ -30,7 +31,7 @@ class KLDivergence(InformationLoss):
 
     is_bounded_by_classes = True
 
-    def _loss(self, sums: TableSums, classes: Classes, suppressed: BoolArray) -> float:
+    def _loss(self, sums: TableSums, classes: Classes, suppressed: Bools) -> float:
         rows = np.flatnonzero(~suppressed & (classes.records > 0))
         released = classes.records[rows] / sums.total
         divergence = sums.log_frequency
@@ -39,9 +40,9 @@ class KLDivergence(InformationLoss):
             divergence += gone * (sums.log_domain - math.log2(gone))
         return divergence
 
-    def _lower_bounds(self, sums: TableSums, levels: IntArray) -> FloatArray:
+    def _lower_bounds(self, sums: TableSums, levels: Ints) -> Floats:
         # Without the entropy of the classes, which suppression lowers to no less than 0.
-        joint: FloatArray = sums.log_frequency + sums.mean_log_cells(levels)
+        joint: Floats = sums.log_frequency + sums.mean_log_cells(levels)
         # Or with the part of the table's entropy that remains after that of each attribute.
         marginal = sums.marginal_divergence(levels) - sums.overlap
         return np.maximum(joint, marginal) - _ROUNDING
@@ -59,7 +60,7 @@ class KLDivergence(InformationLoss):
         return divergence - sums.overlap - _ROUNDING
 
     def _suppression_bound(
-        self, sums: TableSums, classes: Classes, suppressed: BoolArray, size: int
+        self, sums: TableSums, classes: Classes, suppressed: Bools, size: int
     ) -> float:
         rows = np.flatnonzero(suppressed & (classes.records > 0))
         shares = classes.records[rows] / sums.total

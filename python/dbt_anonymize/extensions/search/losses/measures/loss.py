@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dbt_anonymize.arrays import Floats
 from dbt_anonymize.extensions.search.losses.base import TableSums
 from dbt_anonymize.extensions.search.losses.per_attribute import (
     ONE_STEP,
@@ -12,7 +13,7 @@ from dbt_anonymize.extensions.search.losses.per_attribute import (
 )
 from dbt_anonymize.extensions.search.losses.suppressed import Suppressed
 from dbt_anonymize.privacy.aggregates import AGGREGATES
-from dbt_anonymize.privacy.table import Classes, FloatArray, Table
+from dbt_anonymize.privacy.table import Classes, Table
 
 
 class Loss(PerAttribute):
@@ -41,7 +42,7 @@ class Loss(PerAttribute):
     def _bound(self, loss: float, gone: Suppressed) -> float:
         return max(loss - ONE_STEP, 0.0)
 
-    def per_class(self, table: Table, classes: Classes) -> FloatArray:
+    def per_class(self, table: Table, classes: Classes) -> Floats:
         """Return the aggregate of shares of each class, times its records."""
         sums, leaves = self.sums(table), table.leaves[classes.first]
         shares = [
