@@ -55,11 +55,11 @@ def missing_refs(root: Path, specs: Sequence[Spec]) -> Iterator[str]:
     for spec in specs:
         read = refs_of(spec)
         if missing := sorted(read - known):
-            remedy = "Put its file back, or correct the ref in the spec."
+            remedy = "Add the missing seed or model, or correct the ref in the spec."
             path = root / FOLDER / f"{spec.name}{SUFFIX}"
             commands = filter(None, (command_for(path, name) for name in missing))
             similar = [did_you_mean(name, own - read, "") for name in missing]
-            similar += [f"Write the seed anew: `{command}`." for command in commands]
+            similar += [f"Write the seed: `{command}`." for command in commands]
             yield (
                 f"{spec.name} reads {', '.join(missing)}, which must be a seed, model or snapshot; "
                 f"no file of the project makes it. {' '.join(filter(None, [*similar, remedy]))}"
