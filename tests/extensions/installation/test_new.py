@@ -226,7 +226,10 @@ def test_tables_without_a_project_get_one(tmp_path: Path) -> None:
         (folder / "seeds" / f"{name}.csv").write_text("id,age\n1,30\n2,40\n")
     done = run("new", "--yes", "--project-dir", folder)
     assert done.exit_code == 0, done.output
-    assert "`dbt-anonymize try <model, seed or source.table>" in done.stdout
+    assert "Next: `dbt seed`, then `dbt-anonymize try on --predict <column>`." in done.stdout
+    assert "chmod 600 seeds/women.csv" in done.stdout
+    if os.name == "posix":
+        assert (folder / "seeds/women.csv").stat().st_mode & 0o777 == 0o600
     assert {"/seeds/women.csv", "/seeds/on.csv"} <= {*(folder / ".gitignore").read_text().split()}
     assert not list(folder.rglob("patients*"))
     project = Project(folder, "survey.duckdb")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 import os
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from dbt_anonymize.errors import ProjectError
 from dbt_anonymize.pluralize import pluralized
-from dbt_anonymize.vault.files import FOLDER_MODE
+from dbt_anonymize.vault.files import FILE_MODE, FOLDER_MODE
 
 # Diffs of longer new files, and of data, are not shown.
 _LONGEST_SHOWN = 60
@@ -73,7 +74,23 @@ class ClosedFolder:
             self.path.chmod(FOLDER_MODE)
 
 
-Change = FileChange | ClosedFolder
+@dataclass(frozen=True)
+class ClosedFile:
+    """A file that only its owner can read."""
+
+    path: Path
+
+    def description(self, root: Path) -> str:
+        """Return the change as a command."""
+        return f"chmod 600 {shlex.quote(_relative(self.path, root))}"
+
+    def make(self) -> None:
+        """Close the file, where the system knows owners."""
+        if os.name == "posix":
+            self.path.chmod(FILE_MODE)
+
+
+Change = FileChange | ClosedFolder | ClosedFile
 
 
 def describe_changes(changes: Sequence[Change], root: Path) -> str:

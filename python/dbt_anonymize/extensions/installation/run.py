@@ -27,7 +27,7 @@ class Plan:
     """Steps for a folder.
 
     ``is_starter``: it begins with an invented table; ``names_publishers``: it declares publishing
-    targets.
+    targets; ``tables``: names of those in a folder that becomes a project.
     """
 
     root: Path
@@ -35,6 +35,7 @@ class Plan:
     needs_package: bool
     is_starter: bool
     names_publishers: bool = False
+    tables: tuple[str, ...] = ()
 
 
 def plan_installation(
@@ -50,8 +51,8 @@ def plan_installation(
         raise ProjectError(f"{folder}: must be a folder. Make it first.")
     if project_folder(folder) is None:
         changes = starter_changes(folder, git, published)
-        has_tables = bool(own_tables(folder))
-        return Plan(folder, changes, needs_package=True, is_starter=not has_tables)
+        tables = tuple(table.stem for table in own_tables(folder))
+        return Plan(folder, changes, needs_package=True, is_starter=not tables, tables=tables)
     root = find_project(folder).root
     with contextlib.chdir(root):
         profiles = Path(dbt_arguments(root, target).profiles_dir) / "profiles.yml"

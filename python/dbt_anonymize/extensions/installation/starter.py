@@ -7,7 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dbt_anonymize.errors import ProjectError
-from dbt_anonymize.extensions.installation.changes import Change, ClosedFolder, FileChange
+from dbt_anonymize.extensions.installation.changes import (
+    Change,
+    ClosedFile,
+    ClosedFolder,
+    FileChange,
+)
 from dbt_anonymize.extensions.installation.project_files import (
     IGNORED,
     VAULT,
@@ -76,6 +81,7 @@ def starter_changes(
         *(FileChange(path, None, text) for path, text in content.items()),
         FileChange(ignore, before, f"{before or ''}{ignored}"),
         ClosedFolder(root / VAULT.parent),
+        *map(ClosedFile, tables),
     ]
 
 

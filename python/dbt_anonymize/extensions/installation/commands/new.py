@@ -62,6 +62,9 @@ def new(
         note("Nothing to change.")
     elif plan.is_starter:
         note("Ready. Run `dbt build`, then `dbt-anonymize results`.")
+    elif plan.tables:
+        table = plan.tables[0]
+        note(f"Ready. Next: `dbt seed`, then `dbt-anonymize try {table} --predict <column>`.")
     else:
         note(
             "Ready. Next: `dbt build --select +<model or seed>` if that is not built yet, then "
