@@ -38,6 +38,14 @@ def test_every_measure_may_be_qnf(write: Callable[..., Path], text: str) -> None
     assert load_spec(write(changed("qnf", text))).qnf == text
 
 
+@pytest.mark.parametrize(
+    "name", ["ill ness", "e-mail", "2nd", "gro\u0308\u00dfe", "m\u00b2", "a--b", "#"]
+)
+def test_a_name_in_double_quotes_may_be_any(name: str) -> None:
+    argument = qnf_argument(f'1 - "{name}_t"\n + k')
+    assert argument == {"columns": [f"{name}_t", "k"], "sql": "1.0 - qnf_1 + qnf_2"}
+
+
 NUMBERS = st.sampled_from([None, 0.0, 0.25, 1.0, 2.0, 7.0])
 LEAVES = st.sampled_from(["k", "highest_risk", "ill_t", "0", "1", "2", "0.5"])
 EXPRESSIONS = st.recursive(

@@ -50,13 +50,13 @@ def _parse(text: object) -> dict[str, Any]:
     """Return the columns of an expression, and its SQL, which calls them qnf_1, …."""
     if not isinstance(text, str) or not text.strip() or len(text) > _LONGEST:
         _refuse(f"a text of at most {_LONGEST} characters")
-    if "--" in text or "#" in text:
-        _refuse("it has a comment")
-    # Python reads such expressions as SQL does, but for quoted names and lines.
-    unquoted = re.sub(r'"(\w+)"', r"\1", " ".join(text.split()))
+    # Python reads such expressions as SQL does, but for comments, texts and lines; a name in double
+    # quotes is a text to it.
+    if other := re.search("--|#|'", re.sub('"[^"]+"', "", text)):
+        _refuse(f"{other[0]} is none of them")
     columns: dict[str, str] = {}
     try:
-        tree = ast.parse(unquoted, mode="eval")
+        tree = ast.parse(" ".join(text.splitlines()).strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         _refuse("it cannot be read as one")
     sql = _sql(tree.body, columns)
@@ -71,7 +71,7 @@ def _sql(node: ast.expr, columns: dict[str, str]) -> str:
         return f"({sql})" if isinstance(getattr(node, "op", None), in_parentheses) else sql
 
     match node:
-        case ast.Name(id=name):
+        case ast.Name(id=name) | ast.Constant(value=str(name)):
             sql = columns.setdefault(name, f"qnf_{len(columns) + 1}")
         case ast.Constant(value=int() | float() as number) if (
             not isinstance(number, bool) and number < 1e300
