@@ -20,7 +20,7 @@
         "delta": budget.delta,
         "mechanism": budget.mechanism,
         "data": run_query(dbt_anonymize._digest_of_rows(microdata, columns)).rows[0][0],
-        "content": run_query(dbt_anonymize._digest_of_rows(candidate, declaration.columns)).rows[0][0],
+        "content": dbt_anonymize._content_of(candidate, declaration),
     } -%}
     {%- if not is_locked and load_relation(cost.relation) is none -%}{{ return(cost) }}{%- endif -%}
     {%- if dbt_anonymize._is_paid(cost, budget.draw) -%}{{ return(none) }}{%- endif -%}
@@ -42,6 +42,30 @@
         ]) -%}
     {%- endif -%}
     {{ return(cost) }}
+{%- endmacro %}
+
+
+{# Digest of the released rows, with what is `*` in every effort: other efforts decide whether that has columns. #}
+{% macro _content_of(candidate, declaration) -%}
+    {%- set columns, starred = [], [] -%}
+    {%- for quasi_identifier in declaration.quasi_identifiers -%}
+        {%- set midpoint = quasi_identifier.name ~ "_midpoint" -%}
+        {%- for column in dbt_anonymize._label_columns(quasi_identifier) -%}
+            {%- do columns.append(column) -%}
+            {%- if column not in declaration.columns -%}
+                {%- do starred.append(dbt_anonymize._quote(column)) -%}
+            {%- endif -%}
+        {%- endfor -%}
+        {%- if midpoint in declaration.columns -%}{%- do columns.append(midpoint) -%}{%- endif -%}
+    {%- endfor -%}
+    {%- do columns.extend(declaration.columns | reject("in", columns)) -%}
+    {%- if not starred -%}
+        {{ return(run_query(dbt_anonymize._digest_of_rows(candidate, columns)).rows[0][0]) }}
+    {%- endif -%}
+    {%- set effort = ref(declaration.anonymization ~ "_effort_" ~ dbt_anonymize._released_effort(declaration)) -%}
+    {%- set rows = "(select * from " ~ candidate ~ " as released cross join (select distinct " ~ starred | join(", ")
+        ~ " from " ~ effort ~ ") as starred) as shown" -%}
+    {{ return(run_query(dbt_anonymize._digest_of_rows(rows, columns)).rows[0][0]) }}
 {%- endmacro %}
 
 

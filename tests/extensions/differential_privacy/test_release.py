@@ -6,11 +6,12 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from dbt_anonymize.extensions.differential_privacy.model import k_of, largest_beta
 from tests.projects import Project
-from tests.worlds.private import SEED, changed, write
+from tests.worlds.private import SEED, SPEC, changed, write
 
 BUDGET = "select epsilon, delta, source from vault.main.dbt_anonymize_budget"
 RELEASED = "select birth_date, gender, churned from release_shielded.shielded_anonymized"
@@ -93,6 +94,19 @@ def test_the_same_release_is_paid_once_and_another_draws_anew(
     assert (
         "draw 1 of this differentially private release is paid for and another" in outcome.messages
     )
+
+
+@pytest.mark.sampled_tests(group="builds")
+def test_columns_that_only_say_nothing_cost_nothing(built_samples: Project, tmp_path: Path) -> None:
+    project = built_samples.copy(tmp_path / "project")
+    before = project.query(RELEASED.replace("gender, ", ""))
+    # Without the other effort, gender is `*` in all, so that the same release has no column of it.
+    write(project, changed(efforts=SPEC["efforts"][:1]))
+    project.build("-s", "+shielded_anonymized", "--exclude", "resource_type:unit_test")
+    with pytest.raises(duckdb.BinderException, match="gender"):
+        project.query(RELEASED)
+    assert project.query(RELEASED.replace("gender, ", "")) == before
+    assert len(project.query(BUDGET)) == 1
 
 
 def test_a_release_is_of_the_draws_that_it_pays_for(built_samples: Project, tmp_path: Path) -> None:
