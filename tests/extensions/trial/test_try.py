@@ -351,3 +351,17 @@ def test_what_was_shown_of_a_guessed_target_is_taken_by_the_printed_command(
     assert command
     monkeypatch.setattr(try_, "_search_alternatives", None)
     tried(consumer, *command[1].split(), "--name", "guessed")
+
+
+def test_larger_classes_are_asked_for(consumer: Project) -> None:
+    asked = ("try", "customers", "--predict", "churned", "--evaluations", "20", "--name", "large")
+    words = (*asked, "--take", "balanced", "--project-dir", consumer.folder)
+    assert run(*words, "--k", "20").exit_code == 0
+    spec = load_spec(consumer.folder / "anonymizations" / "large.yml")
+    assert spec.guarantees.k_anonymity.k == 20
+    refused = run(*words, "--replace")
+    assert "must promise no more than a draft does, k_anonymity (k 5)" in refused.stderr
+    assert run(*words, "--replace", "--k", "20").exit_code == 0
+    consumer.build("--select", "+large_results")
+    ks = consumer.query("select min(k) from large_privacy where effort > 0")
+    assert ks[0][0] >= 20

@@ -35,7 +35,8 @@ class Draft:
 
     ``subject`` is the identifier of persons with several records. ``is_tried``: models were trained
     to find the efforts; ``event``: the value of the target for which the event happened, if models
-    predict the time until then; ``keep``: columns that must stay readable.
+    predict the time until then; ``keep``: columns that must stay readable; ``k``: fewest people of
+    a class.
     """
 
     proposals: Sequence[Proposal]
@@ -47,6 +48,7 @@ class Draft:
     event: str | None = None
     is_tried: bool = False
     keep: tuple[str, ...] = ()
+    k: int = K
 
     @property
     def bounds(self) -> dict[str, int]:

@@ -32,12 +32,17 @@ from dbt_anonymize.spec.sources import Source
 
 
 def check_name(
-    project: Project, name: str, *, replaces: bool = False, is_written: bool = True
+    project: Project,
+    name: str,
+    *,
+    replaces: bool = False,
+    is_written: bool = True,
+    k: int | None = None,
 ) -> Path:
     """Return the path of the spec of a new anonymization, relative to the project.
 
     An unusable name is a `SpecError`. If the spec is written, replacing one that promises more than
-    a draft is a `SpecError`, and an existing one without ``replaces`` a `ProjectError`.
+    a draft with ``k`` is a `SpecError`, and an existing one without ``replaces`` a `ProjectError`.
     """
     usable = re.fullmatch("[a-z][a-z0-9_]*", name) and len(name) <= LONGEST_NAME
     if not usable or name in RESERVED_SPEC_NAMES:
@@ -54,11 +59,11 @@ def check_name(
             "anew with --replace."
         )
     if is_there:
-        _check_replaced(project, path)
+        _check_replaced(project, path, k or K)
     return path
 
 
-def _check_replaced(project: Project, path: Path) -> None:
+def _check_replaced(project: Project, path: Path, k: int) -> None:
     """Raise a `SpecError` if the spec to be replaced promises more than a draft.
 
     A spec that cannot be read promises nothing, since it cannot be built.
@@ -67,10 +72,10 @@ def _check_replaced(project: Project, path: Path) -> None:
         guarantees = load_spec(project.root / path).guarantees
     except (SpecError, OSError):
         return
-    if guarantees.resolved != [{"model": "k_anonymity", "k": K}]:
+    if len(guarantees.declared) > 1 or guarantees.k_anonymity.k > k:
         declared = ", ".join(map(requirement, guarantees.resolved))
         raise SpecError(
-            f"{path.as_posix()}: must promise no more than a draft does, k_anonymity (k {K}), to "
+            f"{path.as_posix()}: must promise no more than a draft does, k_anonymity (k {k}), to "
             f"be written anew; it promises {declared}. `dbt-anonymize search {path.stem}` finds "
             "efforts that keep that. To draft anew after all, remove guarantees from it first, "
             "and write them again."
@@ -124,7 +129,7 @@ def spec_text(
             features=usable,
             # Efforts have a level for each quasi-identifier, so all must be decided.
             efforts=drafted.efforts if takes_all or len(decided) == len(drafted.proposals) else [],
-            k=K,
+            k=drafted.k,
             suppression_limit=SUPPRESSION_LIMIT,
             linked=linked,
             linked_limit=LINKED_LIMIT,

@@ -73,6 +73,9 @@ MergedBy = Annotated[
         help="Merge categories by how rare they are, or by what they mean for the target."
     ),
 ]
+K = Annotated[
+    int | None, typer.Option("--k", min=2, help="Fewest people of a class; 5 by default.")
+]
 Yes = Annotated[
     bool, typer.Option("--yes", "-y", help="Take what is proposed, and drop what is in doubt.")
 ]
@@ -99,6 +102,7 @@ class Aim:
     drop: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     sensitive: tuple[str, ...] = ()
+    k: int | None = None
 
     def __post_init__(self) -> None:
         if self.time is not None and self.predict is None:
@@ -117,6 +121,7 @@ class Aim:
         named += [("drop", name) for name in self.drop]
         named += [("keep", name) for name in self.keep]
         named += [("sensitive", name) for name in self.sensitive]
+        named.append(("k", None if self.k is None else str(self.k)))
         return " ".join(
             f"--{name} {shlex.quote(value)}" for name, value in named if value is not None
         )

@@ -18,6 +18,7 @@ from dbt_anonymize.extensions.drafting.commands.aim import (
     Aim,
     Drop,
     Event,
+    K,
     Predict,
     Purpose,
     Sensitive,
@@ -82,6 +83,7 @@ def try_(
     drop: Drop = None,
     keep: Keep = None,
     sensitive: Sensitive = None,
+    k: K = None,
     purpose: Annotated[
         Purpose, typer.Option(help="To learn models, or to count and sum without any model.")
     ] = Purpose.model,
@@ -114,9 +116,10 @@ def try_(
             "Leave them or it out."
         )
     named = {"drop": drop, "keep": keep, "sensitive": sensitive}
-    aim = Aim(purpose, predict, time, event, **{n: tuple(of or ()) for n, of in named.items()})
+    aim = Aim(purpose, predict, time, event, k=k, **{n: tuple(of or ()) for n, of in named.items()})
     declared, anonymization = _source(relation), name or _name_of(relation)
-    path = check_name(place.project, anonymization, replaces=replace_) if take or name else None
+    is_written = bool(take or name)
+    path = check_name(place.project, anonymization, replaces=replace_, k=k) if is_written else None
     options = {"name": name, "evaluations": evaluations, "time-limit": time_limit}
     with in_memory() as session:
         asked = (aim, _budget(evaluations, time_limit), replace_ if take else None)
@@ -317,7 +320,9 @@ def _draft(
         )
         drafted = with_event(warehouse, relation, drafted, aim.event)
         kept_columns = find_named(facts, aim.keep, "--keep", "that stays readable")
-        drafted = replace(drafted, keep=tuple(column.name for column in kept_columns))
+        drafted = replace(
+            drafted, keep=tuple(column.name for column in kept_columns), k=aim.k or drafted.k
+        )
     check_complete(relation, declared, drafted, needs_target=is_tested)
     text = spec_text(name, declared, drafted, takes_all=True, purpose=aim.purpose.value)
     return drafted, spec_of(text, drafted)
