@@ -12,8 +12,9 @@ KEY = "record_key"
 PREDICTED = frozenset({"sensitive", "insensitive", "quasi_identifier"})
 # Most distinct texts for a readable hierarchy; columns with more are left to a person.
 MOST_CATEGORIES = 100
-# A number with more distinct values is predicted as a number.
-_MOST_CLASSES = 20
+# A number with more distinct values is predicted as a number; where single records have a value of
+# their own, which no class of a model may be, with more than the second.
+_MOST_CLASSES, _MOST_WITH_RARE = 20, 5
 # Explained share of the target from which on a column is rarely known before it.
 _GIVES_AWAY = 0.5
 
@@ -58,8 +59,17 @@ class Proposal:
 
 
 def is_amount(facts: ColumnFacts) -> bool:
-    """Tell whether models predict a column as a number, not as a class."""
-    return facts.kind == "number" and facts.distinct > _MOST_CLASSES
+    """Tell whether models predict a column as a number, not as a class.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> cigarettes = ColumnFacts("cigarettes", "INTEGER", "number", 1388, 1388, 18, singled=3)
+    >>> is_amount(cigarettes), is_amount(replace(cigarettes, singled=0))
+    (True, False)
+    """
+    most = _MOST_WITH_RARE if facts.singled else _MOST_CLASSES
+    return facts.kind == "number" and facts.distinct > most
 
 
 def singling_text(facts: ColumnFacts) -> str:

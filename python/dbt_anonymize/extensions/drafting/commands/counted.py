@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from dbt_anonymize.cli.common import note, spinner
 from dbt_anonymize.cli.place import Place
 from dbt_anonymize.errors import SpecError
-from dbt_anonymize.extensions.drafting.commands.init import ask_role
+from dbt_anonymize.extensions.drafting.commands.asking import ask_role
 from dbt_anonymize.extensions.drafting.commands.seeds import write_seeds
 from dbt_anonymize.extensions.drafting.counted import (
     check_amounts,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -188,6 +188,7 @@ def _propose_roles(
     takes_all: bool,
 ) -> list[Proposal]:
     """Return a role for each column; the warehouse is closed during prompts."""
+    from dbt_anonymize.extensions.drafting.commands.asking import ask_role  # noqa: PLC0415
     from dbt_anonymize.extensions.drafting.guessed_target import target_guess_reason  # noqa: PLC0415
     from dbt_anonymize.extensions.drafting.roles import decide_all, propose  # noqa: PLC0415
 
@@ -320,26 +321,6 @@ def declared_source(ref: str | None, source: str | None) -> Source:
             "Write --ref model_or_seed, or --source source_name.table_name."
         )
     return Source(ref=ref) if ref is not None else Source(source=(source_name, table))
-
-
-def ask_role(proposal: Proposal, *, table: str = "", roles: Collection[str] = ()) -> Proposal:
-    """Ask for the role of an undecided proposal, by default among those of a subject."""
-    from dbt_anonymize.spec.draft import ROLES  # noqa: PLC0415
-
-    if proposal.is_decided:
-        return proposal
-    roles = roles or [role for role in ROLES if role != "masked"]
-    say(f"{f'{table}.' if table else ''}{proposal.name} ({proposal.facts.type}): {proposal.reason}")
-    role = ""
-    while role not in roles:
-        role = typer.prompt(f"  role ({', '.join(roles)})", default=proposal.role)
-    return replace(
-        proposal,
-        role=role,
-        is_decided=True,
-        mask=proposal.mask if role == proposal.role else None,
-        is_target=proposal.is_target and role in {"sensitive", "insensitive"},
-    )
 
 
 def _draft_lines(drafted: Draft) -> Iterator[str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dbt_anonymize.cli.common import SafeConsole, figures_table
+from dbt_anonymize.extensions.trial.choice import BALANCED
 from dbt_anonymize.extensions.trial.commands.alternatives_table import (
     levels_in_words,
     print_alternatives,
@@ -52,7 +53,7 @@ def print_trial(console: SafeConsole, tried: Tried, seconds: float, *, verbose: 
     printed = (
         alternatives
         if verbose
-        else [alternative for alternative in alternatives if "balanced" in alternative.names]
+        else [alternative for alternative in alternatives if BALANCED in alternative.names]
     )
     for alternative in printed:
         _print_records(console, tried, alternative)
@@ -285,7 +286,7 @@ def known_to_you_alone(tried: Tried, levels: Mapping[str, Sequence[str]]) -> Ite
     number, names = next(
         (place, alternative.names)
         for place, alternative in enumerate(tried.trial.alternatives)
-        if "balanced" in alternative.names
+        if BALANCED in alternative.names
     )
     away = [name for name, words in levels.items() if words[number] == _ROOT]
     unknown = [
