@@ -134,9 +134,10 @@ def compare_releases(
     In each class, the records of one release are subtracted from those of the other, as multisets
     over labels and shared kept columns. If the labels of a quasi-identifier changed, classes of
     common coarser labels are compared too, and the worse result counts. If both releases have
-    tokens, these identify who joined and who left. Relations are quoted; the engine gets temporary
-    tables.
+    tokens, these identify who joined and who left. A quasi-identifier without columns in one
+    release is `*` there. Relations are quoted; the engine gets temporary tables.
     """
+    earlier, later = _with_stars(engine, composition.quasi_identifiers, earlier, later)
     shared = _shared_columns(engine, earlier, later)
     labels = [
         [column for column in (name, f"{name}_lower", f"{name}_upper") if column in shared]
@@ -177,16 +178,13 @@ def _coarse_remainders(
     k: int,
 ) -> Remainders:
     """Compare the classes of the labels that both releases have in common."""
+    mapped = list(zip(labels, maps, strict=True))
     joins = "".join(
         f" left join {quote_name(table)} using ({', '.join(map(quote_name, label))})"
-        for label, table in zip(labels, maps, strict=True)
+        for label, table in mapped
         if table
     )
-    classes = [
-        column
-        for label, table in zip(labels, maps, strict=True)
-        for column in ([table] if table else label)
-    ]
+    classes = [name for label, table in mapped for name in ([table] if table else label)]
     coarse = (
         f"(select {_columns([*classes, *kept])} sum(records) as records from changes{joins} "
         "group by all)"
@@ -204,22 +202,29 @@ def _warn(message: str) -> None:
 
 def _columns(columns: Sequence[str], expressions: Mapping[str, str] | None = None) -> str:
     """Return columns as the beginning of a list, each followed by a comma."""
-    quoted = {column: quote_name(column) for column in columns}
-    return "".join(
-        f"{expressions[column]} as {name}, " if expressions else f"{name}, "
-        for column, name in quoted.items()
-    )
+    quoted = zip(columns, map(quote_name, columns), strict=True)
+    values = (f"{expressions[name]} as {own}" if expressions else own for name, own in quoted)
+    return "".join(f"{value}, " for value in values)
+
+
+def _with_stars(
+    engine: DuckDBPyConnection, quasi_identifiers: Sequence[str], *pair: str
+) -> Iterator[str]:
+    """Yield both releases with the labels and bounds that one of them lacks, as those of `*`."""
+    root = {"": "'*'", "_lower": "(select min({}) from {})", "_upper": "(select max({}) from {})"}
+    for relation, other in (pair, pair[::-1]):
+        own, others = (engine.sql(f"from {one}").columns for one in (relation, other))
+        lacking = [name for name in quasi_identifiers if name not in own]
+        ends = [(f"{name}{end}", sql) for name in lacking for end, sql in root.items()]
+        missing = [(quote_name(c), sql) for c, sql in ends if c in {*others} - {*own}]
+        stars = "".join(f", {sql.format(column, other)} as {column}" for column, sql in missing)
+        yield f"(select *{stars} from {relation})"
 
 
 def _shared_columns(engine: DuckDBPyConnection, *relations: str) -> dict[str, str]:
     """Return the SQL of each column that both relations have, cast where types differ."""
-    types = [
-        {
-            str(name): str(kind)
-            for name, kind, *_ in engine.execute(f"describe {relation}").fetchall()
-        }
-        for relation in relations
-    ]
+    described = (engine.sql(f"from {relation}") for relation in relations)
+    types = [dict(zip(one.columns, map(str, one.types), strict=True)) for one in described]
     shared = {}
     for name, kind in types[1].items():
         if name in types[0]:
@@ -231,8 +236,7 @@ def _shared_columns(engine: DuckDBPyConnection, *relations: str) -> dict[str, st
 
 def _have_a_common_token(engine: DuckDBPyConnection, earlier: str, later: str) -> bool:
     """Tell whether the releases share a token: after a rotation they share none."""
-    common = f"select 1 from {later} semi join {earlier} using (token) limit 1"
-    return bool(engine.execute(common).fetchall())
+    return bool(engine.sql(f"from {later} semi join {earlier} using (token) limit 1").fetchall())
 
 
 def _remainders(

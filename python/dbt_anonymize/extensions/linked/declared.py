@@ -276,7 +276,8 @@ class Keys(Strict):
         people = {
             "name": SUBJECTS,
             "relation": f"{self.name}_anonymized",
-            "columns": [*cast(Any, self).released_labels],
+            # An earlier release may have columns that are `*` in every effort of this one.
+            "columns": [*cast(Any, self).generalized_columns],
         }
         return {
             "module": "dbt_anonymize.extensions.linked.composition",
