@@ -182,9 +182,10 @@ def _numbering_model(relation: Any, declared: Source, proposals: Sequence[Propos
     """Return a model that numbers records where they lie, by columns not released as they are."""
     hidden = [one.name for one in proposals if not one.is_unchanged]
     order = f"order by {', '.join(map(quote_name, hidden))}" if hidden else ""
+    place = f", database='{relation.database}'" if relation.database else ""  # Spark has none
     call = f"ref('{declared.ref}')" if declared.ref else f"source{declared.source}"
     return (
-        f"{{{{ config(materialized='table', database='{relation.database}') }}}} "  # noqa: S608 (for the user)
+        f"{{{{ config(materialized='table'{place}) }}}} "  # noqa: S608 (for the user)
         f"select row_number() over ({order}) as record_no, * from {{{{ {call} }}}}"
     )
 
