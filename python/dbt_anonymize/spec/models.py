@@ -6,7 +6,6 @@ Types and single values are checked here; what must hold between keys is in ``ru
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
@@ -320,7 +319,7 @@ class CoreSpec(TestedByModels, Strict):
         """Columns of the release that make its classes: labels, and bounds of intervals."""
         return generalized_columns(self.released_quasi_identifiers)
 
-    @cached_property
+    @property
     def released_quasi_identifiers(self) -> dict[str, Hierarchy]:
         """Quasi-identifiers with columns in the release: not `*` in every effort, or all are."""
         trees = self.quasi_identifiers

@@ -232,3 +232,15 @@ def test_a_locked_warehouse_is_said_to_be_locked(built: Project) -> None:
 )
 def test_commands_import_neither_dbt_nor_numpy(built: Project, command: str) -> None:
     assert imported(built.folder, command) == "[]"
+
+
+def test_a_vault_whose_folder_is_gone_is_named(built: Project, tmp_path: Path) -> None:
+    vault, elsewhere = built.folder / "vault", tmp_path / "elsewhere"
+    vault.rename(elsewhere)
+    try:
+        done = run("results", "--project-dir", built.folder)
+    finally:
+        shutil.rmtree(vault, ignore_errors=True)
+        elsewhere.rename(vault)
+    assert done.exit_code == 2
+    assert "its database file must have a folder" in done.stderr

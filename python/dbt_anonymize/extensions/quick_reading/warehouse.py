@@ -128,6 +128,8 @@ def _open(project: Project, profile: PlainProfile) -> PlainWarehouse | None:
         return None
     credentials: Any = profile.credentials
     missing = missing_files(credentials)
+    if not all(path.absolute().parent.is_dir() for path in missing.values()):
+        return None
     if missing:
         credentials = replace(credentials, attach=tuple(existing_attachments(credentials)))
     try:
