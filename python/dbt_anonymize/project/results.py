@@ -229,9 +229,9 @@ def outer_quality(warehouse: Warehouse, spec: Spec) -> list[str]:
 def records_of_one_value(warehouse: Warehouse, spec: Spec, effort: int | None) -> int:
     """Count the released records whose whole class has the same value of a sensitive target.
 
-    0 where the target is a number or not sensitive.
+    0 where the target is a number or not sensitive. That of survival is the event.
     """
-    if spec.task != "classification" or spec.target not in spec.sensitive or effort is None:
+    if spec.task in {None, "regression"} or spec.target not in spec.sensitive or effort is None:
         return 0
     classes = "anonymized" if spec.holds_back_joiners else "classes"
     try:

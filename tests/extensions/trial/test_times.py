@@ -13,13 +13,15 @@ from tests.projects import Project, copy_consumer
 
 pytestmark = pytest.mark.dbt
 
-# Patients, the older of whom die sooner; most outlive the study, which ends after 1,000 days.
+# Patients, the older of whom die sooner; most outlive the study, which ends after 1,000 days, and
+# all below 30 do.
 PATIENTS = """
 with drawn as (
     select i as id, 20 + i * i % 61 as age, i * 37 % 101 / 101.0 as chance, i * 7 % 3 as clinic
     from range(1500) as t(i)
 ), lived as (
-    select *, cast(1 + 60000 * (0.1 + chance) / (age - 10) as integer) as days from drawn
+    select *, if(age < 30, 1001, cast(1 + 60000 * (0.1 + chance) / (age - 10) as integer)) as days
+    from drawn
 )
 select
     id, 'Person ' || id as full_name, age, substr('NSE', 1 + clinic, 1) as clinic,
@@ -61,6 +63,25 @@ def test_what_is_tried_is_built_and_scored_by_concordance(hospital: Project) -> 
     )
     assert quality > 0.6 > floor == 0.5
     assert hospital.release("patients")
+    _classes_that_reveal_the_event_are_said(hospital, shown)
+
+
+def _classes_that_reveal_the_event_are_said(hospital: Project, shown: str) -> None:
+    """All below 30 outlive the study."""
+    alike = [
+        int(one or 0)
+        for (one,) in hospital.query(
+            "select sum(records) filter (where not is_suppressed and majority_records = records) "
+            "from patients_classes where effort > 0 group by effort order by effort"
+        )
+    ]
+    said = re.search(r"In classes of which all have the same state: ([0-9, ]+) records", shown)
+    assert said, shown
+    assert [int(one) for one in re.split(", ", said[1])] == alike
+    ((chosen,),) = hospital.query("select effort from patients_results where is_chosen")
+    done = run("results", "patients", "--project-dir", hospital.folder)
+    expected = f"{alike[chosen - 1]} released records are in classes of which all have the same"
+    assert f"{expected} state" in " ".join(done.stdout.split())
 
 
 @pytest.mark.sampled_tests(group="installation")

@@ -165,9 +165,12 @@ def find_alternatives(
 
 
 def _homogeneous_records(candidate: Candidate, records: Records) -> int:
-    """Count the released records in equivalence classes with a single class of the target."""
+    """Count the released records in equivalence classes with a single class of the target.
+
+    Of a survival target, all or none had the event.
+    """
     target = records.problem.targets[0]
-    if target.task != "classification" or target.codes is None:
+    if target.codes is None:
         return 0
     codes, classes = target.codes[~candidate.suppressed], candidate.classes[~candidate.suppressed]
     pairs = np.unique(np.column_stack([classes, codes]), axis=0)[:, 0]
