@@ -16,8 +16,8 @@ from pathlib import Path
 
 import duckdb
 
+from dbt_anonymize.literals import quote_name
 from dbt_anonymize.spec import Spec
-from dbt_anonymize.verify.recomputation.canonical import select
 from dbt_anonymize.verify.recomputation.check import recompute
 from dbt_anonymize.verify.recomputation.expected import Expected
 from dbt_anonymize.verify.recomputation.tables import Tables
@@ -103,7 +103,8 @@ def build(connection: duckdb.DuckDBPyConnection, folder: Path, records: int) -> 
     trees = {name: f"tree_{name}" for name in HIERARCHIES}
     expected = Expected(Tables(connection, "source", trees), SPEC, 1)
     expected.count_classes()
-    effort = select(expected.effort_columns, f"({expected.effort}) as rows_")
+    columns = ", ".join(map(quote_name, expected.effort_columns))
+    effort = f"select {columns} from ({expected.effort}) as rows_"  # noqa: S608 (quoted)
     connection.execute(f"create table microdata as {expected.microdata}")
     connection.execute(f"create table effort as {effort}")
     connection.execute(f"create table identifiers as {expected.identifiers}")

@@ -15,11 +15,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dbt_anonymize.arrays import Ints
 from dbt_anonymize.extensions.recoding import systematic
 from dbt_anonymize.extensions.recoding.grouping import distinct_tuples
 from dbt_anonymize.extensions.recoding.mondrian import mondrian
 from dbt_anonymize.extensions.recoding.records import Records
-from dbt_anonymize.extensions.recoding.tuples import Codes, Number, Tuples
+from dbt_anonymize.extensions.recoding.tuples import Number, Tuples
 from dbt_anonymize.hierarchies import Hierarchy, IntervalHierarchy
 from tests.case_studies.clusters import SIZES, TABLES, lost, read, row
 from tests.docs.pages import DOCS
@@ -140,7 +141,7 @@ def drawn(name: str, size: int, seed: int, *, halve: bool) -> float:
     records, people = read(name)
     tuples, tuple_of_row = _reordered(records, chance)
 
-    def first(tuples: Tuples, k: int, _: int) -> Codes:
+    def first(tuples: Tuples, k: int, _: int) -> Ints:
         return seeds_from(tuples, k, int(chance.integers(k)))
 
     seeds_from = systematic._seeds
@@ -149,7 +150,7 @@ def drawn(name: str, size: int, seed: int, *, halve: bool) -> float:
     return lost(people.assign(part=parts[people["row"]]), TABLES[name]().hierarchies)
 
 
-def _reordered(records: Records, chance: np.random.Generator) -> tuple[Tuples, Codes]:
+def _reordered(records: Records, chance: np.random.Generator) -> tuple[Tuples, Ints]:
     """Return the distinct tuples, sorted by the columns in a drawn order."""
     tuples, tuple_of_row = distinct_tuples(records)
     columns = chance.permutation(len(tuples.attributes))
