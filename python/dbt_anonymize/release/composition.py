@@ -24,14 +24,15 @@ from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.release.audit import open_file
 
 _NUMBER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*")
-_MEANING = "Whoever has both files sees who joined and who left."
 _IF_STRICT = (
     "Wait until more records joined, raise k, or accept it with `release: {composition: report}`."
 )
 _IF_REPORTED = (
-    "It is published nevertheless; `release: {composition: strict}` would stop such a build. Next "
-    "time wait until more records joined, or raise k."
+    "It is published nevertheless; `release: {composition: strict}` would stop such a build. Do "
+    "not give it to anybody who may have the earlier one. Next time wait until more records "
+    "joined, or raise k."
 )
+_FREEZE = "Without `subject` or `linked`, `dbt-anonymize freeze` lets those who join or leave wait."
 # Without the variable every target publishes.
 UNNAMED_DRAFTS = (
     "If the earlier one was a draft that nobody else saw, name the targets that publish: "
@@ -106,8 +107,8 @@ def check_composition(
             return
         message = (
             f"{target}: no class may differ from that of the published file by 1 to {k - 1} "
-            f"records; {'; '.join(told)}. {_MEANING} "
-            f"{_IF_STRICT if composition.is_strict else _IF_REPORTED}"
+            f"records; {'; '.join(told)}. Whoever has both files sees who joined and who left. "
+            f"{_IF_STRICT if composition.is_strict else _IF_REPORTED} {_FREEZE}"
         )
     if not composition.are_drafts_named:
         message += f" {UNNAMED_DRAFTS}"

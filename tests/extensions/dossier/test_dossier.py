@@ -229,6 +229,25 @@ def test_what_cannot_exist_of_a_frozen_effort_is_not_asked_for() -> None:
 
 
 @pytest.mark.needs("attacks")
+def test_a_first_release_has_no_other_to_be_composed_with() -> None:
+    of = evidence()
+    rows = [dict(row) for row in of.relations["attacks"] or ()]
+    composed = next(row for row in rows if row["attack"] == "composition")
+    alone = "not attacked: there was no other release to intersect with this one"
+
+    def shown(rows: list[dict[str, Any]]) -> list[str]:
+        found = figures(changed(of, "attacks", rows))
+        return [one.value for one in found if one.label.startswith("attack composition")]
+
+    # Under Linkability efforts that are not released count as others, among releases not.
+    composed["against"] = "effort 2"
+    assert shown(rows) == [alone]
+    rows.remove(composed)
+    assert shown(rows) == [alone] * 2
+    assert [value.partition(":")[0] for value in shown([])] == ["missing"] * 2
+
+
+@pytest.mark.needs("attacks")
 def test_a_row_without_a_value_is_not_measured() -> None:
     of = evidence()
     (row,) = of.relations["privacy"] or ()

@@ -223,7 +223,7 @@ def test_tables_without_a_project_get_one(tmp_path: Path) -> None:
     folder = tmp_path / "survey"
     (folder / "seeds").mkdir(parents=True)
     for name in ("women", "on"):
-        (folder / "seeds" / f"{name}.csv").write_text("id,age\n1,30\n2,40\n")
+        (folder / "seeds" / f"{name}.csv").write_text("id,age,zip\n1,30,01234\n2,40,98765\n")
     done = run("new", "--yes", "--project-dir", folder)
     assert done.exit_code == 0, done.output
     assert "Next: `dbt seed`, then `dbt-anonymize try on --predict <column>`." in done.stdout
@@ -238,6 +238,7 @@ def test_tables_without_a_project_get_one(tmp_path: Path) -> None:
         "select database_name, table_name from duckdb_tables() where table_name in ('women', 'on')"
     )
     assert {*project.query(tables)} == {("vault", "women"), ("vault", "on")}
+    assert project.query("select zip from vault.women order by id") == [("01234",), ("98765",)]
     assert run("new", "--yes", "--project-dir", folder).stdout == "Nothing to change.\n"
 
 

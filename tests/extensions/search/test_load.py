@@ -204,7 +204,11 @@ def test_a_guarantee_on_an_attribute_with_nulls_is_refused(shop: Project) -> Non
     shop.execute(
         "update customers_frequencies set churned = null where churned = 'yes' and zip = '10115'"
     )
-    assert "customers: churned must not be NULL where a guarantee limits it" in problem(shop)
+    said = problem(shop)
+    assert "customers: churned must not be NULL where a guarantee limits it" in said
+    assert "such as coalesce(churned, 'none'), or filter them" in said
+    assert "customers_frequencies must be built again" in said
+    assert "`dbt build --select +customers_frequencies`" in said
 
 
 def test_a_population_without_everybody_is_refused(crowd: Project, tmp_path: object) -> None:

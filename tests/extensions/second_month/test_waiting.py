@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,19 @@ def live_two_months(project: Project) -> tuple[list[Counter[tuple[Any, ...]]], l
     return months, said
 
 
+def assert_exact_values_are_counted(project: Project, said: str) -> None:
+    """Require the count of exact values in those who are released, whoever waits."""
+    with duckdb.connect(str(project.release_file("customers")), read_only=True) as file:
+        ((everybody, alone),) = file.execute(
+            "select sum(records), count(*) filter (records = 1 and spending is not null) from "
+            "(select spending, count(*) as records from customers_anonymized group by spending)"
+        ).fetchall()
+    assert alone
+    counted = re.search(rf"Of {everybody:,} released records are alone: (.+)", said)
+    assert counted is not None
+    assert f"{alone:,} with their spending" in counted[1]
+
+
 def test_three_months_differ_by_no_group_below_k(built_consumer: Project, tmp_path: Path) -> None:
     project = frozen_copy(built_consumer, tmp_path / "waits")
     months, said = live_two_months(project)
@@ -140,6 +154,7 @@ def test_three_months_differ_by_no_group_below_k(built_consumer: Project, tmp_pa
     result = run(project, "verify", "customers", *checks)
     assert result.exit_code == 0, result.output
     assert "warning" not in result.output
+    assert_exact_values_are_counted(project, result.output)
     # Classes of one value are those of the release: here one is made.
     (spec,) = load_specs(project.folder, ["customers"])
     released = project.copy(tmp_path / "one_value")

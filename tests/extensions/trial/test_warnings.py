@@ -14,13 +14,25 @@ from dbt_anonymize.extensions.drafting.facts import ColumnFacts
 from dbt_anonymize.extensions.drafting.proposal import Proposal
 from dbt_anonymize.extensions.drafting.roles import propose
 from dbt_anonymize.extensions.trial.commands.tried import guessed_text, singled_by_sensitive
-from dbt_anonymize.extensions.trial.commands.try_output import dropped, known_to_you_alone, warnings
+from dbt_anonymize.extensions.trial.commands.try_output import (
+    dropped,
+    follow_up_times,
+    known_to_you_alone,
+    warnings,
+)
 
 
 def undisputed(drafted: SimpleNamespace) -> SimpleNamespace:
     """Return a trial that has nothing to warn of but what is drafted."""
+    aim = SimpleNamespace(time="days")
     return SimpleNamespace(
-        drafted=drafted, guessed="", times=[], copies=[], open_identifiers=[], singled=(0, 0)
+        aim=aim,
+        drafted=drafted,
+        guessed="",
+        times=[],
+        copies=[],
+        open_identifiers=[],
+        singled=(0, 0),
     )
 
 
@@ -196,3 +208,25 @@ def test_columns_are_dropped_for_reasons() -> None:
         "it follows from x": ["c"],
         "left out": ["d"],
     }
+
+
+@pytest.mark.parametrize(
+    ("time", "classes", "is_said"), [(None, 2, True), ("futime", 2, False), (None, 300, False)]
+)
+def test_a_feature_that_may_be_the_time_until_the_target_is_said(
+    time: str | None, classes: int, *, is_said: bool
+) -> None:
+    died = ColumnFacts("died", "int", "number", 900, 900, classes)
+    proposals = [
+        Proposal(ColumnFacts(name, "int", "number", 900, 900, 500), "quasi_identifier", "")
+        for name in ("futime", "age")
+    ]
+    tried = SimpleNamespace(
+        aim=SimpleNamespace(time=time),
+        drafted=SimpleNamespace(target=Proposal(died, "sensitive", ""), proposals=proposals),
+        spec=SimpleNamespace(features=("futime", "age")),
+    )
+    assert [*follow_up_times(tried)] == [  # type: ignore[arg-type]
+        "futime may be the time until died, or until a person was last seen, known only with it. "
+        "Predict the time: --time futime; or leave it out: --drop futime"
+    ] * is_said

@@ -43,8 +43,13 @@ def attack_figures(
         for row in evidence.rows("attacks", attack=attack, measure=measure)
         if with_efforts or not str(row["against"]).startswith("effort ")
     ]
+    if rows:
+        return [_figure(evidence, row) for row in rows]
     label = f"attack {attack}, {' or '.join(measures)}".replace("_", " ")
-    return [_figure(evidence, row) for row in rows] or [missing(evidence, label, "attacks")]
+    if attack == "composition" and evidence.rows("attacks"):
+        value = "not attacked: there was no other release to intersect with this one"
+        return [Figure(label, value, f"{evidence.spec.name}_attacks")]
+    return [missing(evidence, label, "attacks")]
 
 
 def _figure(evidence: Evidence, row: Row) -> Figure:

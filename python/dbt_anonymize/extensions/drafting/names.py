@@ -204,6 +204,8 @@ _WORDS = {
         "statistic": _STATISTIC,
         "measure_end": _MEASURE_ENDS,
         "sampling_weight": _SAMPLING_WEIGHT,
+        # Times from the begin of a study until an event, or until a person was last seen.
+        "follow_up": "futime fuptime fu followup lenfol survtime survivaltime survival tte ostime",
     }.items()
 }
 _PARTS_OF = {

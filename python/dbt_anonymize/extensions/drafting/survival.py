@@ -9,6 +9,7 @@ from dbt_anonymize.errors import SpecError
 from dbt_anonymize.extensions.drafting.facts import ColumnFacts, find_column
 from dbt_anonymize.literals import quote_name
 from dbt_anonymize.project.warehouse import Warehouse
+from dbt_anonymize.spec.problems import did_you_mean
 
 # Values of an event that happened, in lower case.
 _HAPPENED = {"1", "true", "t", "yes", "y", "event", "dead", "died", "death", "deceased", "relapsed"}
@@ -18,7 +19,8 @@ def find_time(facts: Sequence[ColumnFacts], target: ColumnFacts, time: str) -> C
     """Return the column of ``--time``; one that cannot be a time is a `SpecError`."""
     column = find_column(facts, time)
     if column is None:
-        raise SpecError(f"--time must name a column; there is no {time}. Name another column.")
+        remedy = did_you_mean(time, [one.name for one in facts], "Name another column.")
+        raise SpecError(f"--time must name a column; there is no {time}. {remedy}")
     reasons = {
         "the target, too": column is target,
         f"the type {column.type}": column.kind != "number",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import csv
+import itertools
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -29,6 +32,9 @@ _OF_ANY_PROJECT = (PROJECT_FILE, "profiles.yml")
 _TABLE_OF_STARTER = "    patients: {+database: vault}\n"
 # Names that the folder of a new project may already hold.
 _HARMLESS = re.compile(r"\..*|README.*|LICENSE.*|requirements.*\.txt|constraints\.txt|pip-log\.txt")
+
+
+_SAMPLED_ROWS, _LEADING_ZERO = 10_000, re.compile(r"0\d+", re.ASCII)
 
 
 def own_tables(root: Path) -> list[Path]:
@@ -69,7 +75,7 @@ def starter_changes(
     }
     declared = root / PROJECT_FILE
     if tables:
-        in_vault = "".join(f"    {yaml_text(one.stem)}: {{+database: vault}}\n" for one in tables)
+        in_vault = "".join(f"    {yaml_text(one.stem)}: {_settings(one)}\n" for one in tables)
         content[declared] = content[declared].replace(_TABLE_OF_STARTER, in_vault)
     content[declared] = with_publishers(content[declared], published)
     content[root / "packages.yml"] = block_yaml({"packages": [package_entry(root, git)]})
@@ -83,6 +89,25 @@ def starter_changes(
         ClosedFolder(root / VAULT.parent),
         *map(ClosedFile, tables),
     ]
+
+
+def _settings(table: Path) -> str:
+    """Return the settings of a table of people as a seed: its place, and columns that are texts."""
+    texts = ", ".join(f"{yaml_text(name)}: varchar" for name in _columns_with_leading_zeros(table))
+    return f"{{+database: vault{f', +column_types: {{{texts}}}' if texts else ''}}}"
+
+
+def _columns_with_leading_zeros(table: Path) -> list[str]:
+    """Return the columns, such as of postcodes, whose digits dbt would read as numbers."""
+    found = dict[str, None]()
+    with (
+        contextlib.suppress(OSError, UnicodeDecodeError, csv.Error),  # dbt reports the error
+        table.open(encoding="utf-8-sig", newline="") as lines,
+    ):
+        for row in itertools.islice(csv.DictReader(lines), _SAMPLED_ROWS):
+            cells = ((name, cell) for name, cell in row.items() if isinstance(cell, str))
+            found |= {name: None for name, cell in cells if _LEADING_ZERO.fullmatch(cell)}
+    return list(found)
 
 
 def _is_harmless(path: Path) -> bool:

@@ -159,8 +159,9 @@ class _Column:
         if missing:
             raise SearchError(
                 f"{source.spec.name}: {name} must not be NULL where a guarantee limits it or a "
-                f"measure reads it; got {pluralized(missing, 'record')} without. Filter them in a "
-                "model before."
+                f"measure reads it; got {pluralized(missing, 'record')} without. Give them a value "
+                f"in a model, such as coalesce({name}, 'none'), or filter them. Then "
+                f"{source.spec.name}_frequencies must be built again. {rebuild(source.spec)}"
             )
         return cls(name, int(counts["size"][0]), cls._tree(source, name))
 

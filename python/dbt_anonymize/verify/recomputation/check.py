@@ -227,9 +227,9 @@ def _exact_value_findings(expected: Expected) -> Iterator[Finding]:
     """Count the people whom exact values find, which no class hides."""
     spec, tables = expected.spec, expected.tables
     names = [name for name in spec.kept_columns if name not in spec.masks]
-    relation = expected.exact_values(names) if names else None
-    if relation is None:
+    if not names:
         return
+    relation = expected.exact_values(names)
     alone = []
     for columns in [[name] for name in names] + [names] * (len(names) > 1):
         listed = ", ".join(map(quote_name, columns))

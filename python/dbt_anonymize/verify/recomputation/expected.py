@@ -182,20 +182,19 @@ class Expected:
         )
         return int(fewest or 0)
 
-    def exact_values(self, names: Sequence[str]) -> str | None:
+    def exact_values(self, names: Sequence[str]) -> str:
         """Store kept columns of the released records, and whose they are, as `PERSON`.
 
-        Returns the relation; None where others than the present records are released.
+        Returns the relation. Where new records wait, it holds the members, each one a person.
         """
-        spec = self.spec
-        if spec.holds_back_joiners:
-            return None
-        person = spec.person_column
+        person, rows = self.spec.person_column, f"({self.effort}) as rows_ where not is_suppressed"
         person = quote_name(_RAW + person if self._is_hidden(person) else person)
+        if self.spec.holds_back_joiners:
+            person, rows = "row_number() over ()", f"({self.release}) as rows_"
         table = f"{self._classes}_exact"
         self.tables.connection.execute(
             f"create or replace temp table {table} as select {', '.join(map(quote_name, names))}, "  # noqa: S608
-            f"{person} as {PERSON} from ({self.effort}) as rows_ where not is_suppressed"
+            f"{person} as {PERSON} from {rows}"
         )
         return table
 

@@ -149,6 +149,7 @@ def warnings(tried: Tried) -> Iterator[str]:
             f"{tried.spec.target}. Predict the time: --time {shlex.quote(other)}; or leave both "
             f"out: --drop {shlex.quote(f'{first},{other}')}"
         )
+    yield from follow_up_times(tried)
     if singling := [column for column in proposals if column.gives_away]:
         columns = ", ".join(f"{column.name} {column.facts.explains}" for column in singling)
         options = " ".join(f"--drop {shlex.quote(column.name)}" for column in singling)
@@ -163,8 +164,8 @@ def warnings(tried: Tried) -> Iterator[str]:
     if target and not target.is_telling and name_indicates(target.name, "quasi_identifier"):
         yield (
             f"{target.name} is released as it is, since models predict it; by its name others know "
-            "it, and k does not count it. Predict something else, or make its values coarse in a "
-            "dbt model before."
+            "it, and k does not count it. If that may not be, make its values coarse in a dbt "
+            "model before, or predict something else."
         )
 
 
@@ -214,6 +215,25 @@ def _sensitive_together(tried: Tried) -> Iterator[str]:
             f"{records:,} of {tried.counted.table.total:,} records. Who knows them of somebody "
             "finds her, whatever k is: --drop what nobody needs."
         )
+
+
+def follow_up_times(tried: Tried) -> Iterator[str]:
+    """Yield the numbers from which models learn although they are times until the target."""
+    from dbt_anonymize.extensions.drafting.names import name_indicates  # noqa: PLC0415 (see above)
+    from dbt_anonymize.extensions.drafting.proposal import is_amount  # noqa: PLC0415
+
+    target = tried.drafted.target
+    if tried.aim.time is not None or target is None or is_amount(target.facts):
+        return
+    for column in tried.drafted.proposals:
+        is_learned = column.name in tried.spec.features and column.facts.kind == "number"
+        if is_learned and name_indicates(column.name, "follow_up"):
+            name = shlex.quote(column.name)
+            yield (
+                f"{column.name} may be the time until {target.name}, or until a person was last "
+                f"seen, known only with it. Predict the time: --time {name}; or leave it out: "
+                f"--drop {name}"
+            )
 
 
 def _times_beside_classes(proposals: Sequence[Proposal]) -> Iterator[str]:
