@@ -92,6 +92,10 @@ def test_nearly_all_are_no_more_than_others_where_most_records_are_left_out() ->
     assert find_absent(groups, 1000, 935, 5) == []
 
 
+def test_a_missing_value_is_not_absent() -> None:
+    assert find_absent([Group("mgus", "NULL", 115, 115)], 7874, 115, 5) == []
+
+
 def test_the_most_frequent_absent_values_are_said() -> None:
     numbers = [Group("age", str(size), size, size) for size in (11, 14, 12, 13)]
     found = find_absent(numbers, 1000, 50, 10)

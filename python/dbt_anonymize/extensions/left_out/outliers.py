@@ -119,12 +119,12 @@ def find_absent(groups: Iterable[Group], total: int, lost: int, k: int) -> list[
     """Return the most frequent values of k people or more that are all but left out.
 
     ``total`` and ``lost`` count the records of the whole table. Where some records of a value are
-    kept, the share left out must exceed that of all others by far.
+    kept, the share left out must exceed that of all others by far. NULL is no value.
     """
     absent = [
         group
         for group in groups
-        if not group.is_tenth
+        if not (group.is_tenth or group.value == "NULL")
         and (group.size if group.people is None else group.people) >= k
         and group.lost >= _ABSENT * group.size
         and (
