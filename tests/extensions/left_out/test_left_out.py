@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any, cast
 
 import duckdb
 import pytest
 
-from dbt_anonymize.extensions.left_out.outliers import Group, LeftOut, find_outlier, most_left_out
+from dbt_anonymize.extensions.left_out.outliers import (
+    Group,
+    LeftOut,
+    absent_text,
+    find_absent,
+    find_outlier,
+    most_left_out,
+    note_left_out,
+)
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Spec
 from tests.cli.conftest import run
@@ -60,6 +69,44 @@ def test_the_largest_difference_is_named() -> None:
     assert found == LeftOut("city", "Ulm", 0.5, 30 / 900)
 
 
+@pytest.mark.parametrize(
+    ("size", "lost", "people", "is_said"),
+    [
+        (115, 115, None, True),
+        (10, 10, None, True),
+        (115, 104, None, True),
+        (115, 103, None, False),  # kept
+        (9, 9, None, False),  # few have it
+        (20, 20, 9, False),  # few people have it
+    ],
+)
+def test_a_value_is_absent_where_nearly_all_of_many_are_left_out(
+    size: int, lost: int, people: int | None, *, is_said: bool
+) -> None:
+    group = Group("mgus", "yes", size, lost, people)
+    assert find_absent([group], 7874, lost, 10) == [group] * is_said
+
+
+def test_nearly_all_are_no_more_than_others_where_most_records_are_left_out() -> None:
+    groups = [Group("sex", value, 500, lost) for value, lost in (("f", 475), ("m", 460))]
+    assert find_absent(groups, 1000, 935, 5) == []
+
+
+def test_the_most_frequent_absent_values_are_said() -> None:
+    numbers = [Group("age", str(size), size, size) for size in (11, 14, 12, 13)]
+    found = find_absent(numbers, 1000, 50, 10)
+    assert [group.size for group in found] == [14, 13, 12]
+    yes = Group("mgus", "yes", 1115, 1115)
+    assert absent_text([yes]) == (
+        "Left out altogether: the 1,115 records with mgus = yes; the release has only other "
+        "values of mgus."
+    )
+    assert absent_text([yes, Group("city", "Ulm", 20, 19)], " in balanced") == (
+        "Left out nearly altogether in balanced: the 1,115 records with mgus = yes, 19 of the 20 "
+        "records with city = Ulm; the release has nearly only other values of mgus, city."
+    )
+
+
 @pytest.mark.dbt
 def test_results_name_it_where_a_build_leaves_them_out(consumer: Project) -> None:
     def said() -> str:
@@ -79,6 +126,31 @@ def test_results_name_it_where_a_build_leaves_them_out(consumer: Project) -> Non
     assert 50 <= sizes[label] <= sum(sizes.values()) - 50
     expected = f"100% of the records with gender = {label}, 0% of all others."
     assert f"Left out far more than others: {expected}" in said()
+    assert "Left out altogether" not in said(), "a value is named once"
+
+
+@pytest.mark.parametrize(
+    ("size", "lost", "is_said"), [(40, 40, True), (40, 30, False), (2, 2, False)]
+)
+def test_results_say_that_nothing_is_left_of_a_rare_value(
+    size: int, lost: int, *, is_said: bool
+) -> None:
+    """Of 4,000 records a few are of Ulm; k is 3."""
+    declared = Spec.model_validate(spec(efforts=[{"age": 3, "city": 0}], release={"effort": 1}))
+    with duckdb.connect() as session:
+        session.execute(
+            f"create table \"{declared.name}_classes\" as select 1 as effort, '*' as age, "
+            f"if(i < {size}, 'Ulm', 'Rom') as city, i < {lost} or i > 3900 as is_suppressed, "
+            "1 as records from range(4000) as t(i)"
+        )
+        records(session, declared, f"i < {lost} or i > 3900", ill="1")
+        result: Any = SimpleNamespace(effort=1, suppressed_records=lost + 99)
+        said = [*note_left_out(cast("Warehouse", Stored(session)), declared, result)]
+    expected = (
+        "Left out altogether: the 40 records with city = Ulm; the release has only other values "
+        "of city."
+    )
+    assert said == [expected] * is_said
 
 
 class Stored:

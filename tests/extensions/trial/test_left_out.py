@@ -15,13 +15,15 @@ from dbt_anonymize.extensions.drafting.coded_table import CodedTable
 from dbt_anonymize.extensions.drafting.plans import Plan
 from dbt_anonymize.extensions.hierarchy_builders.integers import integer_groups
 from dbt_anonymize.extensions.hierarchy_builders.intervals import equal_width_intervals
-from dbt_anonymize.extensions.left_out.outliers import LeftOut
+from dbt_anonymize.extensions.left_out.outliers import Group, LeftOut
 from dbt_anonymize.extensions.trial.alternatives import Alternative
 from dbt_anonymize.extensions.trial.commands.try_output import _uneven_suppression
 from dbt_anonymize.extensions.trial.left_out import (
     most_left_out,
+    target_absent,
     target_left_out,
     value_left_out,
+    values_absent,
 )
 from dbt_anonymize.hierarchies.model import CategoricalHierarchy
 from dbt_anonymize.privacy.table import Attribute, Table
@@ -138,8 +140,39 @@ def test_the_page_names_it_for_the_alternatives_where_it_is_so() -> None:
     assert [*_uneven_suppression(tried, [weak])] == []
     assert [*_uneven_suppression(tried, [weak, strong])] == [
         "Left out far more than others. more-privacy: 100% of the records with region = west, "
-        "0% of all others."
+        "0% of all others.",
+        "Left out altogether in more-privacy: the 120 records with owns = 1; the release has only "
+        "other values of owns.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("records", "lost", "k", "is_said"),
+    [(115, 115, 5, True), (115, 104, 5, True), (115, 103, 5, False), (9, 9, 10, False)],
+    ids=["all", "nine tenths", "fewer", "of few"],
+)
+def test_a_rare_value_of_which_nothing_is_left_is_found(
+    records: int, lost: int, k: int, *, is_said: bool
+) -> None:
+    leaves, _ = drawn(1)
+    leaves[:, 2] = np.arange(len(leaves)) < records
+    gone = np.arange(len(leaves)) < lost
+    found = values_absent(counted(leaves), gone, (0, 0, 0), k)
+    assert found == [Group("owns", "1", records, lost)] * is_said
+    assert not values_absent(counted(leaves), gone, (0, 0, 1), k)
+    people = np.arange(len(leaves)) // 40  # three have it
+    assert not values_absent(counted(leaves, people), gone, (0, 0, 0), k)
+
+
+def test_a_class_of_the_target_of_which_nothing_is_left_is_found() -> None:
+    codes = np.concatenate([np.zeros(990, dtype=np.int64), np.full(10, 1)])
+    target = Target("ill", "classification", ("no", "yes"), codes=codes)
+    records: Any = SimpleNamespace(problem=SimpleNamespace(targets=[target], groups=None))
+    assert target_absent(records, codes == 1, 10) == [Group("ill", "yes", 10, 10)]
+    assert target_absent(records, codes == 1, 11) == []
+    time = replace(target, task="survival", classes=())
+    records = SimpleNamespace(problem=SimpleNamespace(targets=[time], groups=None))
+    assert target_absent(records, codes == 1, 10) == []
 
 
 def test_the_class_of_the_target_is_named_first() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from dbt_anonymize.errors import WarehouseError
 from dbt_anonymize.hierarchies.model import ROOT
 from dbt_anonymize.literals import quote_name
+from dbt_anonymize.pluralize import pluralized
 from dbt_anonymize.project.results import EffortResult
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.spec import Hierarchy, Spec
@@ -23,6 +24,11 @@ _POINTS, _TIMES, _CHANCE = 0.05, 2, 0.01
 # Ends of a number that are compared: a tenth of the records, or not many more with equal values.
 TENTHS = {"lowest": 0.1, "highest": 0.9}
 MOST_OF_A_TENTH = 0.15
+# A value is absent from the release if at least this share of its records is left out; most values
+# that are named.
+_ABSENT, _MOST_NAMED = 0.9, 3
+# No value can be named if fewer records are left out: k is 2 or more.
+_FEWEST_LEFT_OUT = 2
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,10 @@ class Group:
     def repeats(self) -> float:
         """Records per person."""
         return self.size / (self.people or self.size)
+
+
+# Groups, and the records and those left out of the whole table.
+Compared = tuple[list[Group], int, int]
 
 
 @dataclass(frozen=True)
@@ -105,16 +115,75 @@ def find_outlier(groups: Iterable[Group], total: int, lost: int) -> LeftOut | No
     return max(significant, key=lambda outlier: outlier.share - outlier.others, default=None)
 
 
+def find_absent(groups: Iterable[Group], total: int, lost: int, k: int) -> list[Group]:
+    """Return the most frequent values of k people or more that are all but left out.
+
+    ``total`` and ``lost`` count the records of the whole table. Where some records of a value are
+    kept, the share left out must exceed that of all others by far.
+    """
+    absent = [
+        group
+        for group in groups
+        if not group.is_tenth
+        and (group.size if group.people is None else group.people) >= k
+        and group.lost >= _ABSENT * group.size
+        and (
+            group.lost == group.size
+            or group.lost * (total - group.size) >= _TIMES * (lost - group.lost) * group.size
+        )
+    ]
+    return sorted(absent, key=lambda group: (-group.size, group.column, group.value))[:_MOST_NAMED]
+
+
+def absent_text(absent: Sequence[Group], where: str = "") -> str:
+    """Return a sentence on values that are all but left out.
+
+    Examples
+    --------
+    >>> print(absent_text([Group("mgus", "yes", 115, 115)]))
+    Left out altogether: the 115 records with mgus = yes; the release has only other values of mgus.
+    """
+    nearly = "nearly " if any(group.lost < group.size for group in absent) else ""
+    records = ", ".join(
+        f"{f'{group.lost:,} of ' if group.lost < group.size else ''}the "
+        f"{pluralized(group.size, 'record')} with {group.column} = {group.value}"
+        for group in absent
+    )
+    columns = ", ".join(dict.fromkeys(group.column for group in absent))
+    return (
+        f"Left out {nearly}altogether{where}: {records}; the release has {nearly}only other values "
+        f"of {columns}."
+    )
+
+
 def note_left_out(warehouse: Warehouse, spec: Spec, chosen: EffortResult) -> Iterator[str]:
-    """Yield the sentence of `results` on who is left out most conspicuously, if anybody is."""
-    if chosen.suppressed_records >= _POINTS * FEWEST:  # else no value can be named
-        values = "; ".join(map(str, most_left_out(warehouse, spec, chosen.effort)))
-        if values:
-            yield f"Left out far more than others: {values}."
+    """Yield the sentences of `results` on who is left out most conspicuously, if anybody is."""
+    if chosen.suppressed_records < _FEWEST_LEFT_OUT:
+        return
+    compared = _compared(warehouse, spec, chosen.effort)
+    outliers = [found for groups in compared if (found := find_outlier(*groups))]
+    if outliers:
+        yield f"Left out far more than others: {'; '.join(map(str, outliers))}."
+    k = max(spec.largest_k, spec.numbered_efforts[chosen.effort].k or 0) if compared else 0
+    named = {(outlier.column, outlier.value) for outlier in outliers}
+    absent = [
+        group
+        for groups in compared
+        for group in find_absent(*groups, k)
+        if (group.column, group.value) not in named
+    ]
+    if absent:
+        yield absent_text(absent)
 
 
 def most_left_out(warehouse: Warehouse, spec: Spec, effort: int | None) -> list[LeftOut]:
-    """Return the class of the target and the label that are left out most conspicuously.
+    """Return the class of the target and the label that are left out most conspicuously."""
+    compared = _compared(warehouse, spec, effort)
+    return [found for groups in compared if (found := find_outlier(*groups))]
+
+
+def _compared(warehouse: Warehouse, spec: Spec, effort: int | None) -> list[Compared]:
+    """Return the values of the target and the labels, each with all records and those left out.
 
     Ranges of numbers are not compared; NULL is a value like others. Nothing where labels differ by
     record, people wait, or under differential privacy, which leaves out at random.
@@ -125,21 +194,20 @@ def most_left_out(warehouse: Warehouse, spec: Spec, effort: int | None) -> list[
     if declared is None or declared.levels is None or not declared.is_full_domain:
         return []
     try:
-        found = [
-            _target_left_out(warehouse, spec, effort),
-            _label_left_out(warehouse, spec, effort, declared.levels),
+        return [
+            _target_groups(warehouse, spec, effort),
+            _label_groups(warehouse, spec, effort, declared.levels),
         ]
     except WarehouseError:  # dropped since: commands that need it report it
         return []
-    return [one for one in found if one is not None]
 
 
-def _target_left_out(warehouse: Warehouse, spec: Spec, effort: int) -> LeftOut | None:
+def _target_groups(warehouse: Warehouse, spec: Spec, effort: int) -> Compared:
     target, is_number = spec.target, spec.task == "regression"
     if target is None or target in spec.quasi_identifiers:
-        return None
+        return [], 0, 0
     if not is_number and spec.task != "classification":
-        return None
+        return [], 0, 0
     value = f"microdata.{quote_name(target)}"
     value = _tenth_sql(warehouse, spec, value) if is_number else value
     rows = _counts_of_records(warehouse, spec, effort, value)
@@ -156,7 +224,7 @@ def _target_left_out(warehouse: Warehouse, spec: Spec, effort: int) -> LeftOut |
         for end, size, gone, people in rows
         if not is_number or (end in TENTHS and int(size) <= MOST_OF_A_TENTH * total)
     ]
-    return find_outlier(groups, total, lost)
+    return groups, total, lost
 
 
 def _tenth_sql(warehouse: Warehouse, spec: Spec, value: str) -> str:
@@ -170,9 +238,9 @@ def _tenth_sql(warehouse: Warehouse, spec: Spec, value: str) -> str:
     return f"case when {value} <= {low} then 'lowest' when {value} > {high} then 'highest' end"
 
 
-def _label_left_out(
+def _label_groups(
     warehouse: Warehouse, spec: Spec, effort: int, levels: Mapping[str, int]
-) -> LeftOut | None:
+) -> Compared:
     groups: list[Group] = []
     total = lost = 0
     for column, tree in spec.quasi_identifiers.items():
@@ -184,7 +252,7 @@ def _label_left_out(
             for label, size, gone, people in rows
             if label in names or (label != ROOT and not str(label).startswith("["))
         ]
-    return find_outlier(groups, total, lost)
+    return groups, total, lost
 
 
 def _is_missing(warehouse: Warehouse, tree: Hierarchy, level: int) -> bool:

@@ -18,6 +18,7 @@ from dbt_anonymize.extensions.left_out.outliers import (
     TENTHS,
     Group,
     LeftOut,
+    find_absent,
     find_outlier,
 )
 from dbt_anonymize.extensions.search.checking import Checker
@@ -26,6 +27,7 @@ from dbt_anonymize.extensions.search.records import Records
 from dbt_anonymize.extensions.trial.alternatives import Alternative
 from dbt_anonymize.hierarchies.model import IntervalHierarchy
 from dbt_anonymize.privacy.registry import compile_guarantees
+from dbt_anonymize.privacy.table import Attribute, Node
 from dbt_anonymize.spec import Spec
 
 
@@ -37,15 +39,25 @@ def target_left_out(records: Records, is_suppressed: Bools) -> LeftOut | None:
         return _tenth_left_out(target, is_suppressed, problem.groups)
     if target.codes is None or target.task != "classification":
         return None
-    groups = (
-        Group(
-            *(target.name, value, int(has_it.sum()), int((has_it & is_suppressed).sum())),
-            people=None if problem.groups is None else len(np.unique(problem.groups[has_it])),
-        )
-        for code, value in enumerate(target.classes)
-        if (has_it := target.codes == code).any()
-    )
+    groups = _classes(target, is_suppressed, problem.groups)
     return find_outlier(groups, len(is_suppressed), int(is_suppressed.sum()))
+
+
+def target_absent(records: Records, is_suppressed: Bools, k: int) -> list[Group]:
+    """Return the classes of the target of k people or more that are all but suppressed."""
+    problem = records.problem
+    groups = _classes(problem.targets[0], is_suppressed, problem.groups)
+    return find_absent(groups, len(is_suppressed), int(is_suppressed.sum()), k)
+
+
+def _classes(target: Target, is_suppressed: Bools, subjects: Ints | None) -> Iterator[Group]:
+    """Yield the classes of a classification with their records."""
+    for code, value in enumerate(target.classes):
+        has_it = np.asarray(target.codes == code)
+        if has_it.any():
+            people = None if subjects is None else len(np.unique(subjects[has_it]))
+            lost = int((has_it & is_suppressed).sum())
+            yield Group(target.name, value, int(has_it.sum()), lost, people)
 
 
 def _tenth_left_out(target: Target, is_suppressed: Bools, subjects: Ints | None) -> LeftOut | None:
@@ -66,12 +78,22 @@ def _tenth_left_out(target: Target, is_suppressed: Bools, subjects: Ints | None)
 
 def most_left_out(spec: Spec, counted: CodedTable, alternative: Alternative) -> LeftOut | None:
     """Return the value whose records an alternative suppresses far more often than others."""
+    return value_left_out(counted, _suppressed_rows(spec, counted, alternative))
+
+
+def most_absent(spec: Spec, counted: CodedTable, alternative: Alternative) -> list[Group]:
+    """Return the values of which an alternative suppresses nearly all records."""
+    is_suppressed = _suppressed_rows(spec, counted, alternative)
+    return values_absent(counted, is_suppressed, alternative.checked.node, alternative.required)
+
+
+def _suppressed_rows(spec: Spec, counted: CodedTable, alternative: Alternative) -> Bools:
     table = counted.table
     guarantees = compile_guarantees(spec.guarantees.resolved, table)
     limit = Decimal(str(spec.suppression_limit))
     checker = Checker(table, guarantees, Loss(), limit)
     classes, suppressed = checker.suppressed_classes(alternative.checked.node, alternative.required)
-    return value_left_out(counted, classes.table_rows(suppressed))
+    return classes.table_rows(suppressed)
 
 
 def value_left_out(counted: CodedTable, is_suppressed: Bools) -> LeftOut | None:
@@ -80,25 +102,38 @@ def value_left_out(counted: CodedTable, is_suppressed: Bools) -> LeftOut | None:
     Values are those of quasi-identifiers: categories and single numbers.
     """
     table = counted.table
-    records, subject = table.records, table.subject
-    groups = (
-        Group(
-            *(column, value, int(records[rows].sum()), int(records[rows & is_suppressed].sum())),
-            people=None if subject is None else len(np.unique(subject[rows])),
-        )
-        for column, value, rows in _values(counted)
-    )
-    return find_outlier(groups, table.total, int(records[is_suppressed].sum()))
+    groups = _values(counted, is_suppressed, FEWEST)
+    return find_outlier(groups, table.total, int(table.records[is_suppressed].sum()))
 
 
-def _values(counted: CodedTable) -> Iterator[tuple[str, str, Bools]]:
-    """Yield column, value and rows of each value that many records have."""
+def values_absent(counted: CodedTable, is_suppressed: Bools, node: Node, k: int) -> list[Group]:
+    """Return the values of k people or more that levels show as they are, all but suppressed."""
+    table = counted.table
+    groups = _values(counted, is_suppressed, k, node)
+    return find_absent(groups, table.total, int(table.records[is_suppressed].sum()), k)
+
+
+def _values(
+    counted: CodedTable, is_suppressed: Bools, fewest: int, node: Node | None = None
+) -> Iterator[Group]:
+    """Yield the values that at least so many records have, with a node those that it shows."""
+    records, subject = counted.table.records, counted.table.subject
     for place, (plan, leaves) in enumerate(zip(counted.plans, counted.leaves, strict=True)):
         codes = counted.table.leaves[:, place]
-        records = np.bincount(codes, counted.table.records, len(leaves))
-        for code in np.flatnonzero(records >= FEWEST):
+        sizes = np.bincount(codes, records, len(leaves))
+        lost = np.bincount(codes, records * is_suppressed, len(leaves))
+        is_shown = _are_shown(counted.table.attributes[place], node[place] if node else 0)
+        for code in np.flatnonzero((sizes >= fewest) & is_shown):
             if (value := _value(plan, int(leaves[code]))) is not None:
-                yield plan.column, value, codes == code
+                people = None if subject is None else len(np.unique(subject[codes == code]))
+                yield Group(plan.column, value, int(sizes[code]), int(lost[code]), people)
+
+
+def _are_shown(attribute: Attribute, level: int) -> Bools:
+    """Tell which leaves have a label of their own at a level."""
+    labels = attribute.levels[level]
+    is_alone: Bools = np.bincount(labels)[labels] == 1
+    return is_alone & (level < attribute.height)
 
 
 def _value(plan: Plan, leaf: int) -> str | None:

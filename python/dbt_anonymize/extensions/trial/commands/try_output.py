@@ -20,6 +20,7 @@ from dbt_anonymize.pluralize import pluralized
 
 if TYPE_CHECKING:
     from dbt_anonymize.extensions.drafting.proposal import Proposal
+    from dbt_anonymize.extensions.left_out.outliers import Group
     from dbt_anonymize.extensions.trial.alternatives import Alternative
 
 # Most characters of a printed value.
@@ -248,25 +249,40 @@ def _times_beside_classes(proposals: Sequence[Proposal]) -> Iterator[str]:
 
 
 def _uneven_suppression(tried: Tried, alternatives: Sequence[Alternative]) -> Iterator[str]:
-    """Yield the values whose records are suppressed far more often than others."""
-    from dbt_anonymize.extensions.trial.left_out import (  # noqa: PLC0415 (keeps --help fast)
+    """Yield the values whose records are suppressed far more often than others, or altogether."""
+    from dbt_anonymize.extensions.left_out.outliers import absent_text  # noqa: PLC0415 (keeps --help fast)
+    from dbt_anonymize.extensions.trial.left_out import (  # noqa: PLC0415 (as above)
+        most_absent,
         most_left_out,
+        target_absent,
         target_left_out,
     )
     from dbt_anonymize.extensions.trial.sample import Sampled  # noqa: PLC0415 (as above)
 
     names_by_value: dict[str, list[str]] = {}
+    names_by_absent: dict[tuple[Group, ...], list[str]] = {}
+    sampled = tried.sampled
     for alternative in alternatives:
         found = [most_left_out(tried.spec, tried.counted, alternative)]
-        if isinstance(tried.sampled, Sampled):
-            found.insert(0, target_left_out(tried.sampled.records, alternative.suppressed))
+        absent = most_absent(tried.spec, tried.counted, alternative)
+        if isinstance(sampled, Sampled):
+            found.insert(0, target_left_out(sampled.records, alternative.suppressed))
+            if len(sampled.rows) == tried.counted.table.total:  # of a sample, others may be kept
+                k = alternative.required
+                absent[:0] = target_absent(sampled.records, alternative.suppressed, k)
         for value in filter(None, found):
             names_by_value.setdefault(str(value), []).extend(alternative.names)
+        named = {(value.column, value.value) for value in found if value}
+        rest = tuple(group for group in absent if (group.column, group.value) not in named)
+        names_by_absent.setdefault(rest, []).extend(alternative.names)
     if names_by_value:
         values_text = "; ".join(
             f"{', '.join(names)}: {value}" for value, names in names_by_value.items()
         )
         yield f"Left out far more than others. {values_text}."
+    for groups, names in names_by_absent.items():
+        if groups:
+            yield absent_text(groups, f" in {', '.join(names)}")
 
 
 def _homogeneous_text(tried: Tried) -> Iterator[str]:
