@@ -27,8 +27,6 @@ MOST_OF_A_TENTH = 0.15
 # A value is absent from the release if at least this share of its records is left out; most values
 # that are named.
 _ABSENT, _MOST_NAMED = 0.9, 3
-# No value can be named if fewer records are left out: k is 2 or more.
-_FEWEST_LEFT_OUT = 2
 
 
 @dataclass(frozen=True)
@@ -158,8 +156,8 @@ def absent_text(absent: Sequence[Group], where: str = "") -> str:
 
 def note_left_out(warehouse: Warehouse, spec: Spec, chosen: EffortResult) -> Iterator[str]:
     """Yield the sentences of `results` on who is left out most conspicuously, if anybody is."""
-    if chosen.suppressed_records < _FEWEST_LEFT_OUT:
-        return
+    if chosen.suppressed_records < min(_POINTS * FEWEST, _ABSENT * spec.largest_k):
+        return  # no value can be named
     compared = _compared(warehouse, spec, chosen.effort)
     outliers = [found for groups in compared if (found := find_outlier(*groups))]
     if outliers:
