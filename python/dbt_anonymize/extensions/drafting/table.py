@@ -18,7 +18,7 @@ from dbt_anonymize.extensions.drafting.proposal import KEY, Proposal, is_amount
 from dbt_anonymize.extensions.drafting.subjects import propose_subject
 from dbt_anonymize.extensions.drafting.survival import find_event
 from dbt_anonymize.extensions.hierarchy_builders.table_column import TableColumn
-from dbt_anonymize.literals import quote_name
+from dbt_anonymize.literals import jinja, quote_name
 from dbt_anonymize.project.warehouse import Warehouse
 from dbt_anonymize.validation import Source
 
@@ -182,8 +182,9 @@ def _numbering_model(relation: Any, declared: Source, proposals: Sequence[Propos
     """Return a model that numbers records where they lie, by columns not released as they are."""
     hidden = [one.name for one in proposals if not one.is_unchanged]
     order = f"order by {', '.join(map(quote_name, hidden))}" if hidden else ""
-    place = f", database='{relation.database}'" if relation.database else ""  # Spark has none
-    call = f"ref('{declared.ref}')" if declared.ref else f"source{declared.source}"
+    place = f", database={jinja(relation.database)}" if relation.database else ""  # Spark has none
+    names = [declared.ref] if declared.ref else declared.source or ()
+    call = f"{'ref' if declared.ref else 'source'}({', '.join(map(jinja, names))})"
     return (
         f"{{{{ config(materialized='table'{place}) }}}} "  # noqa: S608 (for the user)
         f"select row_number() over ({order}) as record_no, * from {{{{ {call} }}}}"
