@@ -15,7 +15,7 @@ from tests.projects import REPOSITORY
 
 # Lines of code of the core, without docstrings, comments and blank ones. Lower them where it gets
 # smaller; what an anonymization can do without is an extension.
-CORE_PYTHON, CORE_SQL = 16_033, 10_150
+CORE_PYTHON, CORE_SQL = 16_029, 10_150
 PYTHON_FILE, FUNCTION, MACRO, SQL_LINE, ARGUMENTS = 400, 60, 120, 120, 8
 DEFINITION = re.compile(
     r"{%-?\s*(macro|test|materialization)\s+(\w+).*?{%-?\s*end\1\s*-?%}", re.DOTALL

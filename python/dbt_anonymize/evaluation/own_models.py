@@ -29,12 +29,7 @@ class NaiveBayes(GaussianNB):  # type: ignore[misc]  # scikit-learn has no types
     [[0.25, 0.75]]
     """
 
-    def fit(
-        self,
-        X: Floats,  # noqa: N803
-        y: NDArray[Any],
-        sample_weight: Floats | None = None,
-    ) -> NaiveBayes:
+    def fit(self, X: Floats, y: NDArray[Any], sample_weight: Floats | None = None) -> NaiveBayes:  # noqa: N803
         """Fit as scikit-learn does; with variances of 1 if all are 0."""
         super().fit(X, y, sample_weight)
         if not self.var_.any():

@@ -19,7 +19,7 @@ from dbt_anonymize.extensions.left_out.outliers import Group, LeftOut
 from dbt_anonymize.extensions.trial.alternatives import Alternative
 from dbt_anonymize.extensions.trial.commands.try_output import _uneven_suppression
 from dbt_anonymize.extensions.trial.left_out import (
-    most_left_out,
+    suppressed_rows,
     target_absent,
     target_left_out,
     value_left_out,
@@ -135,7 +135,7 @@ def test_the_page_names_it_for_the_alternatives_where_it_is_so() -> None:
         return Alternative((name,), k, checked, np.zeros(0, dtype=np.bool_))
 
     weak, strong = alternative("more-use", 5), alternative("more-privacy", 50)
-    assert most_left_out(spec, own, weak) is None  # type: ignore[arg-type]
+    assert value_left_out(own, suppressed_rows(spec, own, weak)) is None  # type: ignore[arg-type]
     tried: Any = SimpleNamespace(spec=spec, counted=own, sampled=None)
     assert [*_uneven_suppression(tried, [weak])] == []
     assert [*_uneven_suppression(tried, [weak, strong])] == [

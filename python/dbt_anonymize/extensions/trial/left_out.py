@@ -76,18 +76,8 @@ def _tenth_left_out(target: Target, is_suppressed: Bools, subjects: Ints | None)
     return find_outlier(groups, len(numbers), int(is_suppressed.sum()))
 
 
-def most_left_out(spec: Spec, counted: CodedTable, alternative: Alternative) -> LeftOut | None:
-    """Return the value whose records an alternative suppresses far more often than others."""
-    return value_left_out(counted, _suppressed_rows(spec, counted, alternative))
-
-
-def most_absent(spec: Spec, counted: CodedTable, alternative: Alternative) -> list[Group]:
-    """Return the values of which an alternative suppresses nearly all records."""
-    is_suppressed = _suppressed_rows(spec, counted, alternative)
-    return values_absent(counted, is_suppressed, alternative.checked.node, alternative.required)
-
-
-def _suppressed_rows(spec: Spec, counted: CodedTable, alternative: Alternative) -> Bools:
+def suppressed_rows(spec: Spec, counted: CodedTable, alternative: Alternative) -> Bools:
+    """Return a mask of the rows of a coded table that an alternative suppresses."""
     table = counted.table
     guarantees = compile_guarantees(spec.guarantees.resolved, table)
     limit = Decimal(str(spec.suppression_limit))

@@ -15,11 +15,11 @@ from dbt_anonymize.verify.recomputation.tables import Tables
 
 def released_members(tables: Tables, spec: Spec) -> str:
     """Return the query of the release: the row of each member, with named columns."""
-    names = [*spec.generalized_columns, *spec.kept_columns]
+    names, released = [*spec.generalized_columns, *spec.kept_columns], spec.released_columns
     columns = [
         f"members.v_{n} as {quote_name(name)}"
         for n, name in enumerate(names, start=1)
-        if name in spec.released_columns
+        if name in released
     ]
     mapped = {"class": ["members.cqi"], "token": ["tokens.token"], "none": []}[spec.mapping]
     join = ""

@@ -252,10 +252,11 @@ def _uneven_suppression(tried: Tried, alternatives: Sequence[Alternative]) -> It
     """Yield the values whose records are suppressed far more often than others, or altogether."""
     from dbt_anonymize.extensions.left_out.outliers import absent_text  # noqa: PLC0415 (keeps --help fast)
     from dbt_anonymize.extensions.trial.left_out import (  # noqa: PLC0415 (as above)
-        most_absent,
-        most_left_out,
+        suppressed_rows,
         target_absent,
         target_left_out,
+        value_left_out,
+        values_absent,
     )
     from dbt_anonymize.extensions.trial.sample import Sampled  # noqa: PLC0415 (as above)
 
@@ -263,12 +264,13 @@ def _uneven_suppression(tried: Tried, alternatives: Sequence[Alternative]) -> It
     names_by_absent: dict[tuple[Group, ...], list[str]] = {}
     sampled = tried.sampled
     for alternative in alternatives:
-        found = [most_left_out(tried.spec, tried.counted, alternative)]
-        absent = most_absent(tried.spec, tried.counted, alternative)
+        counted, k = tried.counted, alternative.required
+        is_suppressed = suppressed_rows(tried.spec, counted, alternative)
+        found = [value_left_out(counted, is_suppressed)]
+        absent = values_absent(counted, is_suppressed, alternative.checked.node, k)
         if isinstance(sampled, Sampled):
             found.insert(0, target_left_out(sampled.records, alternative.suppressed))
-            if len(sampled.rows) == tried.counted.table.total:  # of a sample, others may be kept
-                k = alternative.required
+            if len(sampled.rows) == counted.table.total:  # of a sample, others may be kept
                 absent[:0] = target_absent(sampled.records, alternative.suppressed, k)
         for value in filter(None, found):
             names_by_value.setdefault(str(value), []).extend(alternative.names)
